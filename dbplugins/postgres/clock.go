@@ -6,8 +6,8 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// NowMicros implements driver.Clock. now() would be the time at which the transaction
-// began.
+// NowMicros implements driver.Clock. It does not use now(), which returns the start time
+// of the transaction.
 func (Driver) NowMicros() string {
 	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)"
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// connector is the library's with short errors.
+// connector is the connector of the library with shorter errors.
 type connector struct{ sqldriver.Connector }
 
 // Connect implements driver.Connector.
@@ -33,7 +33,7 @@ func (c connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return nil, &connectError{err}
 }
 
-// connectError is a failure that has no kind.
+// connectError is a connection error without a kind.
 type connectError struct{ cause error }
 
 // Error implements error.
@@ -44,29 +44,29 @@ func (e *connectError) Error() string {
 // Unwrap returns the library's error.
 func (e *connectError) Unwrap() error { return e.cause }
 
-// connectText is what each address has answered, on one line.
+// connectText returns the errors of all addresses on one line.
 func connectText(err error) string {
 	var e *pgconn.ConnectError
 	var several interface{ Unwrap() []error }
-	texts := []string{err.Error()}
+	messages := []string{err.Error()}
 	if errors.As(err, &e) {
 		attempts := []error{e.Unwrap()}
 		if errors.As(e, &several) {
 			attempts = several.Unwrap()
 		}
-		texts = nil
+		messages = nil
 		for _, attempt := range attempts {
-			// sslmode=prefer asks each address twice
-			if text := attemptText(attempt); !slices.Contains(texts, text) {
-				texts = append(texts, text)
+			// sslmode=prefer tries each address twice
+			if text := attemptText(attempt); !slices.Contains(messages, text) {
+				messages = append(messages, text)
 			}
 		}
 	}
-	return strings.ReplaceAll(strings.Join(texts, "; "), "\n", " ")
+	return strings.ReplaceAll(strings.Join(messages, "; "), "\n", " ")
 }
 
-// attemptText is the address and the cause. The library's form is "address (host): what
-// it did: cause".
+// attemptText returns the address and the cause of a failed attempt. The library's format
+// is "address (host): operation: cause".
 func attemptText(err error) string {
 	var name *net.DNSError
 	if errors.As(err, &name) {
@@ -80,7 +80,7 @@ func attemptText(err error) string {
 	return address + ": " + cause(err, rest)
 }
 
-// cause is why a connection failed, and the variables to look at.
+// cause returns the cause of a connection error and the variables to check.
 func cause(err error, text string) string {
 	var (
 		answer    *pgconn.PgError
@@ -100,21 +100,21 @@ func cause(err error, text string) string {
 	case strings.HasSuffix(text, "server refused TLS connection"):
 		return text + lookAt(xenv.DatabaseTLS)
 	default:
-		// the library's, of an error that it does not have
+		// the library formats a nil error
 		return strings.TrimSuffix(text, ": %!w(<nil>)")
 	}
 }
 
-// variables are those that the server's answer to a new connection is about.
+// variables maps the SQLSTATE of a failed login to the variables to check.
 var variables = map[string][]xenv.EnvKey{
-	"22023": {"DATABASE_TIMEZONE"}, // of the parts no other one is a parameter of the session
+	"22023": {"DATABASE_TIMEZONE"}, // only the time zone is a session parameter
 	"28000": {xenv.DatabaseUser, xenv.DatabaseTLS},
 	"28P01": {xenv.DatabaseUser, xenv.DatabasePass},
 	"3D000": {xenv.DatabaseName},
 	"42501": {xenv.DatabaseUser, xenv.DatabaseName},
 }
 
-// lookAt lists variables, and the one that may have been set in their place.
+// lookAt lists the variables to check, and DATABASE_DSN, which may replace them.
 func lookAt(keys ...xenv.EnvKey) string {
 	if len(keys) == 0 {
 		return ""

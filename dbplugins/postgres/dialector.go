@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// dialector is gorm's with our pool and our errors.
+// dialector is gorm's dialector with the pool and the errors of this package.
 type dialector struct {
 	gormpostgres.Dialector
 
@@ -33,7 +33,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		return err
 	}
 	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
-		config.RuntimeParams["client_encoding"] = "UTF8" // the database may have another
+		config.RuntimeParams["client_encoding"] = "UTF8" // the database may use another encoding
 	}
 	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	config.DialFunc = dialer(config.DialFunc)
@@ -48,7 +48,7 @@ func (d *dialector) Translate(err error) error {
 	return driver.Translate(kind, err, detail(kind, err))
 }
 
-// readUTC lets times come back in UTC rather than in the zone of the process.
+// readUTC makes the connection return times in UTC instead of the local time zone.
 func readUTC(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID,

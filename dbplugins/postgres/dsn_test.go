@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-func TestDSN(t *testing.T) {
+func TestDriver_DSN(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
@@ -29,7 +29,7 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name: "host, port and zone",
+			name: "host, port and time zone",
 			parts: driver.Config{
 				Host: "db.example.com", Port: 5433, User: "u", Pass: "p",
 				Name: "n", Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"},
@@ -37,12 +37,12 @@ func TestDSN(t *testing.T) {
 			want: "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
 		},
 		{
-			name:  "an empty password keeps the name, and comes from no file",
+			name:  "empty password",
 			parts: driver.Config{User: "u", Name: "n"},
 			want:  "postgres://u:@localhost:5432/n?connect_timeout=5&passfile=&password=&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "what would break a string that is only put together",
+			name:  "special characters",
 			parts: driver.Config{User: "u@x:y", Pass: "a b/c?d#e%f&g='h'", Name: "n ?#&=/x"},
 			want:  "postgres://u%40x%3Ay:a%20b%2Fc%3Fd%23e%25f&g=%27h%27@localhost:5432/n%20%3F%23&=/x?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
@@ -52,12 +52,12 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://%E7%94%A8%E6%88%B7:%E5%AF%86%E7%A0%81@localhost:5432/%E5%BA%93?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "a name that begins with a slash",
+			name:  "name with a leading slash",
 			parts: driver.Config{User: "u", Pass: "p", Name: "/n"},
 			want:  "postgres://u:p@localhost:5432/?connect_timeout=5&dbname=%2Fn&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "a name with an at sign",
+			name:  "name with an at sign",
 			parts: driver.Config{User: "u", Pass: "p", Name: "n@x"},
 			want:  "postgres://u:p@localhost:5432/?connect_timeout=5&dbname=n%40x&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
@@ -67,12 +67,12 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://u:p@[2001:db8::1]:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "IPv6 in brackets, with a zone",
+			name:  "IPv6 in brackets with a zone",
 			parts: driver.Config{Host: "[fe80::1%eth0]", User: "u", Pass: "p", Name: "n"},
 			want:  "postgres://u:p@[fe80::1%25eth0]:5432/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
 		{
-			name: "the folder of a Unix socket",
+			name: "Unix socket",
 			parts: driver.Config{
 				Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p",
 				Name: "n",
@@ -90,7 +90,7 @@ func TestDSN(t *testing.T) {
 			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=require&sslrootcert=&timezone=UTC",
 		},
 		{
-			name:  "verified by the system's certificates",
+			name:  "verified with the system's certificates",
 			parts: driver.Config{User: "u", Pass: "p", Name: "n", TLS: driver.TLSVerifyFull},
 			want:  "postgres://u:p@localhost:5432/n?connect_timeout=5&sslmode=verify-full&sslrootcert=system&timezone=UTC",
 		},
@@ -104,18 +104,19 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-func TestDSNNamesEveryBadPart(t *testing.T) {
+func TestDriver_DSN_Errors(t *testing.T) {
 	_, err := postgres.Driver{}.DSN(driver.Config{
 		Host: "h:1", Port: 70000, Pass: "secret\x00",
 		Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"}, TLS: "on",
 	})
 	if err == nil {
-		t.Fatal("DSN has no error")
+		t.Fatal("DSN: error = nil")
 	}
 	for _, want := range []string{
-		"DATABASE_USER: is not set", "DATABASE_NAME: is not set", `DATABASE_HOST: "h:1" is no host`,
-		`DATABASE_PORT: "70000" is not a valid port (accepted: 1 to 65535)`,
-		"DATABASE_PASS: the value holds a NUL byte",
+		"DATABASE_USER: is not set", "DATABASE_NAME: is not set",
+		`DATABASE_HOST: "h:1" is not a valid host`,
+		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`,
+		"DATABASE_PASS: the value contains a NUL byte",
 		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -123,12 +124,12 @@ func TestDSNNamesEveryBadPart(t *testing.T) {
 		}
 	}
 	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error %q holds the password", err)
+		t.Errorf("error = %q, want it without the password", err)
 	}
 }
 
-// FuzzDSN looks for parts that do not reach the library as they are.
-func FuzzDSN(f *testing.F) {
+// FuzzDriver_DSN checks that the library parses the same parts from a DSN.
+func FuzzDriver_DSN(f *testing.F) {
 	for _, text := range []string{
 		"a b", "'", `"`, "@", ":", "/", "//", "%", "%2F", "?", "#", "&",
 		"=", ";", "\\", "密", "\xff", ".", "..", "\n",
@@ -146,16 +147,16 @@ func FuzzDSN(f *testing.F) {
 		}
 		if got.User != user || got.Password != pass || got.Database != name ||
 			got.Host != "localhost" || got.Port != 5432 {
-			t.Errorf("%q, %q, %q became %q, %q, %q at %s:%d",
+			t.Errorf("DSN of %q, %q, %q is parsed as %q, %q, %q at %s:%d",
 				user, pass, name, got.User, got.Password, got.Database, got.Host, got.Port)
 		}
 		if (postgres.Driver{}).Describe(dsn) == "" {
-			t.Errorf("%q, %q, %q: the driver does not read its own DSN", user, pass, name)
+			t.Errorf("%q, %q, %q: the driver cannot parse its own DSN", user, pass, name)
 		}
 	})
 }
 
-func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
+func TestDriver_DSN_Environment(t *testing.T) {
 	home := t.TempDir()
 	passfile := filepath.Join(home, "pgpass")
 	if err := os.WriteFile(passfile, []byte("*:*:*:*:stolen\n"), 0o600); err != nil {
@@ -181,7 +182,7 @@ func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
 		got := []string{c.Host, c.User, c.Password, c.Database, c.RuntimeParams["timezone"]}
 		if want := []string{"localhost", "u", "", "n", "UTC"}; !slices.Equal(got, want) ||
 			c.Port != 5432 || len(c.Fallbacks) > 0 {
-			t.Errorf("%s: %q at port %d with %d fallbacks, want %q at 5432 with none",
+			t.Errorf("%s: %q at port %d with %d fallbacks, want %q at port 5432 without fallbacks",
 				mode, got, c.Port, len(c.Fallbacks), want)
 		}
 		if encrypted := c.TLSConfig != nil; encrypted != (mode != driver.TLSDisable) {
@@ -192,7 +193,7 @@ func TestPartsTakeNothingFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
+func TestDriver_Describe(t *testing.T) {
 	for _, tc := range []struct{ name, dsn, want string }{
 		{
 			name: "URL", dsn: "postgres://u:secret@db:5433/n?sslmode=disable&sslpassword=secret",
@@ -208,19 +209,19 @@ func TestDescribe(t *testing.T) {
 			want: "/run/pg/.s.PGSQL.5432/n",
 		},
 		{
-			name: "a line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable",
+			name: "line break in the name", dsn: "postgres://u:secret@db/n%0Ax?sslmode=disable",
 			want: "db:5432/n%0Ax",
 		},
 		{
 			name: "several hosts", dsn: "postgres://u:secret@db1,db2/n?sslmode=disable",
 			want: "db1:5432/n",
 		},
-		{name: "a raw # in the password", dsn: "postgres://u:sec#ret@db/n", want: ""},
-		{name: "a raw @ in the password", dsn: "postgres://u:sec@ret@db/n", want: ""},
-		{name: "a raw / in the password", dsn: "postgres://u:12/secret@db/n", want: ""},
-		{name: "a raw ? in the password", dsn: "postgres://u:12?secret@db/n", want: ""},
-		{name: "a raw @ and a raw /", dsn: "postgresql://u:sec@ret/x@db/n", want: ""},
-		{name: "does not parse", dsn: "postgres://u:sec%ret@db/n", want: ""},
+		{name: "raw # in the password", dsn: "postgres://u:sec#ret@db/n", want: ""},
+		{name: "raw @ in the password", dsn: "postgres://u:sec@ret@db/n", want: ""},
+		{name: "raw / in the password", dsn: "postgres://u:12/secret@db/n", want: ""},
+		{name: "raw ? in the password", dsn: "postgres://u:12?secret@db/n", want: ""},
+		{name: "raw @ and raw /", dsn: "postgresql://u:sec@ret/x@db/n", want: ""},
+		{name: "invalid escape", dsn: "postgres://u:sec%ret@db/n", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (postgres.Driver{}).Describe(tc.dsn); got != tc.want {
@@ -230,9 +231,9 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// FuzzUnescapedPassword looks for a password of which a piece is shown, or taken for a
+// FuzzDriver_Describe checks that no part of an unescaped password is shown or used as a
 // host.
-func FuzzUnescapedPassword(f *testing.F) {
+func FuzzDriver_Describe(f *testing.F) {
 	for _, lead := range []string{"", "p", "12"} {
 		for _, sep := range []string{
 			"@", "#", "/", "?", "@#", "#@", "@/", "@?", "/@", "?a=", ":",
@@ -249,7 +250,7 @@ func FuzzUnescapedPassword(f *testing.F) {
 			&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 		if err == nil {
 			if where != "127.0.0.1:1/n" {
-				t.Errorf("%q leads to %q", dsn, where)
+				t.Errorf("Describe(%q) = %q", dsn, where)
 			}
 			if err := xdb.Close(db); err != nil {
 				t.Error(err)
@@ -263,21 +264,21 @@ func FuzzUnescapedPassword(f *testing.F) {
 	})
 }
 
-func TestAdvice(t *testing.T) {
+func TestDriver_Advice(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
 		want  int
 	}{
-		{name: "nobody has chosen", parts: driver.Config{Host: "db.example.com"}, want: 1},
+		{name: "not chosen", parts: driver.Config{Host: "db.example.com"}, want: 1},
 		{
 			name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable},
 			want: 0,
 		},
-		{name: "a socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
-		{name: "this machine", parts: driver.Config{}, want: 0},
+		{name: "socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
+		{name: "localhost", parts: driver.Config{}, want: 0},
 		{
-			name:  "the time zone is read",
+			name:  "time zone",
 			parts: driver.Config{Source: xenv.Map{"DATABASE_TIMEZONE": "UTC"}}, want: 0,
 		},
 	} {

@@ -13,13 +13,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// kinds is the error table: SQLSTATE, or its class if the rest makes no difference.
+// kinds maps an SQLSTATE, or its class, to a kind.
 var kinds = map[string]driver.ErrorKind{
 	"08": driver.Connection, // connection exception
-	// protocol violation: a wrong number of parameters, a setting that a pooler refuses
+	// protocol violation: wrong number of parameters, or a setting that a pooler rejects
 	"08P01": driver.Syntax,
 	"0A":    driver.Syntax, // feature not supported
-	// data exception, such as 22P02 (a text that is no number) and 22021 (a NUL byte)
+	// data exception, such as 22P02 (not a number) and 22021 (a NUL byte)
 	"22":    driver.Malformed,
 	"22001": driver.TooLong,    // string data right truncation
 	"22003": driver.OutOfRange, // numeric value
@@ -27,7 +27,7 @@ var kinds = map[string]driver.ErrorKind{
 	"22009": driver.OutOfRange, // time zone displacement
 	"22012": driver.OutOfRange, // division by zero
 	"22015": driver.OutOfRange, // interval field
-	"22023": driver.Unknown,    // invalid parameter value, such as a time zone that is none
+	"22023": driver.Unknown,    // invalid parameter value, such as an unknown time zone
 	"22026": driver.TooLong,    // string data length mismatch
 	"22P01": driver.OutOfRange, // floating point exception
 	"23":    driver.Check,      // integrity constraint violation
@@ -35,9 +35,8 @@ var kinds = map[string]driver.ErrorKind{
 	"23502": driver.NotNull,
 	"23503": driver.ForeignKey,
 	"23505": driver.Unique,
-	"23P01": driver.Unique, // exclusion violation: a row that excludes another
-	// a statement that the state of the transaction does not allow, such as 25P02
-	// (aborted)
+	"23P01": driver.Unique, // exclusion violation
+	// invalid transaction state, such as 25P02 (aborted transaction)
 	"25":    driver.Syntax,
 	"25006": driver.ReadOnly,
 	"25P03": driver.Connection, // idle in transaction for too long
@@ -70,8 +69,8 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	switch {
 	case err == nil:
 		return driver.Unknown
-	case stale(err):
-		return driver.Deadlock // the same transaction will succeed
+	case isStalePlan(err):
+		return driver.Deadlock // a retry of the transaction succeeds
 	case errors.As(err, &e):
 		if kind, ok := kinds[e.Code]; ok || len(e.Code) < 2 {
 			return kind
@@ -79,37 +78,37 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 		return kinds[e.Code[:2]]
 	case errors.Is(err, pgconn.ErrConnClosed):
 		return driver.Connection
-	case ownText(err) != "":
+	case libraryText(err) != "":
 		return driver.Syntax
 	default:
 		return encodingKind(err.Error())
 	}
 }
 
-// stale reports whether a statement was prepared for an earlier form of its table.
-func stale(err error) bool {
+// isStalePlan reports whether a statement was prepared before a change of its table.
+func isStalePlan(err error) bool {
 	if err == nil {
-		return false // errors.As would cost each statement an allocation
+		return false // avoids an allocation of errors.As per statement
 	}
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "0A000" && e.Routine == "RevalidateCachedQuery"
 }
 
-// ownText is the text of an error by which the library refuses a statement by itself,
-// else "". It holds no value.
-func ownText(err error) string {
-	// it has no type
+// libraryText returns the text of an error with which the library rejects a statement, or
+// "". The text contains no value.
+func libraryText(err error) string {
+	// the library has no type for this error
 	if text := err.Error(); strings.HasPrefix(text, "extended protocol limited to ") {
 		return text
 	}
-	if errors.Is(err, pgx.ErrTxCommitRollback) { // a statement of the transaction had failed
+	if errors.Is(err, pgx.ErrTxCommitRollback) { // an earlier statement of the transaction failed
 		return pgx.ErrTxCommitRollback.Error()
 	}
 	return ""
 }
 
-// encodingKind is the kind of a value that the library could not send. It has no type for
-// such an error, and the text quotes the value.
+// encodingKind returns the kind of a value that the library cannot encode. The library
+// has no type for such an error, whose text quotes the value.
 func encodingKind(text string) driver.ErrorKind {
 	switch {
 	case !strings.HasPrefix(text, "failed to encode args["):
@@ -122,8 +121,8 @@ func encodingKind(text string) driver.ErrorKind {
 	}
 }
 
-// detail is what may be shown of an error in addition to its kind. The server's own text
-// often quotes a value, and its Detail always.
+// detail returns the text of an error without quoted values. The message of the server
+// may quote a value, and its Detail always does.
 func detail(kind driver.ErrorKind, err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -131,7 +130,7 @@ func detail(kind driver.ErrorKind, err error) string {
 		case driver.Connection:
 			return connectText(err)
 		case driver.Syntax:
-			return ownText(err)
+			return libraryText(err)
 		default:
 			return ""
 		}
@@ -150,7 +149,8 @@ func detail(kind driver.ErrorKind, err error) string {
 	}
 }
 
-// quoted finds what the server quotes, plainName what of that cannot be a literal.
+// quoted matches the quoted parts of a message; plainName matches those that cannot be
+// literals.
 var (
 	quoted    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"`) })
 	plainName = sync.OnceValue(func() *regexp.Regexp {
@@ -158,9 +158,10 @@ var (
 	})
 )
 
-// syntaxDetail says what is wrong with a statement. The server repeats the piece at which
-// it stopped, which may be a literal, so the text has its position instead; elsewhere it
-// quotes names, which are left out if they look like something else.
+// syntaxDetail describes a syntax error without literals. The message of error 42601
+// repeats the part of the statement at which the parser stopped, so syntaxDetail returns
+// the position instead. Other messages quote names; syntaxDetail removes those that may
+// be literals.
 func syntaxDetail(e *pgconn.PgError) string {
 	text := "syntax error"
 	if e.Code != "42601" {
@@ -171,7 +172,7 @@ func syntaxDetail(e *pgconn.PgError) string {
 			return `"…"`
 		})
 	}
-	if strings.Count(text, `"`)%2 != 0 { // a name with a quote in it
+	if strings.Count(text, `"`)%2 != 0 { // a name contains a quote
 		text = "SQLSTATE " + e.Code
 	}
 	if e.Position > 0 {

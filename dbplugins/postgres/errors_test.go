@@ -14,12 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-func TestErrorKinds(t *testing.T) {
+func TestDriver_ErrorKind(t *testing.T) {
 	for _, tc := range []struct {
 		codes string
 		want  driver.ErrorKind
@@ -55,32 +56,32 @@ func TestErrorKinds(t *testing.T) {
 	}
 }
 
-func TestErrorKindsOutsideOfTheServer(t *testing.T) {
+func TestDriver_ErrorKind_Library(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
 		want driver.ErrorKind
 	}{
 		{name: "nil", want: driver.Unknown},
-		{name: "a plan for an earlier table", err: &pgconn.PgError{
+		{name: "stale plan", err: &pgconn.PgError{
 			Code:    "0A000",
 			Routine: "RevalidateCachedQuery",
 		}, want: driver.Deadlock},
 		{name: "closed", err: fmt.Errorf("x: %w", pgconn.ErrConnClosed), want: driver.Connection},
 		{
-			name: "refused by any server",
+			name: "connection refused",
 			err:  &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: driver.Unknown,
 		},
-		{name: "cut off anywhere", err: io.ErrUnexpectedEOF, want: driver.Unknown},
+		{name: "unexpected EOF", err: io.ErrUnexpectedEOF, want: driver.Unknown},
 		{
-			name: "a commit of what had failed",
+			name: "commit of a failed transaction",
 			err:  fmt.Errorf("x: %w", pgx.ErrTxCommitRollback), want: driver.Syntax,
 		},
 		{
 			name: "too many parameters",
 			err:  errors.New("extended protocol limited to 65535 parameters"), want: driver.Syntax,
 		},
-		{name: "anything else", err: errors.New("x"), want: driver.Unknown},
+		{name: "other error", err: errors.New("x"), want: driver.Unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (postgres.Driver{}).ErrorKind(tc.err); got != tc.want {
@@ -90,7 +91,7 @@ func TestErrorKindsOutsideOfTheServer(t *testing.T) {
 	}
 }
 
-func TestErrorTextsHoldNoValue(t *testing.T) {
+func TestDialector_Translate(t *testing.T) {
 	const secret = "hunter 2"
 	d := postgres.Driver{}.Dialector("").(gorm.ErrorTranslator)
 	for _, tc := range []struct {
@@ -139,19 +140,19 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 			want: "invalid statement: syntax error at character 8",
 		},
 		{
-			name: "a column", err: &pgconn.PgError{
+			name: "column", err: &pgconn.PgError{
 				Code:    "42703",
 				Message: `column "shade" of relation "plinth_users" does not exist`, Position: 9,
 			},
 			want: `invalid statement: column "shade" of relation "plinth_users" does not exist at character 9`,
 		},
 		{
-			name: "a literal taken for a column",
+			name: "literal parsed as a column",
 			err:  &pgconn.PgError{Code: "42703", Message: `column "hunter 2" does not exist`},
 			want: `invalid statement: column "…" does not exist`,
 		},
 		{
-			name: "a quote in a name",
+			name: "quote in a name",
 			err:  &pgconn.PgError{Code: "42703", Message: `column "x"hunter 2" does not exist`},
 			want: "invalid statement: SQLSTATE 42703",
 		},
@@ -169,14 +170,13 @@ func TestErrorTextsHoldNoValue(t *testing.T) {
 				t.Errorf("text = %q, want %q", got, tc.want)
 			}
 			if !errors.Is(err, tc.err) {
-				t.Error("the server's error is not in the chain")
+				t.Error("the error does not wrap the server's error")
 			}
 		})
 	}
 }
 
-// TestErrorsOfATransaction lets the library and the server say what each error is.
-func TestErrorsOfATransaction(t *testing.T) {
+func TestDialector_Translate_Transaction(t *testing.T) {
 	_, config := find(t)
 	db := open(t, xdb.Options{Parts: config})
 	for _, tc := range []struct {
@@ -193,7 +193,7 @@ func TestErrorsOfATransaction(t *testing.T) {
 			want: "invalid statement: current transaction is aborted, commands ignored until end of transaction block",
 		},
 		{
-			name: "committed all the same",
+			name: "commit after an error",
 			run: func(tx *gorm.DB) error {
 				tx.Exec("SELECT no_such_column")
 				return nil
@@ -217,8 +217,7 @@ func TestErrorsOfATransaction(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheServer lets the server itself say what each error is.
-func TestErrorsOfTheServer(t *testing.T) {
+func TestDialector_Translate_Server(t *testing.T) {
 	_, config := find(t)
 	db := open(t, xdb.Options{Parts: config})
 	for _, tc := range []struct {
@@ -228,55 +227,55 @@ func TestErrorsOfTheServer(t *testing.T) {
 		want driver.ErrorKind
 	}{
 		{
-			name: "a text that is no number", sql: "SELECT ?::int",
+			name: "not a number", sql: "SELECT ?::int",
 			args: []any{"secret"}, want: driver.Malformed,
 		},
 		{
-			name: "a text that is no time", sql: "SELECT ?::timestamptz",
+			name: "not a time", sql: "SELECT ?::timestamptz",
 			args: []any{"secret"}, want: driver.Malformed,
 		},
 		{
-			name: "a text that is no UUID", sql: "SELECT ?::uuid",
+			name: "not a UUID", sql: "SELECT ?::uuid",
 			args: []any{"secret"}, want: driver.Malformed,
 		},
 		{
-			name: "a text that is no JSON", sql: "SELECT ?::jsonb",
+			name: "not JSON", sql: "SELECT ?::jsonb",
 			args: []any{"secret"}, want: driver.Malformed,
 		},
 		{
-			name: "a NUL byte", sql: "SELECT ?::text",
+			name: "NUL byte", sql: "SELECT ?::text",
 			args: []any{"secret\x00"}, want: driver.Malformed,
 		},
 		{
-			name: "a broken character", sql: "SELECT ?::text",
+			name: "invalid UTF-8", sql: "SELECT ?::text",
 			args: []any{"secret\xff"}, want: driver.Malformed,
 		},
 		{
-			name: "no type for the column", sql: "SELECT ?::int",
+			name: "wrong type for the column", sql: "SELECT ?::int",
 			args: []any{struct{ Secret int }{}}, want: driver.Malformed,
 		},
 		{
-			name: "a number too large to be sent", sql: "SELECT ?::int",
+			name: "number too large to encode", sql: "SELECT ?::int",
 			args: []any{int64(1) << 40}, want: driver.OutOfRange,
 		},
 		{
-			name: "a number too small to be sent", sql: "SELECT ?::smallint",
+			name: "number too small to encode", sql: "SELECT ?::smallint",
 			args: []any{-1 << 20}, want: driver.OutOfRange,
 		},
 		{
-			name: "a number too large for any column", sql: "SELECT ?::bigint",
+			name: "number too large for any column", sql: "SELECT ?::bigint",
 			args: []any{uint64(1) << 63}, want: driver.OutOfRange,
 		},
 		{
-			name: "a number too large", sql: "SELECT ?::int",
+			name: "number too large", sql: "SELECT ?::int",
 			args: []any{"1099511627776"}, want: driver.OutOfRange,
 		},
 		{
-			name: "a numeric too large", sql: "SELECT ?::numeric(3, 1)",
+			name: "numeric too large", sql: "SELECT ?::numeric(3, 1)",
 			args: []any{"1234.5"}, want: driver.OutOfRange,
 		},
 		{
-			name: "a date too late", sql: "SELECT ?::date",
+			name: "date too late", sql: "SELECT ?::date",
 			args: []any{"5874898-01-01"}, want: driver.OutOfRange,
 		},
 		{
@@ -285,7 +284,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 			want: driver.LockTimeout,
 		},
 		{
-			name: "a trigger's own check",
+			name: "check of a trigger",
 			sql:  "DO $$ BEGIN RAISE check_violation USING MESSAGE = 'secret'; END $$",
 			want: driver.Check,
 		},
@@ -293,8 +292,8 @@ func TestErrorsOfTheServer(t *testing.T) {
 			name: "disk_full", sql: "DO $$ BEGIN RAISE disk_full USING MESSAGE = 'x'; END $$",
 			want: driver.Full,
 		},
-		{name: "an unknown function", sql: "SELECT no_such_function()", want: driver.Syntax},
-		{name: "an unknown schema", sql: "CREATE TABLE no_such_schema.x ()", want: driver.Syntax},
+		{name: "unknown function", sql: "SELECT no_such_function()", want: driver.Syntax},
+		{name: "unknown schema", sql: "CREATE TABLE no_such_schema.x ()", want: driver.Syntax},
 		{
 			name: "not in a transaction", sql: "DO $$ BEGIN EXECUTE 'VACUUM'; END $$",
 			want: driver.Syntax,
@@ -316,7 +315,7 @@ func TestErrorsOfTheServer(t *testing.T) {
 	}
 }
 
-func TestExclusionConstraintIsUnique(t *testing.T) {
+func TestDialector_Translate_ExclusionConstraint(t *testing.T) {
 	_, config := find(t)
 	db := open(t, xdb.Options{Parts: config})
 	err := db.Transaction(func(tx *gorm.DB) error {
@@ -325,37 +324,37 @@ func TestExclusionConstraintIsUnique(t *testing.T) {
 	})
 	if !errors.Is(err, gorm.ErrDuplicatedKey) ||
 		err.Error() != "unique constraint violated: one_guest" {
-		t.Errorf("error = %v, want gorm.ErrDuplicatedKey of one_guest", err)
+		t.Errorf("error = %v, want gorm.ErrDuplicatedKey with one_guest", err)
 	}
 }
 
-func TestDSNThatDoesNotParseEndsOpenAtOnce(t *testing.T) {
+func TestOpen_InvalidDSN(t *testing.T) {
 	for _, tc := range []struct{ name, dsn string }{
 		{
-			name: "a CA file that is missing",
+			name: "missing CA file",
 			dsn:  "postgres://u:geheim1@localhost/n?sslmode=verify-full&sslrootcert=/no/such/file",
 		},
-		{name: "an unknown mode", dsn: "postgres://u:geheim1@localhost/n?sslmode=on"},
-		{name: "a broken escape", dsn: "postgres://u:geheim1%zz@localhost/n"},
-		{name: "a raw @ and a raw #", dsn: "postgres://u:hun@geheim1#2@127.0.0.1:5432/x"},
-		{name: "a raw #, the rest a host", dsn: "postgres://u:p@geheim1:5432/x#1"},
-		{name: "no port", dsn: "host=localhost port=x user=u password=geheim1"},
+		{name: "unknown sslmode", dsn: "postgres://u:geheim1@localhost/n?sslmode=on"},
+		{name: "invalid escape", dsn: "postgres://u:geheim1%zz@localhost/n"},
+		{name: "raw @ and raw #", dsn: "postgres://u:hun@geheim1#2@127.0.0.1:5432/x"},
+		{name: "raw # after the host", dsn: "postgres://u:p@geheim1:5432/x#1"},
+		{name: "invalid port", dsn: "host=localhost port=x user=u password=geheim1"},
 		{
-			name: "a password among the parameters",
+			name: "password in a parameter",
 			dsn:  "postgres://u@localhost/n?password=geheim1&sslmode=on",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db, log, err := openLogged(t, xdb.Options{DSN: xSecret(tc.dsn)})
+			db, log, err := openLogged(t, xdb.Options{DSN: xlog.Secret(tc.dsn)})
 			if err == nil {
-				t.Fatal("Open has no error", xdb.Close(db))
+				t.Fatal("Open: error = nil", xdb.Close(db))
 			}
 			if strings.Contains(err.Error()+log.String(), "geheim1") ||
 				!strings.Contains(err.Error(), "DATABASE_DSN") {
-				t.Errorf("error = %q, want the variable and no password", err)
+				t.Errorf("error = %q, want the variable without the password", err)
 			}
 			if strings.Contains(log.String(), "not reachable yet") {
-				t.Errorf("Open has tried again:\n%s", log)
+				t.Errorf("Open retried:\n%s", log)
 			}
 		})
 	}

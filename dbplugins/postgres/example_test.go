@@ -8,7 +8,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// ExampleDriver makes the options of an application; nothing connects before it starts.
+// ExampleDriver resolves the options of an application. It does not connect.
 func ExampleDriver() {
 	options := xdb.Options{
 		Driver: "postgres",
@@ -25,11 +25,10 @@ func ExampleDriver() {
 	// Output:
 	// postgres db.example.com:5432/shop <nil>
 	// DATABASE_NAME: is not set
-	// DATABASE_HOST: "db.example.com:5433" is no host (accepted: a name or an address without its port, or the folder of a Unix socket)
+	// DATABASE_HOST: "db.example.com:5433" is not a valid host (accepted: a name or an address without its port, or the directory of a Unix socket)
 }
 
-// ExampleDriver_pgBouncer goes through a pooler that gives each transaction another
-// session.
+// ExampleDriver_pgBouncer uses a pooler in transaction mode.
 func ExampleDriver_pgBouncer() {
 	fmt.Println(xdb.Resolve(xdb.NewOptions(
 		xdb.WithDriver("postgres",

@@ -21,7 +21,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// occupy takes n connections of the pool and returns what gives them back.
+// occupy borrows n connections of the pool. The returned function releases them.
 func occupy(t *testing.T, db *gorm.DB, n int) (release func()) {
 	t.Helper()
 	held := make([]*gorm.DB, 0, n)
@@ -39,10 +39,10 @@ func occupy(t *testing.T, db *gorm.DB, n int) (release func()) {
 	}
 }
 
-// poolSize is the limit of the pool of a service under test.
+// poolSize is the connection limit of a service under test.
 const poolSize = 2
 
-// serve starts a service with a database whose pool has poolSize connections.
+// serve starts a service with a database and a pool of poolSize connections.
 func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	t.Helper()
 	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
@@ -52,15 +52,14 @@ func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = reg.Close(context.Background()) }) // the server was away
+	t.Cleanup(func() { _ = reg.Close(context.Background()) }) // the server was unavailable
 	if err := reg.Life().Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return reg, xdb.MustGetDB(reg.Init.Ctx)
 }
 
-// wantReadyz fails the test unless /readyz responds with the status and a body that
-// contains want.
+// wantReadyz checks that /readyz responds with the status and a body that contains want.
 func wantReadyz(t *testing.T, reg *xreg.Reg, what string, status int, want string) {
 	t.Helper()
 	began := time.Now()
@@ -79,7 +78,7 @@ const (
 	isDown      = `"name":"database","ok":false`
 )
 
-func TestCheckHealth_saturatedPool(t *testing.T) {
+func TestCheckHealth_SaturatedPool(t *testing.T) {
 	_, config := find(t)
 	outage := dbtest.CutOff(t, config)
 	reg, db := serve(t, outage.Config)
@@ -98,10 +97,10 @@ func TestCheckHealth_saturatedPool(t *testing.T) {
 	wantReadyz(t, reg, "server that is back", http.StatusOK, isReady)
 }
 
-func TestCheckHealth_serverConnectionLimit(t *testing.T) {
+func TestCheckHealth_ConnectionLimit(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	do(t, admin(t, server.DSN),
+	execAll(t, admin(t, server.DSN),
 		fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", quote(config.User), poolSize))
 	outage := dbtest.CutOff(t, config)
 	reg, db := serve(t, outage.Config)

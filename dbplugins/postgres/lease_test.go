@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/leasetest"
 	"github.com/plinthgo/plinth/core/common/xlease"
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -30,10 +31,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// openLeases opens the leases of a database in another process.
+// openLeases opens the leases of a database in a child process.
 func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	db, err := xdb.Open(context.Background(),
-		xdb.Options{Driver: postgres.Name, DSN: xSecret(dsn), MaxOpenConns: 2})
+		xdb.Options{Driver: postgres.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,9 +45,8 @@ func openLeases(dsn string) (b leasedriver.Backend, done func(), err error) {
 	return leases.Backend(), func() { _ = xdb.Close(db) }, nil
 }
 
-// TestLeasesOfIDNodes has processes make ids with numbers that the database alone gives
-// out.
-func TestLeasesOfIDNodes(t *testing.T) {
+// TestLeases_Nodes generates IDs in several processes with node IDs from the database.
+func TestLeases_Nodes(t *testing.T) {
 	server, _ := find(t)
 	dsn, err := postgres.Driver{}.DSN(newDatabase(t, server, "", ""))
 	if err != nil {
@@ -58,7 +58,6 @@ func TestLeasesOfIDNodes(t *testing.T) {
 	})
 }
 
-// TestLeases runs the definition of leases.
 func TestLeases(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
@@ -82,8 +81,9 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// clockOff is how far the server's clock is from ours.
-func clockOff(tb testing.TB, db *gorm.DB) time.Duration {
+// clockOffset returns the absolute difference between the clocks of the server and the
+// test.
+func clockOffset(tb testing.TB, db *gorm.DB) time.Duration {
 	tb.Helper()
 	var now int64
 	if err := db.Raw("SELECT " + postgres.Driver{}.NowMicros()).Row().Scan(&now); err != nil {
@@ -92,45 +92,49 @@ func clockOff(tb testing.TB, db *gorm.DB) time.Duration {
 	return time.Since(time.UnixMicro(now))
 }
 
-func TestClockIsThatOfTheWorldInEveryZone(t *testing.T) {
-	_, config := find(t)
-	for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"} {
-		t.Run(zone, func(t *testing.T) {
-			config.Source = xenv.Map{"DATABASE_TIMEZONE": zone}
-			if off := clockOff(t, open(t, xdb.Options{Parts: config})); off.Abs() > 5*time.Second {
-				t.Errorf("the clock is %s away", off)
-			}
-		})
-	}
-}
-
-func TestClockGoesOnWithinATransaction(t *testing.T) {
-	_, config := find(t)
-	err := open(t, xdb.Options{Parts: config}).Transaction(func(tx *gorm.DB) error {
-		before := clockOff(t, tx)
-		if err := tx.Exec("SELECT pg_sleep(0.5)").Error; err != nil {
-			return err
+func TestDriver_NowMicros(t *testing.T) {
+	t.Run("does not depend on the time zone", func(t *testing.T) {
+		_, config := find(t)
+		for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns",
+			"Pacific/Kiritimati"} {
+			t.Run(zone, func(t *testing.T) {
+				config.Source = xenv.Map{"DATABASE_TIMEZONE": zone}
+				if off := clockOffset(t,
+					open(t, xdb.Options{Parts: config})); off.Abs() > 5*time.Second {
+					t.Errorf("the clock is off by %s", off)
+				}
+			})
 		}
-		if after := clockOff(t, tx); after-before > 400*time.Millisecond {
-			t.Errorf("the clock stood still for %s", after-before)
-		}
-		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+
+	t.Run("advances within a transaction", func(t *testing.T) {
+		_, config := find(t)
+		err := open(t, xdb.Options{Parts: config}).Transaction(func(tx *gorm.DB) error {
+			before := clockOffset(t, tx)
+			if err := tx.Exec("SELECT pg_sleep(0.5)").Error; err != nil {
+				return err
+			}
+			if after := clockOffset(t, tx); after-before > 400*time.Millisecond {
+				t.Errorf("the clock advanced by %s", after-before)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
+func TestLeases_Prepare(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	mine := parts(server.DSN)
+	mine := configOf(server.DSN)
 	mine.Name = config.Name
 	owner := open(t, xdb.Options{Parts: mine})
 	role := "plain" + rand.Text()
 	conn := admin(t, server.DSN)
-	do(t, conn, "CREATE ROLE "+quote(role)+" LOGIN PASSWORD 'secret-plain'")
-	t.Cleanup(func() { do(t, conn, "DROP ROLE "+quote(role)) })
+	execAll(t, conn, "CREATE ROLE "+quote(role)+" LOGIN PASSWORD 'secret-plain'")
+	t.Cleanup(func() { execAll(t, conn, "DROP ROLE "+quote(role)) })
 	for _, s := range []string{"CREATE SCHEMA app", "GRANT USAGE ON SCHEMA app TO " + quote(role)} {
 		if err := owner.Exec(s).Error; err != nil {
 			t.Fatal(err)
@@ -147,7 +151,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication ||
 		!strings.Contains(err.Error(), "app.x_plinth_leases") {
-		t.Fatalf("leases without a table and without the right to create it: %v", err)
+		t.Fatalf("Prepare without a table and without CREATE privilege = %v", err)
 	}
 	for _, s := range []string{
 		statementIn(t, err),
@@ -162,7 +166,7 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := leases.Prepare(t.Context()); err != nil {
-		t.Fatalf("leases with a table of an operator's: %v", err)
+		t.Fatalf("Prepare with a table created by the operator = %v", err)
 	}
 	err = leases.Do(t.Context(), "job",
 		time.Minute, func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) })
@@ -175,11 +179,11 @@ func TestLeasesNeedNoRightToCreateWhereTheTableIsThere(t *testing.T) {
 	again := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
 	if err := prepare(t, again); err == nil ||
 		!strings.Contains(statementIn(t, err), `"since_us" bigint`) {
-		t.Errorf("leases with a table that lacks a column: %v", err)
+		t.Errorf("Prepare with a table that lacks a column = %v", err)
 	}
 }
 
-// prepare sets up the leases of db.
+// prepare creates the leases table of db.
 func prepare(tb testing.TB, db *gorm.DB) error {
 	tb.Helper()
 	leases, err := xdb.Leases(db)
@@ -189,7 +193,7 @@ func prepare(tb testing.TB, db *gorm.DB) error {
 	return leases.Prepare(tb.Context())
 }
 
-// statementIn is the statement that an error says.
+// statementIn returns the CREATE TABLE statement in an error.
 func statementIn(tb testing.TB, err error) string {
 	tb.Helper()
 	_, text, found := strings.Cut(err.Error(), " with CREATE TABLE ")
@@ -200,10 +204,10 @@ func statementIn(tb testing.TB, err error) string {
 	return "CREATE TABLE " + statement
 }
 
-func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
+func TestLeases_Renew(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	mine := parts(server.DSN)
+	mine := configOf(server.DSN)
 	mine.Name = config.Name
 	db := open(t, xdb.Options{Parts: config})
 	leases, err := xdb.Leases(db)
@@ -221,7 +225,7 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	}
 	conn := admin(t, server.DSN)
 	within(t, 3*time.Second, "a renewal that was killed", func() bool {
-		return ask[int](t, conn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		return queryValue[int](t, conn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 			WHERE datname = $1 AND query LIKE 'UPDATE%plinth_leases%' AND wait_event_type = 'Lock'`, config.Name) > 0
 	})
 	if err := blocker.Rollback().Error; err != nil {
@@ -233,8 +237,8 @@ func TestARenewalWhoseSessionIsKilledLosesNothing(t *testing.T) {
 	}
 }
 
-// within waits until a condition holds.
-func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
+// within waits up to d for a condition.
+func within(tb testing.TB, d time.Duration, condition string, holds func() bool) {
 	tb.Helper()
 	late := time.After(d)
 	again := time.NewTicker(5 * time.Millisecond)
@@ -243,14 +247,14 @@ func within(tb testing.TB, d time.Duration, what string, holds func() bool) {
 		select {
 		case <-again.C:
 		case <-late:
-			tb.Fatalf("not within %s: %s", d, what)
+			tb.Fatalf("not within %s: %s", d, condition)
 		}
 	}
 }
 
-// TestLeasesAreExclusiveAtEveryIsolation lets processes of which PostgreSQL gives some up
-// race for few slots.
-func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
+// TestLeases_Isolation races processes for few slots; PostgreSQL aborts some of their
+// transactions.
+func TestLeases_Isolation(t *testing.T) {
 	server, _ := find(t)
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
 		t.Run(level, func(t *testing.T) {
@@ -260,7 +264,7 @@ func TestLeasesAreExclusiveAtEveryIsolation(t *testing.T) {
 				t.Fatal(err)
 			}
 			dsn += "&default_transaction_isolation=" + strings.ReplaceAll(level, " ", "%20")
-			db := open(t, xdb.Options{DSN: xSecret(dsn)})
+			db := open(t, xdb.Options{DSN: xlog.Secret(dsn)})
 			if got := isolation(t, db); got != level {
 				t.Fatalf("isolation = %q", got)
 			}

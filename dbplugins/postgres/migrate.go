@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// lockKey is the key of the advisory lock that a migration holds: "plinth" in ASCII.
-	// It is the same for all who share a database, whatever their prefix, because an
-	// index or a type of one can get in the other's way.
+	// lockKey is the key of the advisory lock of migrations: "plinth" in ASCII. It does
+	// not depend on the table prefix, because indexes and types of different prefixes can
+	// conflict.
 	lockKey int64 = 0x706c696e7468
 
 	sessionLock     = "SELECT pg_try_advisory_lock($1)"
 	transactionLock = "SELECT pg_try_advisory_xact_lock($1)"
 )
 
-// Migrate implements driver.Migrator. The lock is one of the session and not of a
-// transaction, so that a migration can do what PostgreSQL refuses within one. It ends
-// with the connection, which is closed afterwards: also if the process dies.
+// Migrate implements driver.Migrator. It holds a session lock, so that a migration can
+// run statements that PostgreSQL rejects in a transaction. The lock is released when the
+// connection is closed, after the migration or when the process exits.
 //
-// Behind a pooler, such as PgBouncer, statements may go to one session after the other,
-// and a lock would stay in one of them for ever. There the migration is one transaction,
-// and so is the lock.
+// A pooler such as PgBouncer may send statements to several sessions, and one of them
+// would keep the lock. Behind a pooler the migration is one transaction with a
+// transaction lock.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		direct, err := isDirect(ctx, conn)
@@ -44,8 +44,8 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 	})
 }
 
-// isDirect reports whether the session is the one that the connection began with. A
-// pooler gives out numbers of its own.
+// isDirect reports whether conn is not behind a pooler. A pooler reports its own process
+// IDs.
 func isDirect(ctx context.Context, conn *sql.Conn) (bool, error) {
 	var here, there uint32
 	err := conn.Raw(func(c any) error {
@@ -63,8 +63,8 @@ func isDirect(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return here == there, err
 }
 
-// inTransaction calls run in a transaction that holds the lock. Its statements end with
-// ctx, the transaction itself does not.
+// inTransaction calls run in a transaction that holds the lock. Canceling ctx stops the
+// statements; it does not close the transaction.
 func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error) error {
 	steady := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
 	return steady.Transaction(func(tx *gorm.DB) error {
@@ -75,8 +75,7 @@ func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error
 	})
 }
 
-// lock takes the lock by a statement that says whether it was free, asking again until it
-// is.
+// lock retries the statement try until it acquires the lock.
 func lock(ctx context.Context, conn gorm.ConnPool, try string) error {
 	return driver.WaitForLock(ctx, func() (mine bool, err error) {
 		err = conn.QueryRowContext(ctx, try, lockKey).Scan(&mine)

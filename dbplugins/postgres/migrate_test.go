@@ -13,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
@@ -21,25 +22,25 @@ import (
 )
 
 const (
-	// lockKey is a promise: replicas of two releases of Plinth keep each other out.
+	// lockKey must not change: replicas with different releases of Plinth share the lock.
 	lockKey int64 = 0x706c696e7468
 
-	// lockDSN is the variable that turns the test into a process which holds the lock.
+	// lockDSN makes the test process hold the lock of this DSN.
 	lockDSN xenv.EnvKey = "PLINTH_TEST_LOCK_DSN"
 
 	concurrently = "-- plinth:no-transaction\nCREATE INDEX CONCURRENTLY ${prefix}things_name ON ${prefix}things (name);"
 	things       = "CREATE TABLE ${prefix}things (name TEXT NOT NULL);"
 )
 
-// privateDatabase is one that no other test locks.
+// privateDatabase returns a new database, whose lock no other test uses.
 func privateDatabase(t *testing.T) driver.Config {
 	t.Helper()
 	server, _ := find(t)
 	return newDatabase(t, server, "", "")
 }
 
-// locks returns how many sessions hold the lock, and how many of them for their
-// transaction only.
+// locks returns the number of sessions that hold the lock, and how many hold it for a
+// transaction.
 func locks(t *testing.T, db *gorm.DB) (held, byTransactions int) {
 	t.Helper()
 	const query = `SELECT count(*), count(*) FILTER (WHERE a.xact_start IS NOT NULL) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
@@ -51,82 +52,86 @@ func locks(t *testing.T, db *gorm.DB) (held, byTransactions int) {
 	return held, byTransactions
 }
 
-// withLock runs a function under the lock.
+// withLock calls run with the migration lock.
 func withLock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return postgres.Driver{}.Migrate(ctx, db, run)
 }
 
-func TestMigrationHoldsASessionLockAndLetsGoOfIt(t *testing.T) {
-	db := open(t, xdb.Options{Parts: privateDatabase(t)})
-	boom := errors.New("boom")
-	err := withLock(t.Context(), db, func(tx *gorm.DB) error {
-		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 0 {
-			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 0", held, byTransactions)
-		}
-		if err := tx.Exec("SET search_path TO nowhere").Error; err != nil {
-			t.Error(err)
-		}
-		return boom
-	})
-	if !errors.Is(err, boom) {
-		t.Errorf("Migrate = %v, want the function's error", err)
-	}
-	var path string
-	if err := db.Raw("SHOW search_path").Scan(&path).Error; err != nil || path == "nowhere" {
-		t.Errorf("search_path = %q (%v): what a migration sets must not stay in the pool",
-			path, err)
-	}
-	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
-}
-
-func TestMigrationThatPanicsLetsGoOfTheLock(t *testing.T) {
-	db := open(t, xdb.Options{Parts: privateDatabase(t), MaxOpenConns: 2})
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic is gone")
+func TestDriver_Migrate(t *testing.T) {
+	t.Run("holds a session lock and releases it", func(t *testing.T) {
+		db := open(t, xdb.Options{Parts: privateDatabase(t)})
+		boom := errors.New("boom")
+		err := withLock(t.Context(), db, func(tx *gorm.DB) error {
+			if held, byTransactions := locks(t, db); held != 1 || byTransactions != 0 {
+				t.Errorf("locks = %d, of transactions = %d; want 1 and 0", held, byTransactions)
 			}
-		}()
-		_ = withLock(t.Context(), db, func(*gorm.DB) error { panic("boom") })
-	}()
-	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
-}
-
-func TestMigrationWhoseContextEndsLetsGoOfTheLock(t *testing.T) {
-	db := open(t, xdb.Options{Parts: privateDatabase(t)})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	start := time.Now()
-	err := withLock(ctx, db, func(tx *gorm.DB) error {
-		start = time.Now()
-		cancel()
-		return tx.Exec(slow).Error
+			if err := tx.Exec("SET search_path TO nowhere").Error; err != nil {
+				t.Error(err)
+			}
+			return boom
+		})
+		if !errors.Is(err, boom) {
+			t.Errorf("Migrate = %v, want the function's error", err)
+		}
+		var path string
+		if err := db.Raw("SHOW search_path").Scan(&path).Error; err != nil || path == "nowhere" {
+			t.Errorf("search_path = %q (%v): the connection of a migration must be closed",
+				path, err)
+		}
+		eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 	})
-	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
-		t.Errorf("Migrate = %v after %s, want context.Canceled within 10 s", err, time.Since(start))
-	}
-	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
-}
 
-func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
-	db := open(t, xdb.Options{Parts: privateDatabase(t)})
-	err := withLock(t.Context(), db, func(*gorm.DB) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	t.Run("releases the lock after a panic", func(t *testing.T) {
+		db := open(t, xdb.Options{Parts: privateDatabase(t), MaxOpenConns: 2})
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("Migrate recovered the panic")
+				}
+			}()
+			_ = withLock(t.Context(), db, func(*gorm.DB) error { panic("boom") })
+		}()
+		eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
+	})
+
+	t.Run("releases the lock when the context is canceled", func(t *testing.T) {
+		db := open(t, xdb.Options{Parts: privateDatabase(t)})
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start := time.Now()
-		err := withLock(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
-			t.Errorf("the second Migrate = %v after %s, want the deadline's error within 10 s",
+		err := withLock(ctx, db, func(tx *gorm.DB) error {
+			start = time.Now()
+			cancel()
+			return tx.Exec(slow).Error
+		})
+		if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+			t.Errorf("Migrate = %v after %s, want context.Canceled within 10 s",
 				err, time.Since(start))
 		}
-		return nil
+		eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 	})
-	if err != nil {
-		t.Error(err)
-	}
+
+	t.Run("stops waiting at the deadline", func(t *testing.T) {
+		db := open(t, xdb.Options{Parts: privateDatabase(t)})
+		err := withLock(t.Context(), db, func(*gorm.DB) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			err := withLock(ctx, db,
+				func(*gorm.DB) error { return errors.New("Migrate ran without the lock") })
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
+				t.Errorf("the second Migrate = %v after %s, want context.DeadlineExceeded within 10 s",
+					err, time.Since(start))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestLockOfAKilledProcessIsFree(t *testing.T) {
+func TestDriver_Migrate_KilledProcess(t *testing.T) {
 	if dsn, ok := xenv.GetEnv(lockDSN); ok {
 		holdLock(t, dsn)
 		return
@@ -158,22 +163,22 @@ func TestLockOfAKilledProcessIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if held != 1 {
-		t.Errorf("the process holds %d locks, want 1", held)
+		t.Errorf("locks of the child process = %d, want 1", held)
 	}
 	start := time.Now()
 	if err := withLock(t.Context(), db, func(*gorm.DB) error { return nil }); err != nil ||
 		time.Since(start) > 15*time.Second {
-		t.Errorf("Migrate = %v after %s, want none within 15 s", err, time.Since(start))
+		t.Errorf("Migrate = %v after %s, want nil within 15 s", err, time.Since(start))
 	}
 	if err := child.Wait(); err == nil {
-		t.Error("the process ended by itself")
+		t.Error("the child process exited before it was killed")
 	}
 }
 
-// holdLock takes the lock and says so, until it is killed.
+// holdLock prints "locked" when it has the lock, and holds the lock until it is killed.
 func holdLock(t *testing.T, dsn string) {
 	t.Helper()
-	db := open(t, xdb.Options{DSN: xSecret(dsn)})
+	db := open(t, xdb.Options{DSN: xlog.Secret(dsn)})
 	if err := withLock(t.Context(), db, func(*gorm.DB) error {
 		_, err := os.Stdout.WriteString("locked\n")
 		<-t.Context().Done()
@@ -183,9 +188,9 @@ func holdLock(t *testing.T, dsn string) {
 	}
 }
 
-// TestConcurrentIndexIsMadeWhileAReplicaWaits would not end where the other one waited
-// for the lock within a statement.
-func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
+// TestDriver_Migrate_ConcurrentIndex would deadlock if a replica waited for the lock
+// within a statement.
+func TestDriver_Migrate_ConcurrentIndex(t *testing.T) {
 	config := privateDatabase(t)
 	db := open(t, xdb.Options{Parts: config})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -200,7 +205,7 @@ func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 			var n int64
 			err := db.Raw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%advisory_lock%' " +
 				"AND pid <> pg_backend_pid()").Scan(&n).Error
-			return err == nil && n == 1 // the first one's last statement is another
+			return err == nil && n == 1 // the other process runs another statement
 		})
 		return tx.Exec("CREATE INDEX CONCURRENTLY things_name ON things (name)").Error
 	})
@@ -209,21 +214,22 @@ func TestConcurrentIndexIsMadeWhileAReplicaWaits(t *testing.T) {
 	}
 }
 
-func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
+func TestDriver_Migrate_Pooler(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	db := open(t, xdb.Options{Parts: config})
 	err := withLock(t.Context(), db, func(tx *gorm.DB) error {
 		if held, byTransactions := locks(t, db); held != 1 || byTransactions != 1 {
-			t.Errorf("locks = %d, %d of them by a transaction; want 1 and 1", held, byTransactions)
+			t.Errorf("locks = %d, of transactions = %d; want 1 and 1", held, byTransactions)
 		}
 		if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
-			t.Errorf("the migration runs on a %T, want a transaction", tx.Statement.ConnPool)
+			t.Errorf("connection = %T, want a transaction", tx.Statement.ConnPool)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		err := withLock(ctx, db, func(*gorm.DB) error { return errors.New("it was not kept out") })
+		err := withLock(ctx, db,
+			func(*gorm.DB) error { return errors.New("Migrate ran without the lock") })
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the second Migrate = %v, want the deadline's error", err)
+			t.Errorf("the second Migrate = %v, want context.DeadlineExceeded", err)
 		}
 		return tx.Exec("CREATE TABLE kept ()").Error
 	})
@@ -248,7 +254,7 @@ func TestPoolerGetsALockOfTheTransaction(t *testing.T) {
 	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 }
 
-func TestSQLMigrationsThroughAPooler(t *testing.T) {
+func TestMigrate_Pooler(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}}
 	db := open(t, xdb.Options{Parts: config})
@@ -258,11 +264,11 @@ func TestSQLMigrationsThroughAPooler(t *testing.T) {
 	files["0002_index.sql"] = &fstest.MapFile{Data: []byte(concurrently)}
 	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "the lock of postgres is a transaction") {
-		t.Errorf("Migrate = %v, want an error that says why this file cannot be run", err)
+		t.Errorf("Migrate = %v, want an error that explains why the file cannot run", err)
 	}
 }
 
-func TestConcurrentIndexInAMigration(t *testing.T) {
+func TestMigrate_ConcurrentIndex(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	files := fstest.MapFS{
 		"0001_things.sql": {Data: []byte(things)},

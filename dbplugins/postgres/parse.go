@@ -10,21 +10,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// errDSN stands for what the library says of a URL, which quotes the piece that it takes
-// for a host or a port.
-var errDSN = errors.New("the connection string does not parse: " +
-	"escape @ and # in the password as %40 and %23, and whatever else is special in a URL")
+// errDSN replaces the library's error for a URL, which quotes the invalid host or port
+// and may contain part of a password.
+var errDSN = errors.New("cannot parse the DSN: " +
+	"percent-encode special characters in the password, such as %40 for @ and %23 for #")
 
-// parse reads a DSN, ours or one of the application's own. No waiting mends one that does
-// not parse.
+// parse parses a DSN. Its errors have kind UnknownDatabase, because a retry cannot fix
+// them.
 func parse(dsn string) (*pgx.ConnConfig, error) {
-	if !whole(dsn) {
+	if !isUnambiguous(dsn) {
 		return nil, driver.Translate(driver.UnknownDatabase, errDSN, errDSN.Error())
 	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		text := "the connection string does not parse"
-		// cannot parse `the whole string`: why
+		text := "cannot parse the DSN"
+		// cannot parse `the DSN`: reason
 		if at := strings.LastIndex(err.Error(), "`: "); at >= 0 {
 			text += err.Error()[at+1:]
 		}
@@ -33,11 +33,11 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// whole reports whether a URL has its parts where they look to be. Of a password with a
-// character that is not escaped, the rest would be taken for a host, which is logged and
-// looked up, or for a name or a parameter, which is sent. So the only raw @ is the one
-// before the host.
-func whole(dsn string) bool {
+// isUnambiguous reports whether the parts of a URL are where they appear to be. If a
+// password contains an unescaped character, the parser reads the rest as a host, a
+// database name or a parameter, which are logged or sent. So the only raw @ must precede
+// the host.
+func isUnambiguous(dsn string) bool {
 	rest, isURL := strings.CutPrefix(dsn, "postgres://")
 	if !isURL {
 		if rest, isURL = strings.CutPrefix(dsn, "postgresql://"); !isURL {

@@ -5,18 +5,17 @@ import (
 	"database/sql"
 )
 
-// pool is a *sql.DB that runs a statement again if a connection has it prepared for an
-// earlier form of its table: "SELECT *" of one replica would fail once on every
-// connection after another one has added a column. The server has not started such a
-// statement, and the library has dropped it from that connection. Within a transaction
-// there is no second try.
+// pool is a *sql.DB that retries a statement whose plan is stale. Without it, "SELECT *"
+// would fail once on each connection after another replica added a column. The server did
+// not start such a statement, and the library discards the plan. pool does not retry
+// within a transaction.
 type pool struct{ *sql.DB }
 
 // GetDBConn implements gorm.GetDBConnector.
 func (p pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 
 // NotStarted implements driver.Retrier.
-func (pool) NotStarted(err error) bool { return stale(err) }
+func (pool) NotStarted(err error) bool { return isStalePlan(err) }
 
 // ExecContext implements gorm.ConnPool.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
@@ -45,7 +44,7 @@ func (p pool) QueryRowContext(ctx context.Context, query string, args ...any) *s
 	return row
 }
 
-// again reports whether another try can help. Each mends one connection.
+// again reports whether to retry. Each retry replaces the plan of one connection.
 func (p pool) again(err error, tries int) bool {
-	return stale(err) && tries <= p.Stats().OpenConnections
+	return isStalePlan(err) && tries <= p.Stats().OpenConnections
 }

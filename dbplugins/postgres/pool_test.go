@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// town is an entity of an earlier replica.
+// town is the entity of an earlier release.
 type town struct {
 	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
 	Name string
@@ -21,14 +21,14 @@ type town struct {
 // TableName implements schema.Tabler.
 func (town) TableName() string { return "plinth_test_towns" }
 
-// townWithColumn is that of a later one.
+// townWithColumn is the entity of a later release.
 type townWithColumn struct {
 	town
 
 	Colour *string
 }
 
-// dropAfter drops a table at the end of the test.
+// dropAfter drops a table after the test.
 func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -39,8 +39,8 @@ func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 	})
 }
 
-// towns opens a database with one town, and a number of connections each of which has
-// prepared how to read it.
+// towns opens a database with one town. Each of its connections has prepared the
+// statement of read.
 func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB {
 	t.Helper()
 	_, config := find(t)
@@ -54,7 +54,7 @@ func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB
 	}
 	for range connections {
 		tx := db.Begin()
-		defer tx.Rollback() // only when each connection is in use
+		defer tx.Rollback() // each transaction needs its own connection
 		if err := read(tx); err != nil {
 			t.Fatal(err)
 		}
@@ -62,60 +62,62 @@ func towns(t *testing.T, connections int, read func(db *gorm.DB) error) *gorm.DB
 	return db
 }
 
-// addColumn is what another replica does.
+// addColumn adds a column as another replica does.
 func addColumn(t *testing.T) {
 	t.Helper()
 	_, config := find(t)
 	open(t, xdb.Options{Parts: config, AutoMigrate: []any{&townWithColumn{}}})
 }
 
-func TestColumnThatAnotherReplicaAddsBreaksNoStatement(t *testing.T) {
-	const query = "SELECT * FROM plinth_test_towns WHERE id = ?"
-	for name, read := range map[string]func(db *gorm.DB) error{
-		"First": first,
-		"Exec":  func(db *gorm.DB) error { return db.Exec(query, 1).Error },
-		"Row": func(db *gorm.DB) error {
-			row := db.Raw(query, 1).Row()
-			err := row.Err()
-			_ = row.Scan() // gives the connection back
-			return err
-		},
-		"Rows": func(db *gorm.DB) error {
-			rows, err := db.Raw(query, 1).Rows()
-			if err != nil {
+func TestPool_StalePlan(t *testing.T) {
+	t.Run("retries after another replica added a column", func(t *testing.T) {
+		const query = "SELECT * FROM plinth_test_towns WHERE id = ?"
+		for name, read := range map[string]func(db *gorm.DB) error{
+			"First": first,
+			"Exec":  func(db *gorm.DB) error { return db.Exec(query, 1).Error },
+			"Row": func(db *gorm.DB) error {
+				row := db.Raw(query, 1).Row()
+				err := row.Err()
+				_ = row.Scan() // releases the connection
 				return err
-			}
-			return errors.Join(rows.Close(), rows.Err())
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			db := towns(t, 5, read)
-			addColumn(t)
-			var all sync.WaitGroup
-			for range 20 { // one that tries again may get a connection that no other has mended yet
-				all.Go(func() {
-					if err := read(db); err != nil {
-						t.Errorf("read = %v", err)
-					}
-				})
-			}
-			all.Wait()
-		})
-	}
+			},
+			"Rows": func(db *gorm.DB) error {
+				rows, err := db.Raw(query, 1).Rows()
+				if err != nil {
+					return err
+				}
+				return errors.Join(rows.Close(), rows.Err())
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				db := towns(t, 5, read)
+				addColumn(t)
+				var all sync.WaitGroup
+				for range 20 { // a retry may use a connection with a stale plan
+					all.Go(func() {
+						if err := read(db); err != nil {
+							t.Errorf("read = %v", err)
+						}
+					})
+				}
+				all.Wait()
+			})
+		}
+	})
+
+	t.Run("in a transaction permits a retry", func(t *testing.T) {
+		db := towns(t, 1, first)
+		addColumn(t)
+		if err := db.Transaction(first); driver.KindOf(err) != driver.Deadlock {
+			t.Errorf("transaction = %v, want kind Deadlock", err)
+		}
+		if err := db.Transaction(first); err != nil {
+			t.Errorf("retried transaction = %v", err)
+		}
+	})
 }
 
 func first(db *gorm.DB) error { return db.First(&town{}, 1).Error }
-
-func TestStalePlanInATransactionCanBeTriedAgain(t *testing.T) {
-	db := towns(t, 1, first)
-	addColumn(t)
-	if err := db.Transaction(first); driver.KindOf(err) != driver.Deadlock {
-		t.Errorf("transaction = %v, want kind Deadlock", err)
-	}
-	if err := db.Transaction(first); err != nil {
-		t.Errorf("the same transaction again = %v", err)
-	}
-}
 
 // wide is a table of 131 columns.
 type wide struct {
@@ -140,19 +142,21 @@ func (wide) TableName() string { return "plinth_test_wide" }
 
 type ten struct{ C0, C1, C2, C3, C4, C5, C6, C7, C8, C9 int }
 
-func TestSliceOfAWideTableIsInserted(t *testing.T) {
-	_, config := find(t)
-	db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&wide{}}})
-	dropAfter(t, db, &wide{})
-	rows := make([]wide, 1200)
-	for i := range rows {
-		rows[i].ID = int64(i + 1)
-	}
-	if err := db.Create(&rows).Error; err != nil {
-		t.Fatal(err)
-	}
-	var n int64
-	if err := db.Model(&wide{}).Count(&n).Error; err != nil || n != 1200 {
-		t.Errorf("rows = %d (%v), want 1200", n, err)
-	}
+func TestDialector_Create(t *testing.T) {
+	t.Run("inserts a slice of a wide table", func(t *testing.T) {
+		_, config := find(t)
+		db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&wide{}}})
+		dropAfter(t, db, &wide{})
+		rows := make([]wide, 1200)
+		for i := range rows {
+			rows[i].ID = int64(i + 1)
+		}
+		if err := db.Create(&rows).Error; err != nil {
+			t.Fatal(err)
+		}
+		var n int64
+		if err := db.Model(&wide{}).Count(&n).Error; err != nil || n != 1200 {
+			t.Errorf("rows = %d (%v), want 1200", n, err)
+		}
+	})
 }

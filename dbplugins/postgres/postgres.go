@@ -1,10 +1,11 @@
-// Package postgres registers the "postgres" database driver, which is pgx.
+// Package postgres registers the "postgres" database driver, which uses pgx.
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/postgres"
 //
-// It reads DATABASE_HOST (localhost; a path is the folder of a Unix socket),
+// It reads DATABASE_HOST (localhost; a path is the directory of a Unix socket),
 // DATABASE_PORT (5432), DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TIMEZONE
-// (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. User and name have no default.
+// (UTC), DATABASE_TLS (disable) and DATABASE_TLS_CA. DATABASE_USER and DATABASE_NAME are
+// required.
 package postgres
 
 import (
@@ -30,12 +31,11 @@ const Name = "postgres"
 const (
 	defaultPort = 5432
 
-	// connectSeconds is shared by the hosts, so that xdb's own attempt reaches the last
-	// one.
+	// connectSeconds is divided among the hosts, so that one attempt of xdb reaches the
+	// last host.
 	connectSeconds = 5
 
-	// batchSize keeps an insert below the 65535 parameters of a statement for up to 131
-	// columns.
+	// batchSize keeps an insert of up to 131 columns below the limit of 65535 parameters.
 	batchSize = 500
 )
 
@@ -57,9 +57,8 @@ func (Driver) Name() string { return Name }
 // InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
-// DSN implements driver.Driver. The URL names whatever the library would otherwise take
-// from PGPASSWORD, .pgpass and their like: the parts are the whole truth about who
-// connects to what.
+// DSN implements driver.Driver. The URL sets every parameter that the library would
+// otherwise read from PGPASSWORD, .pgpass and similar sources.
 func (Driver) DSN(c driver.Config) (string, error) {
 	own, ownErr := xenv.Load[settings](c.Source)
 	mode, tlsErr := c.TLSMode()
@@ -68,7 +67,7 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		xenv.DatabaseUser: c.User,
 		xenv.DatabaseName: c.Name,
 	})
-	if err := errors.Join(missing, ownErr, checkTexts(c, own), portErr, checkHost(c),
+	if err := errors.Join(missing, ownErr, checkStrings(c, own), portErr, checkHost(c),
 		tlsErr); err != nil {
 		return "", err
 	}
@@ -77,23 +76,23 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	q := url.Values{
 		"connect_timeout": {strconv.Itoa(max(connectSeconds/hosts, 1))},
 		"sslmode":         {mode},
-		"sslrootcert":     {""}, // with a certificate of the user's, require would be verify-ca
-		"timezone":        {own.Timezone},
+		// with a root certificate of the user, require would mean verify-ca
+		"sslrootcert": {""},
+		"timezone":    {own.Timezone},
 	}
 	if mode == driver.TLSVerifyFull {
 		q.Set("sslrootcert", cmp.Or(c.TLSCA, "system"))
 	}
-	if c.Pass == "" { // which the library would look for in the environment, and then in a file
+	if c.Pass == "" { // otherwise the library reads it from the environment or a file
 		q.Set("password", "")
 		q.Set("passfile", "")
 	}
-	// The library takes slashes off a path, and a raw @ in one could be the rest of a
-	// password: see whole.
+	// The library strips slashes from a path, and isUnambiguous rejects a raw @ in one.
 	if strings.HasPrefix(c.Name, "/") || strings.Contains(c.Name, "@") {
 		u.Path = "/"
 		q.Set("dbname", c.Name)
 	}
-	if socket(host) {
+	if isSocket(host) {
 		q.Set("host", host)
 		q.Set("port", port)
 	} else {
@@ -103,12 +102,12 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	return u.String(), nil
 }
 
-// socket reports whether a host is the folder of a Unix socket.
-func socket(host string) bool { return strings.HasPrefix(host, "/") }
+// isSocket reports whether host is the directory of a Unix socket.
+func isSocket(host string) bool { return strings.HasPrefix(host, "/") }
 
-// checkTexts refuses NUL bytes: the protocol ends a text with one, so that what follows
-// would be another parameter.
-func checkTexts(c driver.Config, own settings) error {
+// checkStrings rejects NUL bytes, which terminate a string in the protocol. The rest of
+// the string would become another parameter.
+func checkStrings(c driver.Config, own settings) error {
 	var problems []error
 	for _, part := range []struct {
 		key   xenv.EnvKey
@@ -121,29 +120,29 @@ func checkTexts(c driver.Config, own settings) error {
 		{"DATABASE_TIMEZONE", own.Timezone},
 	} {
 		if strings.ContainsRune(part.value, 0) {
-			problems = append(problems, xenv.Problem(part.key, part.value, "holds a NUL byte", ""))
+			problems = append(problems,
+				xenv.Problem(part.key, part.value, "contains a NUL byte", ""))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// checkHost refuses a host that cannot be one. Several, separated by commas, are tried in
-// order.
+// checkHost rejects an invalid host. Several hosts are separated by commas.
 func checkHost(c driver.Config) error {
 	_, notIP := netip.ParseAddr(strings.Trim(c.Host, "[]"))
 	switch {
-	case socket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
-		return xenv.Problem(xenv.DatabaseTLS, c.TLS, "is not possible through a Unix socket",
+	case isSocket(c.Host) && c.TLS != "" && c.TLS != driver.TLSDisable:
+		return xenv.Problem(xenv.DatabaseTLS, c.TLS, "is not supported with a Unix socket",
 			driver.TLSDisable)
-	case !socket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
-		return xenv.Problem(xenv.DatabaseHost, c.Host, "is no host",
-			"a name or an address without its port, or the folder of a Unix socket")
+	case !isSocket(c.Host) && notIP != nil && strings.ContainsAny(c.Host, `:@/?#%[]\ `+"\t\r\n"):
+		return xenv.Problem(xenv.DatabaseHost, c.Host, "is not a valid host",
+			"a name or an address without its port, or the directory of a Unix socket")
 	default:
 		return nil
 	}
 }
 
-// Describe implements driver.Driver: address and name of the database.
+// Describe implements driver.Driver. It returns the address and the name of the database.
 func (Driver) Describe(dsn string) string {
 	c, err := parse(dsn)
 	if err != nil {

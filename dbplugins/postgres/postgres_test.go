@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// slow sleeps.
+// slow is a statement that sleeps.
 const slow = "SELECT pg_sleep(30)"
 
 func harness(tb testing.TB) dbtest.Harness {
@@ -34,7 +34,7 @@ func harness(tb testing.TB) dbtest.Harness {
 			return encrypted, err
 		}},
 		Outage: func(tb testing.TB) dbtest.Outage {
-			return dbtest.PrivateOutage(tb, postgres.Name, parts, config)
+			return dbtest.PrivateOutage(tb, postgres.Name, configOf, config)
 		},
 		Slow:   slow,
 		Source: server.Source, Server: version(tb, admin(tb, server.DSN)),
@@ -44,34 +44,34 @@ func harness(tb testing.TB) dbtest.Harness {
 	}
 }
 
-// bad are parts that make no DSN.
+// bad returns invalid configurations.
 func bad() map[string]driver.Config {
 	good := driver.Config{Host: "localhost", User: "u", Name: "n"}
 	all := map[string]driver.Config{}
 	for name, change := range map[string]func(c *driver.Config){
-		"no user":                func(c *driver.Config) { c.User = "" },
-		"no name":                func(c *driver.Config) { c.Name = "" },
-		"a NUL byte in the user": func(c *driver.Config) { c.User = "u\x00database\x00evil" },
-		"a NUL byte in the name": func(c *driver.Config) { c.Name = "n\x00" },
-		"a NUL byte in the host": func(c *driver.Config) { c.Host = "h\x00" },
-		"a NUL byte in the time zone": func(c *driver.Config) {
+		"no user":              func(c *driver.Config) { c.User = "" },
+		"no name":              func(c *driver.Config) { c.Name = "" },
+		"NUL byte in the user": func(c *driver.Config) { c.User = "u\x00database\x00evil" },
+		"NUL byte in the name": func(c *driver.Config) { c.Name = "n\x00" },
+		"NUL byte in the host": func(c *driver.Config) { c.Host = "h\x00" },
+		"NUL byte in the time zone": func(c *driver.Config) {
 			c.Source = xenv.Map{"DATABASE_TIMEZONE": "UTC\x00"}
 		},
-		"a host with a port":      func(c *driver.Config) { c.Host = "localhost:5433" },
-		"a host that is a URL":    func(c *driver.Config) { c.Host = "postgres://localhost" },
-		"a host with a user":      func(c *driver.Config) { c.Host = "evil@localhost" },
-		"a host with a parameter": func(c *driver.Config) { c.Host = "localhost/?host=evil" },
-		"a host with a space":     func(c *driver.Config) { c.Host = "x host=evil" },
-		"a port out of range":     func(c *driver.Config) { c.Port = 65536 },
-		"a negative port":         func(c *driver.Config) { c.Port = -1 },
-		"an unknown TLS mode":     func(c *driver.Config) { c.TLS = "prefer" },
-		"a CA that nobody asks for": func(c *driver.Config) {
+		"host with a port":      func(c *driver.Config) { c.Host = "localhost:5433" },
+		"host that is a URL":    func(c *driver.Config) { c.Host = "postgres://localhost" },
+		"host with a user":      func(c *driver.Config) { c.Host = "evil@localhost" },
+		"host with a parameter": func(c *driver.Config) { c.Host = "localhost/?host=evil" },
+		"host with a space":     func(c *driver.Config) { c.Host = "x host=evil" },
+		"port out of range":     func(c *driver.Config) { c.Port = 65536 },
+		"negative port":         func(c *driver.Config) { c.Port = -1 },
+		"unknown TLS mode":      func(c *driver.Config) { c.TLS = "prefer" },
+		"unused CA": func(c *driver.Config) {
 			c.TLS, c.TLSCA = "require", "postgres.go"
 		},
-		"a CA that is missing": func(c *driver.Config) {
+		"missing CA file": func(c *driver.Config) {
 			c.TLS, c.TLSCA = "verify-full", "no-such-file"
 		},
-		"a CA that is none": func(c *driver.Config) {
+		"invalid CA file": func(c *driver.Config) {
 			c.TLS, c.TLSCA = "verify-full", "postgres.go"
 		},
 		"TLS through a Unix socket": func(c *driver.Config) {
@@ -85,7 +85,7 @@ func bad() map[string]driver.Config {
 	return all
 }
 
-// unusable are parts that the server refuses.
+// unusable returns configurations that the server rejects.
 func unusable(config driver.Config) map[string]driver.Config {
 	all := map[string]driver.Config{}
 	for name, change := range map[string]func(c *driver.Config){
@@ -104,9 +104,9 @@ func unusable(config driver.Config) map[string]driver.Config {
 	return all
 }
 
-func TestServerConforms(t *testing.T) { dbtest.Run(t, harness(t)) }
+func TestDriver_Conformance(t *testing.T) { dbtest.Run(t, harness(t)) }
 
-func TestUnixSocketOpensAndEndsStatements(t *testing.T) {
+func TestDriver_Conformance_UnixSocket(t *testing.T) {
 	server, config := find(t)
 	config = throughSocket(t, config)
 	h := harness(t)
@@ -122,7 +122,7 @@ func TestUnixSocketOpensAndEndsStatements(t *testing.T) {
 	h.Differences[dbtest.DiffNoTLS] = "PostgreSQL encrypts nothing on a Unix socket"
 	h.Differences[dbtest.DiffNoServer] = "the outage is that of the same server"
 	cases := slices.DeleteFunc(dbtest.Cases(), func(name string) bool {
-		// the rest is the same as over TCP
+		// the other checks also run over TCP
 		return !strings.HasPrefix(name, "Open/") && !strings.HasPrefix(name, "Errors/")
 	})
 	for name, complaints := range dbtest.Failures(t, h, cases...) {

@@ -14,10 +14,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// relay passes bytes between its clients and a server.
+// relay copies bytes between its clients and a server.
 type relay struct {
 	server string
-	// passes what the server says first; it may change that
+	// copies the startup messages of the server, and may change them
 	begin func(client io.Writer, server io.Reader) error
 
 	mu    sync.Mutex
@@ -25,9 +25,8 @@ type relay struct {
 	done  sync.WaitGroup
 }
 
-// pooled returns the parts of the same database behind a double of a connection pooler:
-// as those do, it tells each client another number of its session than the server's own.
-// Unlike them it does not change the session under the client.
+// pooled returns the configuration of the same database behind a fake connection pooler.
+// The fake reports another process ID than the server, but does not switch sessions.
 func pooled(t *testing.T, config driver.Config) driver.Config {
 	t.Helper()
 	address := listen(t, config, "tcp", "127.0.0.1:0", renumber)
@@ -35,21 +34,21 @@ func pooled(t *testing.T, config driver.Config) driver.Config {
 	return config
 }
 
-// throughSocket returns the parts of the same database behind a Unix socket.
+// throughSocket returns the configuration of the same database behind a Unix socket.
 func throughSocket(t *testing.T, config driver.Config) driver.Config {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "pg") //nolint:usetesting // the path of a socket has to be short
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	listen(t, config, "unix", filepath.Join(folder, ".s.PGSQL."+strconv.Itoa(config.Port)),
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	listen(t, config, "unix", filepath.Join(dir, ".s.PGSQL."+strconv.Itoa(config.Port)),
 		func(io.Writer, io.Reader) error { return nil })
-	config.Host = folder
+	config.Host = dir
 	return config
 }
 
-// listen starts a relay in front of the server of config, which ends with the test.
+// listen starts a relay to the server of config. The relay stops after the test.
 func listen(
 	t *testing.T, config driver.Config, network, address string,
 	begin func(io.Writer, io.Reader) error,
@@ -101,8 +100,8 @@ func (r *relay) serve(t *testing.T, client net.Conn) {
 	_ = client.Close()
 }
 
-// renumber passes the messages of the server's up to the first ReadyForQuery, and changes
-// the number in BackendKeyData.
+// renumber copies the server's messages up to the first ReadyForQuery and changes the
+// process ID in BackendKeyData.
 func renumber(client io.Writer, server io.Reader) error {
 	for header := make([]byte, 5); ; {
 		if _, err := io.ReadFull(server, header); err != nil {
@@ -110,7 +109,7 @@ func renumber(client io.Writer, server io.Reader) error {
 		}
 		size := binary.BigEndian.Uint32(header[1:])
 		if size < 4 || size > 1<<16 {
-			return errors.New("no message of PostgreSQL")
+			return errors.New("invalid PostgreSQL message")
 		}
 		message := make([]byte, 5+size-4)
 		copy(message, header)

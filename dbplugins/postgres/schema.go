@@ -19,9 +19,9 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	return migrator{m}
 }
 
-// migrator is gorm's, which compares how an entity and the server spell a type, and so
-// would change some columns again at every start: char(2) and character(2), numeric(10,
-// 2) and numeric(10,2). It also takes the quotes off a comment before it compares that.
+// migrator is gorm's migrator without needless changes. gorm compares the spellings of
+// types, such as numeric(10, 2) and numeric(10,2), and would alter some columns at every
+// startup. It also strips the quotes of a comment before it compares the comment.
 type migrator struct{ gormpostgres.Migrator }
 
 // MigrateColumn implements gorm.Migrator.
@@ -38,16 +38,16 @@ func (m migrator) MigrateColumn(value any, field *schema.Field, column gorm.Colu
 	return m.Migrator.MigrateColumn(value, field, column)
 }
 
-// noComment is a column whose comment is as it should be.
+// noComment is a column whose comment is already correct.
 type noComment struct{ columnType }
 
 // Comment implements gorm.ColumnType.
 func (noComment) Comment() (value string, ok bool) { return "", false }
 
-// columnType has another name than its method.
+// columnType avoids a conflict between the embedded field and the method ColumnType.
 type columnType = gorm.ColumnType
 
-// sameType is a column that has the type of its field, and says so in the field's words.
+// sameType is a column that reports its type in the spelling of the field.
 type sameType struct {
 	columnType
 
@@ -64,15 +64,15 @@ func (c sameType) Length() (int64, bool) { return int64(c.field.Size), true }
 // DecimalSize implements gorm.ColumnType.
 func (sameType) DecimalSize() (precision, scale int64, ok bool) { return 0, 0, false }
 
-// Nullable implements gorm.ColumnType. A column that counts is not, whatever its field
-// says.
+// Nullable implements gorm.ColumnType. An auto-increment column is never nullable.
 func (c sameType) Nullable() (nullable, ok bool) {
 	nullable, ok = c.columnType.Nullable()
 	return nullable, ok && !c.field.AutoIncrement
 }
 
-// DefaultValue implements gorm.ColumnType. The server doubles the quotes in a text, keeps
-// a NULL if that has a length, and gorm hides what a column counts with.
+// DefaultValue implements gorm.ColumnType. The server doubles quotes in a string and
+// stores the default NULL of a type with a length. gorm hides the default of an
+// auto-increment column.
 func (c sameType) DefaultValue() (value string, ok bool) {
 	value, ok = c.columnType.DefaultValue()
 	if c.field.DefaultValueInterface == nil && strings.EqualFold(c.field.DefaultValue, "NULL") &&
@@ -85,8 +85,8 @@ func (c sameType) DefaultValue() (value string, ok bool) {
 	return value, ok
 }
 
-// spellings are the server's own names of types. A star is where the numbers in
-// parentheses stand.
+// spellings maps type names to the server's names. A star marks the position of the
+// numbers in parentheses.
 var spellings = map[string]string{
 	"bit": "bit*", "varbit": "bit varying*", "bool": "boolean",
 	"char": "character*", "character": "character*", "bpchar": "character*",
@@ -106,21 +106,22 @@ var spellings = map[string]string{
 	"timestamp with time zone": "timestamp* with time zone",
 }
 
-// typeText takes a type apart: its name, the numbers in parentheses, the brackets of an
+// typeText matches a type: its name, the numbers in parentheses, and the brackets of an
 // array.
 var typeText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^([a-z][a-z0-9_ ]*?) ?(\([0-9, ]+\))?( with(?:out)? time zone)? ?((?:\[\])*)$`)
 })
 
-// spelling returns a type as the server spells it.
+// spelling returns a type in the server's spelling.
 func spelling(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
-	parts := typeText().FindStringSubmatch(text)
-	if parts == nil {
+	configOf := typeText().FindStringSubmatch(text)
+	if configOf == nil {
 		return text
 	}
-	name, numbers, array := parts[1]+parts[3], strings.ReplaceAll(parts[2], " ", ""), parts[4]
+	name, numbers, array := configOf[1]+configOf[3], strings.ReplaceAll(configOf[2], " ", ""),
+		configOf[4]
 	server, known := spellings[strings.TrimSuffix(name, " without time zone")]
 	switch {
 	case !known:

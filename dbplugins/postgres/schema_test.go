@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// everything has a column of each type, as applications write them.
+// everything has a column of each type.
 type everything struct {
 	xmodels.BaseEntityWithSoftDelete
 	Bool    bool  `gorm:"not null;default:true"`
@@ -60,7 +60,7 @@ type everything struct {
 // TableName implements schema.Tabler.
 func (everything) TableName() string { return "plinth_test_everything" }
 
-// changes are the statements of a log that change a schema.
+// changes returns the statements of a log that change the schema.
 func changes(log string) (all []string) {
 	for line := range strings.Lines(log) {
 		for _, change := range []string{"ALTER ", "CREATE ", "DROP ", "COMMENT "} {
@@ -72,28 +72,64 @@ func changes(log string) (all []string) {
 	return all
 }
 
-func TestSecondMigrationOfEveryTypeChangesNothing(t *testing.T) {
-	_, config := find(t)
-	db, log, err := openLogged(t, xdb.Options{Parts: config, AutoMigrate: []any{&everything{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := xdb.Close(db); err != nil {
-			t.Error(err)
+func TestMigrator_MigrateColumn(t *testing.T) {
+	t.Run("keeps unchanged columns", func(t *testing.T) {
+		_, config := find(t)
+		db, log, err := openLogged(t, xdb.Options{Parts: config, AutoMigrate: []any{&everything{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := xdb.Close(db); err != nil {
+				t.Error(err)
+			}
+		})
+		dropAfter(t, db, &everything{})
+		before := log.String()
+		if err := db.AutoMigrate(&everything{}); err != nil {
+			t.Fatal(err)
+		}
+		if all := changes(strings.TrimPrefix(log.String(), before)); len(all) > 0 {
+			t.Errorf("the second migration changed the schema:\n%s", all)
 		}
 	})
-	dropAfter(t, db, &everything{})
-	before := log.String()
-	if err := db.AutoMigrate(&everything{}); err != nil {
-		t.Fatal(err)
-	}
-	if all := changes(strings.TrimPrefix(log.String(), before)); len(all) > 0 {
-		t.Errorf("the second migration changes the schema:\n%s", all)
-	}
+
+	t.Run("alters changed types", func(t *testing.T) {
+		_, config := find(t)
+		db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&narrow{}}})
+		dropAfter(t, db, &narrow{})
+		if err := db.AutoMigrate(&broad{}); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		err := db.Raw(`SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull, ', ' ORDER BY a.attnum)
+		FROM pg_attribute a WHERE a.attrelid = 'plinth_test_types'::regclass AND a.attnum > 0`).Scan(&got).Error
+		const want = "id bigint true, name character varying(128) true, code character(3) false, price numeric(12,4) false, " +
+			"at timestamp(6) with time zone false, count bigint false, free text false, numbers numeric(6,1) false, note text false, null character varying(20) false"
+		if err != nil || got != want {
+			t.Errorf("columns = %s (%v), want %s", got, err, want)
+		}
+		var text string
+		if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(
+			&text).Error; err != nil || text != "it is 'new'" {
+			t.Errorf("comment = %q (%v), want the new one", text, err)
+		}
+		if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil ||
+			text != "that's" {
+			t.Errorf("default = %q (%v), want that's", text, err)
+		}
+		var null bool
+		if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(
+			&null).Error; err != nil || !null {
+			t.Errorf("default is null: %t (%v), want true", null, err)
+		}
+	})
 }
 
-// Two versions of a table, each column of which changes its type.
+// narrow and broad are versions of a table. Every column changes its type.
 type (
 	narrow struct {
 		ID      int64     `gorm:"primaryKey;autoIncrement:false"`
@@ -127,37 +163,3 @@ func (narrow) TableName() string { return "plinth_test_types" }
 
 // TableName implements schema.Tabler.
 func (broad) TableName() string { return "plinth_test_types" }
-
-func TestMigrationChangesTypesThatDiffer(t *testing.T) {
-	_, config := find(t)
-	db := open(t, xdb.Options{Parts: config, AutoMigrate: []any{&narrow{}}})
-	dropAfter(t, db, &narrow{})
-	if err := db.AutoMigrate(&broad{}); err != nil {
-		t.Fatal(err)
-	}
-	var got string
-	err := db.Raw(`SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull, ', ' ORDER BY a.attnum)
-		FROM pg_attribute a WHERE a.attrelid = 'plinth_test_types'::regclass AND a.attnum > 0`).Scan(&got).Error
-	const want = "id bigint true, name character varying(128) true, code character(3) false, price numeric(12,4) false, " +
-		"at timestamp(6) with time zone false, count bigint false, free text false, numbers numeric(6,1) false, note text false, null character varying(20) false"
-	if err != nil || got != want {
-		t.Errorf("columns = %s (%v), want %s", got, err, want)
-	}
-	var text string
-	if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(
-		&text).Error; err != nil || text != "it is 'new'" {
-		t.Errorf("comment = %q (%v), want the new one", text, err)
-	}
-	if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Raw("SELECT free FROM plinth_test_types").Scan(&text).Error; err != nil ||
-		text != "that's" {
-		t.Errorf("default = %q (%v), want that's", text, err)
-	}
-	var null bool
-	if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(
-		&null).Error; err != nil || !null {
-		t.Errorf("default is null: %t (%v), want true", null, err)
-	}
-}

@@ -16,12 +16,12 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// parts turns the DSN of a test server into parts.
-func parts(dsn string) driver.Config {
+// configOf converts the DSN of a test server to a configuration.
+func configOf(dsn string) driver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// err would quote it
-		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse")
+		// err would quote the DSN
+		panic("invalid DSN of the test server")
 	}
 	return driver.Config{
 		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database,
@@ -29,11 +29,11 @@ func parts(dsn string) driver.Config {
 	}
 }
 
-// find returns the test server and its parts, or skips the test.
+// find returns the test server and its configuration, or skips the test.
 func find(tb testing.TB) (dbtest.Server, driver.Config) {
 	tb.Helper()
 	server := dbtest.FindServer(tb, postgres.Name)
-	return server, parts(server.DSN)
+	return server, configOf(server.DSN)
 }
 
 // admin connects to the test server without the driver under test.
@@ -51,8 +51,8 @@ func admin(tb testing.TB, dsn string) *pgx.Conn {
 	return conn
 }
 
-// do runs statements, of the cleanup too.
-func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
+// execAll executes statements, also during cleanup.
+func execAll(tb testing.TB, conn *pgx.Conn, statements ...string) {
 	tb.Helper()
 	for _, s := range statements {
 		if _, err := conn.Exec(context.WithoutCancel(tb.Context()), s); err != nil {
@@ -61,8 +61,8 @@ func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
 	}
 }
 
-// ask returns the one value of a query.
-func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
+// queryValue returns the single value of a query.
+func queryValue[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := conn.QueryRow(tb.Context(), query, args...).Scan(&value); err != nil {
 		tb.Fatalf("%s: %v", query, err)
@@ -72,33 +72,34 @@ func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// created numbers what the tests create on the server.
+// created numbers the databases that the tests create.
 var created atomic.Int64
 
-// newDatabase creates a user and a database of its own. Its names have text in them, its
-// password is text.
+// newDatabase creates a user and a database whose names contain text. The password is
+// text.
 func newDatabase(tb testing.TB, server dbtest.Server, text, options string) driver.Config {
 	tb.Helper()
 	conn := admin(tb, server.DSN)
 	n := fmt.Sprintf("plinth%d_%d", os.Getpid(), created.Add(1))
-	c := parts(server.DSN)
-	// A space stands at either end of one of them. The password is no piece of a name,
-	// which may be logged.
+	c := configOf(server.DSN)
+	// Names start and end with a space. Names may be logged, so they must not contain the
+	// password.
 	c.User, c.Pass, c.Name = n+text, text+"secret"+text, text+n
 	pass, err := conn.PgConn().EscapeString(c.Pass)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	do(tb, conn,
+	execAll(tb, conn,
 		"CREATE ROLE "+quote(c.User)+" LOGIN PASSWORD '"+pass+"'",
 		"CREATE DATABASE "+quote(c.Name)+" OWNER "+quote(c.User)+" "+options)
 	tb.Cleanup(func() {
-		do(tb, conn, "DROP DATABASE "+quote(c.Name)+" WITH (FORCE)", "DROP ROLE "+quote(c.User))
+		execAll(tb, conn, "DROP DATABASE "+quote(c.Name)+" WITH (FORCE)",
+			"DROP ROLE "+quote(c.User))
 	})
 	return c
 }
 
-// verify says whether db was opened by the user and on the database of c.
+// verify returns a check that db uses the user and the database of c.
 func verify(c driver.Config) func(db *gorm.DB) error {
 	return func(db *gorm.DB) error {
 		var user, name string
@@ -113,10 +114,10 @@ func verify(c driver.Config) func(db *gorm.DB) error {
 	}
 }
 
-// version is what the server says it is.
+// version returns the name and version of the server.
 func version(tb testing.TB, conn *pgx.Conn) string {
 	tb.Helper()
-	text := ask[string](tb, conn, "SHOW server_version") // 15.4 (Debian 15.4-1)
+	text := queryValue[string](tb, conn, "SHOW server_version") // 15.4 (Debian 15.4-1)
 	text, _, _ = strings.Cut(text, " ")
 	return "PostgreSQL " + text
 }

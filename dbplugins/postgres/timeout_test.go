@@ -26,10 +26,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// serveArgument makes the test binary a service.
+// serveArgument makes the test binary run serveDatabase.
 const serveArgument = "serve a database"
 
-// serveDatabase is a service with one query. The request timeout alone ends it.
+// serveDatabase runs a service with one query, which only the request timeout stops.
 func serveDatabase() {
 	xmain.Runner(xreg.Register(context.Background(), nil,
 		xoption.WithDatabase(xoptdatabase.FromEnv()),
@@ -44,7 +44,7 @@ func serveDatabase() {
 		})), nil, nil)
 }
 
-// silence passes the bytes of connections to a server, until it is silent.
+// silence copies the bytes of connections until it is silenced.
 type silence struct {
 	silent atomic.Bool
 	end    chan struct{}
@@ -67,8 +67,8 @@ func (s *silence) pass(to io.WriteCloser, from io.Reader) {
 	}
 }
 
-// behindSilence returns the parts of the same database behind a network that can become
-// silent.
+// behindSilence returns the configuration of the same database behind a network that can
+// be silenced.
 func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence)
 	return config, s
 }
 
-// startService starts the service on a database and returns its URL.
+// startService starts the service with a database and returns its URL.
 func startService(t *testing.T, config driver.Config, env ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], serveArgument)
@@ -142,7 +142,7 @@ func startService(t *testing.T, config driver.Config, env ...string) string {
 	}
 }
 
-// answer is what a client gets.
+// answer is the response to a request.
 type answer struct {
 	status int
 	body   struct {
@@ -167,9 +167,8 @@ func request(t *testing.T, url string) (a answer) {
 	return a
 }
 
-// TestService_silentNetwork has a service whose database no longer responds, and no
-// connection breaks.
-func TestService_silentNetwork(t *testing.T) {
+// TestService_SilentNetwork silences the database without closing connections.
+func TestService_SilentNetwork(t *testing.T) {
 	_, config := find(t)
 	config, network := behindSilence(t, config)
 	const requestTimeout, acquireTimeout = 4 * time.Second, time.Second
@@ -177,7 +176,7 @@ func TestService_silentNetwork(t *testing.T) {
 		"PLINTH_REQUEST_TIMEOUT="+requestTimeout.String(),
 		"DATABASE_ACQUIRE_TIMEOUT="+acquireTimeout.String()) + "/query"
 	if a := request(t, url); a.status != http.StatusOK {
-		t.Fatalf("before the silence: %+v", a)
+		t.Fatalf("before the network was silenced: %+v", a)
 	}
 	network.silent.Store(true)
 	answers := make([]answer, 10)
@@ -200,7 +199,7 @@ func TestService_silentNetwork(t *testing.T) {
 		}
 	}
 	if timedOut == 0 || overloaded == 0 || timedOut+overloaded != len(answers) {
-		t.Errorf("%d requests ended with their timeout and %d found no connection, want both and no other of %d",
+		t.Errorf("%d requests timed out and %d got no connection, want both and a total of %d",
 			timedOut, overloaded, len(answers))
 	}
 }

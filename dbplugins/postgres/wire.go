@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// dialer returns a function that dials with inner and marks the errors of its
+// dialer returns a DialFunc that dials with inner and translates the errors of its
 // connections.
 func dialer(inner pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -24,8 +24,8 @@ func dialer(inner pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// wire is the network below a connection, whose errors are marked as the database's. The
-// library returns them as they are, from rows and transactions too.
+// wire is a network connection with translated errors. The library returns them
+// unchanged, including errors of rows and transactions.
 type wire struct{ net.Conn }
 
 // Read implements net.Conn.
@@ -43,8 +43,8 @@ func (w wire) Write(p []byte) (int, error) {
 func broken(err error) error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return err // the library has ended a call whose context has ended
-	case err == io.EOF: // the value itself, as the library compares it
+		return err // the library interrupted a call whose context was canceled
+	case err == io.EOF: // the library compares the value itself
 		err = io.ErrUnexpectedEOF
 	}
 	return driver.TranslateNetwork(err)
