@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-func TestAnInsertAllocatesNoMoreThanGormAloneOnTheLibrary(t *testing.T) {
+func TestCreate_Allocs(t *testing.T) {
 	config := &gorm.Config{SkipDefaultTransaction: true, Logger: logger.Discard}
 	dsn, err := sqlite.Driver{}.DSN(
 		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "library.db")}})

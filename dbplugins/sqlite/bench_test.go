@@ -24,7 +24,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// user is the entity whose insert performance.md measures.
+// user is the entity of the insert benchmarks in performance.md.
 type user struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64"`
@@ -32,13 +32,13 @@ type user struct {
 	Age      int
 }
 
-// inserter inserts one row.
+// inserter inserts one row per call.
 type inserter struct {
 	name string
 	do   func(i int) error
 }
 
-// bySQL inserts through database/sql and the library as it comes.
+// bySQL inserts through database/sql and the library without Plinth.
 func bySQL(ctx context.Context, b *testing.B) inserter {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "sql.db")
@@ -46,7 +46,7 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 	if err != nil {
 		b.Fatal(err)
 	}
-	openBench(ctx, b, path, false) // makes the table
+	openBench(ctx, b, path, false) // creates the table
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		b.Fatal(err)
@@ -85,7 +85,7 @@ func openBench(ctx context.Context, tb testing.TB, path string, skipTransaction 
 	return db.WithContext(ctx)
 }
 
-// withNode returns a context with an id node and a quiet log.
+// withNode returns a cancelable context with an ID node and a silent logger.
 func withNode(tb testing.TB) context.Context {
 	tb.Helper()
 	node, nodeErr := xsnowflake.NewNode()
@@ -94,7 +94,7 @@ func withNode(tb testing.TB) context.Context {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _, _ = node.Close(), quiet.Close() })
-	ctx, cancel := context.WithCancel(tb.Context()) // as in a request, the context can end
+	ctx, cancel := context.WithCancel(tb.Context()) // cancelable, as in a request
 	tb.Cleanup(cancel)
 	return context.WithValue(xlog.NewContext(ctx, quiet), xctx.SnowflakeNodeKey, node)
 }
@@ -108,9 +108,9 @@ func nodeOf(ctx context.Context, tb testing.TB) *xsnowflake.Node {
 	return node
 }
 
-// BenchmarkInsert prints the time of one inserted row for database/sql, our defaults and
-// WithSkipDefaultTransaction, and the ratios, each the median of rounds of 1000 rows. The
-// targets of performance.md are 2.0 and 1.3.
+// BenchmarkInsert reports the time per inserted row for database/sql, the defaults and
+// WithSkipDefaultTransaction, and the ratios. Each is the median of rounds of 1000 rows.
+// The targets in performance.md are 2.0 and 1.3.
 func BenchmarkInsert(b *testing.B) {
 	ctx := withNode(b)
 	ways := []inserter{
@@ -118,10 +118,10 @@ func BenchmarkInsert(b *testing.B) {
 		byPlinth(ctx, b, "plinth", false),
 		byPlinth(ctx, b, "plinth, no default transaction", true),
 	}
-	const round = 1000 // rows: enough for the checkpoints of the log to count
+	const round = 1000 // rows; enough to include checkpoints of the WAL
 	took := make([][]time.Duration, len(ways))
 	n := 0
-	for b.Loop() { // in turn, so that what disturbs the machine disturbs them all
+	for b.Loop() { // alternating, so that a disturbance affects all of them
 		for i, way := range ways {
 			start := time.Now()
 			if err := way.do(n); err != nil {
@@ -142,7 +142,7 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// median leaves out the last round, which is not full.
+// median ignores the last round, which is incomplete.
 func median(rounds []time.Duration) time.Duration {
 	if len(rounds) > 1 {
 		rounds = rounds[:len(rounds)-1]
@@ -151,7 +151,7 @@ func median(rounds []time.Duration) time.Duration {
 	return rounds[len(rounds)/2]
 }
 
-// BenchmarkBatch prints the time of one row in batches of several sizes.
+// BenchmarkBatch reports the time per row for several batch sizes.
 func BenchmarkBatch(b *testing.B) {
 	ctx := withNode(b)
 	db := openBench(ctx, b, filepath.Join(b.TempDir(), "batch.db"), false)

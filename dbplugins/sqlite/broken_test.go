@@ -55,10 +55,10 @@ func (b broken) ErrorKind(err error) driver.ErrorKind {
 	return b.Driver.ErrorKind(err)
 }
 
-// plain is a driver without its optional interfaces.
+// plain hides the optional interfaces of a driver.
 type plain struct{ driver.Driver }
 
-// dialect is a dialector without its optional interfaces, in which one may be put back.
+// dialect hides the optional interfaces of a dialector except ErrorTranslator.
 type dialect struct{ gorm.Dialector }
 
 func (d dialect) Translate(err error) error {
@@ -66,7 +66,7 @@ func (d dialect) Translate(err error) error {
 	return t.Translate(err)
 }
 
-// unprefixed forgets the table prefix.
+// unprefixed removes the table prefix.
 type unprefixed struct{ dialect }
 
 func (unprefixed) Apply(c *gorm.Config) error {
@@ -74,7 +74,7 @@ func (unprefixed) Apply(c *gorm.Config) error {
 	return nil
 }
 
-// leaky puts the parameters of a violated statement into its error.
+// leaky includes the parameters of a failed statement in its error.
 type leaky struct{ dialect }
 
 func (d leaky) Translate(err error) error {
@@ -84,7 +84,7 @@ func (d leaky) Translate(err error) error {
 	return driver.Translate(driver.Unique, err, "unique-secret-value")
 }
 
-// keeping keeps what a migration that has failed has done.
+// keeping does not roll back a failed migration.
 type keeping struct{ sqlite.Driver }
 
 func (keeping) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
@@ -96,14 +96,14 @@ func (keeping) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) e
 	return errors.Join(err, kept)
 }
 
-// unlocked lets every migration run at once.
+// unlocked runs migrations without a lock.
 type unlocked struct{ sqlite.Driver }
 
 func (unlocked) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return run(db.WithContext(ctx))
 }
 
-// replaced is the driver's DSN with one setting changed.
+// replaced returns a DSN function with one setting changed.
 func replaced(from, to string) func(driver.Config) (string, error) {
 	return func(c driver.Config) (string, error) {
 		dsn, err := sqlite.Driver{}.DSN(c)
@@ -111,11 +111,11 @@ func replaced(from, to string) func(driver.Config) (string, error) {
 	}
 }
 
-// library is the dialector as it comes.
+// library returns the dialector of the library.
 func library(dsn string) gorm.Dialector { return gormsqlite.Open(dsn) }
 
-// twoSeconds is a slow statement with an end, for a driver that cannot end it: it sleeps,
-// because how long a count takes depends on what else the machine does.
+// twoSeconds is a slow statement that returns, for a driver that cannot interrupt it. It
+// sleeps, because the duration of a count depends on the load of the machine.
 const twoSeconds = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) SELECT count(nap(i)) FROM n"
 
 func init() {
@@ -126,14 +126,14 @@ func init() {
 		})
 }
 
-func TestBrokenDriverDoesNotPass(t *testing.T) {
+func TestRun_BrokenDrivers(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		driver driver.Driver
-		want   string // the case that notices
+		want   string // the check that must fail
 	}{
 		{
-			name:   "one database for each connection",
+			name:   "one database per connection",
 			driver: broken{dialector: func(string) gorm.Dialector { return library(":memory:") }},
 			want:   "Load/all connections share one database",
 		},
@@ -146,12 +146,12 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want: "Errors/same code on every database",
 		},
 		{
-			name:   "errors of the library",
+			name:   "untranslated errors",
 			driver: broken{dialector: library},
 			want:   "Errors/same kind from every gorm method",
 		},
 		{
-			name: "errors of the whole process",
+			name: "process-wide errors",
 			driver: broken{kind: func(err error) driver.ErrorKind {
 				return cmp.Or(sqlite.Driver{}.ErrorKind(err),
 					driver.KindOf(driver.TranslateNetwork(err)))
@@ -171,43 +171,43 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want: "Errors/contain no values",
 		},
 		{
-			name:   "a statement that cannot be interrupted",
+			name:   "statements cannot be interrupted",
 			driver: broken{dialector: library},
 			want:   "Errors/deadline interrupts a statement",
 		},
 		{
-			name:   "a wait for a lock that cannot be interrupted",
+			name:   "lock waits cannot be interrupted",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1500)")},
 			want:   "Errors/deadline interrupts the wait for a lock",
 		},
 		{
-			name:   "times in the caller's zone",
+			name:   "times in the local time zone",
 			driver: broken{dialector: library},
 			want:   "Data/times are UTC with microseconds",
 		},
 		{
-			name: "a path that is not quoted",
+			name: "path is not escaped",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return pathOf(c) + "?_pragma=foreign_keys(1)", nil
 			}},
 			want: "Open/accepts special characters",
 		},
 		{
-			name: "parts that are not checked",
+			name: "parts are not checked",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return "file:" + pathOf(c), nil
 			}},
 			want: "Open/rejects bad parts",
 		},
 		{
-			name: "a password in an error",
+			name: "password in an error",
 			driver: broken{dsn: func(c driver.Config) (string, error) {
 				return "", fmt.Errorf("DATABASE_PATH: cannot use %q", c.Pass)
 			}},
 			want: "Open/rejects bad parts",
 		},
 		{
-			name: "an error for good that is taken for a passing one",
+			name: "permanent error reported as temporary",
 			driver: broken{
 				kind:      func(error) driver.ErrorKind { return driver.Connection },
 				dialector: library,
@@ -222,34 +222,34 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want: "Transaction/rolls back to a savepoint",
 		},
 		{
-			name: "no prefix",
+			name: "no table prefix",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
 			want: "Schema/tables have the prefix",
 		},
 		{
-			name:   "a migration that deletes children",
+			name:   "migration deletes referencing rows",
 			driver: plain{sqlite.Driver{}},
 			want:   "Schema/migration keeps referencing rows",
 		},
 		{
-			name:   "a driver without a lock",
+			name:   "no migration lock",
 			driver: plain{sqlite.Driver{}},
 			want:   "Migrations/lock excludes a second run",
 		},
 		{
-			name:   "a lock that does not lock",
+			name:   "migration lock without effect",
 			driver: unlocked{},
 			want:   "Migrations/lock excludes a second run",
 		},
 		{
-			name:   "a wait for a row that cannot be interrupted",
+			name:   "row lock waits cannot be interrupted",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1200)")},
 			want:   "Lock/deadline interrupts the wait for a row",
 		},
 		{
-			name: "transactions that lock too late",
+			name: "transactions lock too late",
 			driver: broken{dialector: library, dsn: func(c driver.Config) (string, error) {
 				dsn, err := sqlite.Driver{}.DSN(c)
 				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)",
@@ -258,12 +258,12 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			want: "Lock/row lock loses no update",
 		},
 		{
-			name:   "a lock that is not waited for",
+			name:   "no wait for a lock",
 			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(10)")},
 			want:   "Lock/deadlock is detected and can be retried",
 		},
 		{
-			name:   "changes of the schema that are not undone",
+			name:   "schema changes are not rolled back",
 			driver: keeping{},
 			want:   "Migrations/failed migration resumes",
 		},
@@ -272,8 +272,8 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 			h := harness()
 			h.Driver = tc.driver
 			h.Slow = twoSeconds
-			// a fault of locks needs two transactions at once, which a busy machine may
-			// run in turn
+			// a fault of locks needs concurrent transactions, which a busy machine may
+			// run one after another
 			for range 5 {
 				if got := dbtest.Failures(t, h, tc.want); len(got[tc.want]) > 0 {
 					t.Log(got)
@@ -285,7 +285,7 @@ func TestBrokenDriverDoesNotPass(t *testing.T) {
 	}
 }
 
-// pretended is a harness of SQLite that claims to reach a server.
+// pretended returns a SQLite harness that claims to have a server.
 func pretended(t *testing.T) dbtest.Harness {
 	t.Helper()
 	h := harness()
@@ -307,11 +307,11 @@ func pretended(t *testing.T) dbtest.Harness {
 		Encrypted: func(*gorm.DB) (bool, error) { return false, nil },
 	}
 	h.Slow = twoSeconds
-	h.Driver = tampering(tamper{noTx: true}) // SQLite has one transaction that writes at a time
+	h.Driver = tampering(tamper{noTx: true}) // SQLite permits one write transaction at a time
 	return h
 }
 
-func TestDatabaseThatClaimsToHaveAServerDoesNotPass(t *testing.T) {
+func TestRun_MissingServer(t *testing.T) {
 	wantFailures(t, pretended(t), []string{
 		"Values/decimals are exact", "Values/rejects decimals out of range",
 		"TLS/encrypts according to the mode", "TLS/rejects an untrusted certificate", "TLS/rejects a certificate for another host",

@@ -8,7 +8,8 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// NowMicros implements driver.Clock. SQLite's own time is in whole milliseconds.
+// NowMicros implements driver.Clock. The clock of SQLite has a resolution of one
+// millisecond.
 func (Driver) NowMicros() string {
 	return "(CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000)"
 }
@@ -16,8 +17,8 @@ func (Driver) NowMicros() string {
 // Dual implements driver.Clock.
 func (Driver) Dual() string { return "" }
 
-// Scope implements driver.Clock. A file on a network is not one that several hosts may
-// open: its locks do not hold there.
+// Scope implements driver.Clock. A database file cannot be shared by hosts, because file
+// locks on a network file system are unreliable.
 func (Driver) Scope(db *gorm.DB) leasedriver.Scope {
 	d, ok := db.Dialector.(*dialector)
 	if ok && (strings.Contains(d.DSN, memory) || strings.Contains(d.DSN, "mode=memory") ||

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// lockTimeout is how long a statement waits for a lock.
+	// lockTimeout limits how long a statement waits for a lock.
 	lockTimeout = 5 * time.Second
-	// longestPause is how long it waits at most before it looks again.
-	longestPause = 20 * time.Millisecond
-	// interruptPause is the time between two interrupts of what has to end.
+	// longestPause limits the pause between two attempts to get a lock.
+	maxPause = 20 * time.Millisecond
+	// interruptPause is the time between two interrupts of a canceled statement.
 	interruptPause = 5 * time.Millisecond
 
-	// timeLayout is how the library writes a time.
+	// timeLayout is the library's layout of a stored time.
 	timeLayout = "2006-01-02 15:04:05.999999999-07:00"
 )
 
 var errQueue = driver.Translate(driver.LockTimeout,
-	errors.New("sqlite: the write lock was not free within 5 s"),
-	"held by another transaction for more than "+lockTimeout.String())
+	errors.New("sqlite: acquire the write lock: timeout after 5 s"),
+	"another transaction held the lock for more than "+lockTimeout.String())
 
-// library is what the connections of the library can do.
+// library contains the methods of the library's connections.
 type library interface {
 	sqldriver.Conn
 	sqldriver.ConnBeginTx
@@ -40,13 +40,12 @@ type library interface {
 	sqldriver.Pinger
 }
 
-// handleOf returns the sqlite3* of a connection, or 0 if the library has renamed its
-// field.
+// handleOf returns the sqlite3* of a connection, or 0 if the library renamed its field.
 //
-// The library interrupts a statement only until that has returned its first row, and
-// exports no way to interrupt it later. Without the handle a slow query ignores its
-// context, and the dbtest checks of cancellation and deadlines do
-// not return.
+// The library interrupts a statement only until the statement returns its first row, and
+// exports no way to interrupt it later. Without the handle, a slow query ignores its
+// context, and TestDriver_Conformance_File/Errors/CancelEndsAStatement and
+// DeadlineEndsAStatement do not return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
 	if field.Kind() != reflect.Uintptr {
@@ -61,64 +60,65 @@ type conn struct {
 
 	queue  chan struct{}
 	handle uintptr
-	exec   *watcher // of ExecContext, of which no two run at a time
+	exec   *watcher // used by ExecContext, which does not run concurrently
 	inTx   bool
 
-	latest     time.Time // of timeText
+	latest     time.Time // the argument of the last timeText call
 	latestText sqldriver.Value
 }
 
-// watcher interrupts a connection when the context of what that does ends. It watches one
-// context at a time.
+// watcher interrupts a connection when a context is canceled. It watches one context at a
+// time.
 type watcher struct {
-	interrupt func()        // nil where the library hides its handle
-	ended     chan struct{} // takes word that nothing is to be interrupted any more
+	interrupt func()        // nil if the library has no handle
+	done      chan struct{} // receives when interrupting must stop
 }
 
 func newWatcher(handle uintptr) *watcher {
-	w := &watcher{ended: make(chan struct{})}
+	w := &watcher{done: make(chan struct{})}
 	if handle != 0 {
 		w.interrupt = func() { w.keepInterrupting(handle) }
 	}
 	return w
 }
 
-// keepInterrupting interrupts again and again, since SQLite forgets an interrupt for
-// which no statement is running: the one that it is for may be about to begin.
+// keepInterrupting repeats the interrupt, because SQLite discards an interrupt if no
+// statement is running. The canceled statement may be about to start.
 func (w *watcher) keepInterrupting(handle uintptr) {
-	again := time.NewTicker(interruptPause)
-	defer again.Stop()
+	ticker := time.NewTicker(interruptPause)
+	defer ticker.Stop()
 	for {
 		lib.Xsqlite3_interrupt(nil, handle)
 		select {
-		case w.ended <- struct{}{}:
+		case w.done <- struct{}{}:
 			return
-		case <-again.C:
+		case <-ticker.C:
 		}
 	}
 }
 
-// begin watches ctx until end is called with what it returns.
-func (w *watcher) begin(ctx context.Context) (stop func() bool) {
+// start watches ctx until stop is called with the result.
+func (w *watcher) start(ctx context.Context) (stop func() bool) {
 	if ctx.Done() == nil || w.interrupt == nil {
 		return nil
 	}
 	return context.AfterFunc(ctx, w.interrupt)
 }
 
-func (w *watcher) end(stop func() bool) {
+func (w *watcher) stop(stop func() bool) {
 	if stop != nil && !stop() {
-		<-w.ended // the handle must not be used after the connection is closed
+		<-w.done // the handle must not be used after the connection is closed
 	}
 }
 
-// patiently calls do until the database is not busy, for lockTimeout or until ctx ends.
-func patiently(ctx context.Context, do func() error) error {
+// retryBusy calls do until the database is not busy, lockTimeout expires or ctx is
+// canceled.
+func retryBusy(ctx context.Context, do func() error) error {
 	start := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+	for pause := time.Millisecond; ; pause = min(2*pause, maxPause) {
 		err := do()
-		if !busy(err) || time.Since(start) >= lockTimeout {
-			return because(ctx, err)
+		if !isBusy(err) || time.Since(start) >= lockTimeout {
+			return contextError(ctx, err)
 		}
 		if err := xretry.Sleep(ctx, pause); err != nil {
 			return err
@@ -126,18 +126,19 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// busy reports whether another connection holds a lock that it will give up again.
-func busy(err error) bool {
+// isBusy reports whether another connection holds a lock that it will release.
+func isBusy(err error) bool {
 	if err == nil {
-		return false // errors.As would cost each statement an allocation
+		return false // avoids an allocation of errors.As per statement
 	}
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY &&
 		e.Code() != lib.SQLITE_BUSY_SNAPSHOT
 }
 
-// because returns the context's error where that is why SQLite was interrupted.
-func because(ctx context.Context, err error) error {
+// contextError returns ctx.Err() if SQLite was interrupted because ctx is canceled, and
+// err otherwise.
+func contextError(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -148,8 +149,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// lock takes the writer's token, after those who asked before; writers of other processes
-// are SQLite's to wait for.
+// lock acquires the writer token of the pool. SQLite itself makes writers of other
+// processes wait.
 func (c *conn) lock(ctx context.Context) error {
 	select {
 	case c.queue <- struct{}{}:
@@ -170,7 +171,7 @@ func (c *conn) lock(ctx context.Context) error {
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
-	ctx = tied(ctx)
+	ctx = outerContext(ctx)
 	locks := c.queue != nil && !opts.ReadOnly
 	if locks {
 		if err := c.lock(ctx); err != nil {
@@ -178,7 +179,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 		}
 	}
 	var inner sqldriver.Tx
-	err := patiently(ctx, func() (err error) {
+	err := retryBusy(ctx, func() (err error) {
 		inner, err = c.library.BeginTx(ctx, opts)
 		return err
 	})
@@ -202,16 +203,16 @@ func (c *conn) ExecContext(
 		}
 		defer func() { <-c.queue }()
 	}
-	defer c.exec.end(c.exec.begin(ctx))
-	quiet := context.WithoutCancel(ctx) // the library would start a goroutine to watch it
+	defer c.exec.stop(c.exec.start(ctx))
+	detached := context.WithoutCancel(ctx) // otherwise the library starts a goroutine to watch ctx
 	if strings.Contains(query, ";") {
-		// the first of several may be done already
-		result, err := c.library.ExecContext(quiet, query, args)
-		return result, because(ctx, err)
+		// no retry: the first statements may have run already
+		result, err := c.library.ExecContext(detached, query, args)
+		return result, contextError(ctx, err)
 	}
 	var result sqldriver.Result
-	err := patiently(ctx, func() (err error) {
-		result, err = c.library.ExecContext(quiet, query, args)
+	err := retryBusy(ctx, func() (err error) {
+		result, err = c.library.ExecContext(detached, query, args)
 		return err
 	})
 	return result, err
@@ -222,27 +223,27 @@ func (c *conn) QueryContext(
 	ctx context.Context, query string, args []sqldriver.NamedValue,
 ) (sqldriver.Rows, error) {
 	w := newWatcher(c.handle)
-	stop := w.begin(ctx)
+	stop := w.start(ctx)
 	var inner sqldriver.Rows
-	err := patiently(ctx, func() (err error) {
+	err := retryBusy(ctx, func() (err error) {
 		inner, err = c.library.QueryContext(context.WithoutCancel(ctx), query, args)
 		return err
 	})
 	if err != nil {
-		w.end(stop)
+		w.stop(stop)
 		return nil, err
 	}
 	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, watcher: w, stop: stop}, nil //nolint:forcetypeassert // the library's type
 }
 
-// Ping implements driver.Pinger. The first statement of a connection reads the schema,
-// for which it may have to wait.
+// Ping implements driver.Pinger. The first statement of a connection reads the schema and
+// may wait for a lock.
 func (c *conn) Ping(ctx context.Context) error {
-	return patiently(ctx, func() error { return c.library.Ping(ctx) })
+	return retryBusy(ctx, func() error { return c.library.Ping(ctx) })
 }
 
-// PrepareContext implements driver.ConnPrepareContext. The library's statement is no more
-// than its text either.
+// PrepareContext implements driver.ConnPrepareContext. It only stores the query, as the
+// library does.
 func (c *conn) PrepareContext(_ context.Context, query string) (sqldriver.Stmt, error) {
 	return &stmt{conn: c, query: query}, nil
 }
@@ -256,8 +257,8 @@ func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	return err
 }
 
-// timeText returns a time as it is stored. The rows of an insert have the same times, so
-// the latest text is kept.
+// timeText returns a time as it is stored. It caches the last text, because the rows of
+// an insert share their times.
 func (c *conn) timeText(t time.Time) sqldriver.Value {
 	t = t.UTC().Truncate(time.Microsecond)
 	if c.latestText == nil || !t.Equal(c.latest) {
@@ -266,27 +267,27 @@ func (c *conn) timeText(t time.Time) sqldriver.Value {
 	return c.latestText
 }
 
-// tx is a transaction that gives the writer's token back.
+// tx is a transaction that releases the writer token.
 type tx struct {
 	inner  sqldriver.Tx
 	conn   *conn
 	locked bool
 }
 
-// Commit implements driver.Tx. Where SQLite is too busy to commit, the transaction would
-// stay open.
+// Commit implements driver.Tx. It rolls back if the commit fails; otherwise a busy
+// database would leave the transaction open.
 func (t *tx) Commit() error {
-	err := patiently(context.Background(), t.inner.Commit) // database/sql has no context for it
+	err := retryBusy(context.Background(), t.inner.Commit) // database/sql passes no context
 	if err != nil {
-		_ = t.inner.Rollback() // an error means that it is over already
+		_ = t.inner.Rollback() // an error means that the transaction has already ended
 	}
 	t.end()
 	return err
 }
 
-// Rollback implements driver.Tx. SQLite ends a transaction by itself after some errors,
-// such as an interrupt in a write (sqlite.org/lang_transaction.html, section 3), and
-// there is nothing left to roll back.
+// Rollback implements driver.Tx. SQLite rolls back a transaction automatically after some
+// errors, such as an interrupted write (sqlite.org/lang_transaction.html, section 3).
+// Rollback then returns nil.
 func (t *tx) Rollback() error {
 	defer t.end()
 	err := t.inner.Rollback()
@@ -304,8 +305,8 @@ func (t *tx) end() {
 	}
 }
 
-// libraryRows is what the rows of the library can do; gorm's migrator asks for the types
-// of columns.
+// libraryRows contains the methods of the library's rows. gorm's migrator needs the
+// column types.
 type libraryRows interface {
 	sqldriver.RowsColumnTypeDatabaseTypeName
 	sqldriver.RowsColumnTypeLength
@@ -314,11 +315,11 @@ type libraryRows interface {
 	sqldriver.RowsColumnTypeScanType
 }
 
-// rows are rows whose statement is watched until they are closed.
+// rows watches the context of its query until it is closed.
 type rows struct {
 	libraryRows
 
-	ctx     context.Context // that of the query, as in database/sql
+	ctx     context.Context // context of the query, as in database/sql
 	watcher *watcher
 	stop    func() bool
 }
@@ -326,15 +327,15 @@ type rows struct {
 // Next implements driver.Rows.
 func (r *rows) Next(dest []sqldriver.Value) error {
 	err := r.libraryRows.Next(dest)
-	if busy(err) {
-		err = patiently(r.ctx, func() error { return r.libraryRows.Next(dest) })
+	if isBusy(err) {
+		err = retryBusy(r.ctx, func() error { return r.libraryRows.Next(dest) })
 	}
-	return because(r.ctx, err)
+	return contextError(r.ctx, err)
 }
 
 // Close implements driver.Rows.
 func (r *rows) Close() error {
-	r.watcher.end(r.stop)
+	r.watcher.stop(r.stop)
 	r.stop = nil
 	return r.libraryRows.Close()
 }
@@ -348,7 +349,7 @@ type stmt struct {
 // Close implements driver.Stmt.
 func (s *stmt) Close() error { return nil }
 
-// NumInput implements driver.Stmt: SQLite itself counts the parameters.
+// NumInput implements driver.Stmt. It returns -1 because SQLite counts the parameters.
 func (s *stmt) NumInput() int { return -1 }
 
 // Exec implements driver.Stmt. database/sql uses ExecContext.

@@ -12,17 +12,19 @@ import (
 	gormsqlite "github.com/glebarez/sqlite"
 )
 
-// connector opens the connections of one pool. It adds to the library what a pool needs:
-// one database in memory for all connections, writers that queue up instead of polling
-// for the lock, statements that end with their context while they are stepping, and times
-// in UTC, because SQLite compares them as texts.
+// connector opens the connections of one pool. It adds the following to the library:
+//
+//   - all connections share one in-memory database,
+//   - writers wait in a queue instead of polling for the lock,
+//   - canceling a context interrupts a running statement,
+//   - times are stored in UTC, because SQLite compares them as text.
 type connector struct {
 	dsn     string
-	private bool          // a database in memory of this pool alone
-	queue   chan struct{} // holds the writer's token; nil where transactions do not lock at once
+	private bool          // in-memory database of this pool
+	queue   chan struct{} // contains the writer token; nil if transactions do not lock at BEGIN
 
 	mu     sync.Mutex
-	anchor sqldriver.Conn // keeps the database in memory alive while the pool has no connection
+	anchor sqldriver.Conn // keeps the in-memory database while the pool has no connection
 	closed bool
 }
 
@@ -30,35 +32,35 @@ func newConnector(dsn string) *connector {
 	c := &connector{dsn: dsn}
 	name, query, _ := strings.Cut(dsn, "?")
 	if c.private = isMemory(name, query); c.private {
-		// A name that begins with a slash is shared within the process
-		// (sqlite.org/src/file/src/memdb.c). There, readers wait for writers too: a short
-		// wait of SQLite's lets conn.patiently look at the context.
+		// A name with a leading slash is shared within the process
+		// (sqlite.org/src/file/src/memdb.c). Readers of such a database wait for writers.
+		// A short busy timeout makes conn.retryBusy check the context.
 		c.dsn = "file:/plinth-" + rand.Text() + "?vfs=memdb&" +
 			strings.ReplaceAll(query, "mode=memory", "") +
 			"&_pragma=busy_timeout(5)"
 	}
-	if locksAtOnce(dsn) {
+	if locksAtBegin(dsn) {
 		c.queue = make(chan struct{}, 1)
 	}
 	return c
 }
 
-// locksAtOnce reports whether transactions take the write lock when they begin.
-func locksAtOnce(dsn string) bool {
+// locksAtBegin reports whether transactions acquire the write lock at BEGIN.
+func locksAtBegin(dsn string) bool {
 	_, query, _ := strings.Cut(dsn, "?")
 	return strings.Contains(query, "_txlock=immediate") ||
 		strings.Contains(query, "_txlock=exclusive")
 }
 
-// isMemory reports whether a DSN names a database in memory, other than one that its
-// application shares by name.
+// isMemory reports whether a DSN specifies an in-memory database that is not shared by
+// name.
 func isMemory(name, query string) bool {
 	inMemory := name == memory || name == "file:"+memory || strings.Contains(query, "mode=memory")
 	return inMemory && !strings.Contains(query, "cache=shared")
 }
 
-// registered is the library's driver, with the functions that the application has
-// registered there.
+// registered returns the library's driver, including the functions that the application
+// registered.
 var registered = sync.OnceValue(func() sqldriver.Driver {
 	db, err := sql.Open(gormsqlite.DriverName, "")
 	if err != nil {
@@ -87,7 +89,7 @@ func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
 	}, nil //nolint:forcetypeassert // the library's type
 }
 
-// hold opens the anchor of a database in memory.
+// hold opens the anchor of an in-memory database.
 func (c *connector) hold() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +99,7 @@ func (c *connector) hold() (err error) {
 	return err
 }
 
-// Close implements io.Closer; the pool calls it when it is closed.
+// Close implements io.Closer. The pool calls it when it is closed.
 func (c *connector) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

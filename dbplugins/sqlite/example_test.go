@@ -21,7 +21,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// city is an entity as applications write them.
+// city is an example entity.
 type city struct {
 	xmodels.BaseEntity
 	Name string `gorm:"size:64;not null;uniqueIndex"`
@@ -30,8 +30,8 @@ type city struct {
 // GetGene implements xsnowflake.GeneProvider.
 func (city) GetGene() xsnowflake.Gene { return 40 }
 
-// application returns the context that an application has after its start: it carries a
-// database, an id node and a quiet log.
+// application returns a context with a database, an ID node and a silent logger, as an
+// application has after startup.
 func application() (ctx context.Context, stop func()) {
 	engine, _ := xlog.New(xlog.Config{Level: slog.LevelError})
 	ctx = xlog.NewContext(context.Background(), engine)
@@ -67,7 +67,7 @@ func ExampleDriver() {
 }
 
 func ExampleDriver_migrations() {
-	files := fstest.MapFS{ // an application embeds a folder: //go:embed migrations/*.sql
+	files := fstest.MapFS{ // an application embeds a directory: //go:embed migrations/*.sql
 		"migrations/0001_roles.sql": {Data: []byte(
 			"CREATE TABLE ${prefix}roles (name VARCHAR(64) NOT NULL);")},
 		"migrations/0002_admin.sql": {Data: []byte(
@@ -116,7 +116,8 @@ func ExampleDriver_transaction() {
 		if err := xdb.MustGetDB(ctx).Create(&city{Name: "Christiania"}).Error; err != nil {
 			return err
 		}
-		return rename(ctx, "Christiania", "Oslo") // sees the row: it takes part in the transaction
+		// reads the new row, because it uses the same transaction
+		return rename(ctx, "Christiania", "Oslo")
 	})
 	var got city
 	fmt.Println(err, xdb.MustGetDB(ctx).First(&got).Error, got.Name)

@@ -20,8 +20,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// mutex is a lock that is no transaction, as those of servers are. It holds within one
-// process.
+// mutex is a lock outside of the transaction, as in server databases. It is limited to
+// one process.
 type mutex struct{ held *sync.Mutex }
 
 func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
@@ -30,7 +30,7 @@ func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) e
 	return run(db.WithContext(ctx))
 }
 
-// ownConnection hands over what gorm's Connection gives.
+// ownConnection runs migrations with gorm's Connection.
 type ownConnection struct{ mutex }
 
 func (m ownConnection) Migrate(
@@ -41,36 +41,36 @@ func (m ownConnection) Migrate(
 	return db.WithContext(ctx).Connection(run)
 }
 
-// aside is a driver whose lock stands beside its transactions.
-type aside struct {
+// separateLock is a driver whose lock is independent of its transactions.
+type separateLock struct {
 	driver.Driver
 	locker
 
 	undoes bool
 }
 
-// locker is what a driver.Migrator does around a migration.
+// locker is the part of driver.Migrator that acquires the lock.
 type locker interface {
 	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
 }
 
-func (a aside) TransactionalDDL() bool { return a.undoes }
+func (a separateLock) TransactionalDDL() bool { return a.undoes }
 
-// TestMigrationsHoldInEveryFormOfADriver runs the suite's migrations with what servers do
-// and SQLite does not: locks beside the transaction, and changes of the schema that
-// commit by themselves.
-func TestMigrationsHoldInEveryFormOfADriver(t *testing.T) {
+// TestMigrate_Drivers runs the migration checks with properties of server databases that
+// SQLite does not have: locks outside of the transaction, and schema changes that commit.
+func TestMigrate_Drivers(t *testing.T) {
 	lock := mutex{&sync.Mutex{}}
 	for _, tc := range []struct {
 		name   string
 		driver driver.Driver
 	}{
 		{
-			name:   "lock on a connection of its own",
-			driver: aside{sqlite.Driver{}, ownConnection{lock}, true},
+			name:   "lock on a separate connection",
+			driver: separateLock{sqlite.Driver{}, ownConnection{lock}, true},
 		},
-		{name: "lock beside transactions", driver: aside{sqlite.Driver{}, lock, true}},
-		{name: "lock beside changes that commit", driver: aside{sqlite.Driver{}, lock, false}},
+		{name: "lock outside of transactions", driver: separateLock{sqlite.Driver{}, lock, true}},
+		{name: "lock with schema changes that commit",
+			driver: separateLock{sqlite.Driver{}, lock, false}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := harness()
@@ -84,7 +84,7 @@ func TestMigrationsHoldInEveryFormOfADriver(t *testing.T) {
 	}
 }
 
-func TestMigrateWorksOnADatabaseThatWasOpenedOtherwise(t *testing.T) {
+func TestMigrate_ExternalDB(t *testing.T) {
 	db, err := gorm.Open(gormsqlite.Open(filepath.Join(t.TempDir(), "test.db")), &gorm.Config{
 		Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: "app_"},
 	})
@@ -111,7 +111,7 @@ func TestMigrateWorksOnADatabaseThatWasOpenedOtherwise(t *testing.T) {
 	}
 }
 
-func TestMigrationsAreOneUnitWhateverGormIsTold(t *testing.T) {
+func TestMigrate_GormConfig(t *testing.T) {
 	o := file(t)
 	o.Gorm = func(c *gorm.Config) {
 		c.PrepareStmt, c.DisableNestedTransaction, c.SkipDefaultTransaction = true, true, true
@@ -119,10 +119,10 @@ func TestMigrationsAreOneUnitWhateverGormIsTold(t *testing.T) {
 	db := open(t, o)
 	files := halfWay("SELEKT 1")
 	if err := migrate.Apply(t.Context(), db, files); err == nil {
-		t.Fatal("the broken statement has no error")
+		t.Fatal("Migrate with an invalid statement: error = nil")
 	}
 	if got := states(t, db, files); got != "applied/failed" || db.Migrator().HasTable("half") {
-		t.Errorf("states = %s, want a failed one that left nothing", got)
+		t.Errorf("states = %s, want a failed one without effect", got)
 	}
 	files = halfWay("INSERT INTO runs VALUES ('it''s @name ? $1 :x')")
 	if err := migrate.Apply(t.Context(), db, files); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-func TestATextThatIsNoNumberIsNotValid(t *testing.T) {
+func TestDriver_ErrorKind_Malformed(t *testing.T) {
 	db := open(t, file(t))
 	if err := db.Exec("CREATE TABLE strict_ages (id INTEGER PRIMARY KEY, age INTEGER) STRICT").Error; err != nil {
 		t.Fatal(err)
@@ -24,10 +24,10 @@ func TestATextThatIsNoNumberIsNotValid(t *testing.T) {
 			err := db.Exec("INSERT INTO strict_ages ("+tc.column+") VALUES (?)", "twelve").Error
 			if driver.KindOf(err) != driver.Malformed ||
 				xerror.From(err).GetErrorCode() != xerror.DataInvalid {
-				t.Errorf("error = %v (%T), want one of kind Malformed", err, err)
+				t.Errorf("error = %v (%T), want kind Malformed", err, err)
 			}
 			if strings.Contains(err.Error(), "twelve") {
-				t.Errorf("the error %q holds the value", err)
+				t.Errorf("error = %q, want it without the value", err)
 			}
 		})
 	}

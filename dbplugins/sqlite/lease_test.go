@@ -23,7 +23,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// openAt opens the database of a path, and closes it at the end of the test.
+// openAt opens the database at path and closes it after the test.
 func openAt(tb testing.TB, path string) *gorm.DB {
 	tb.Helper()
 	db, err := xdb.Open(tb.Context(), xdb.Options{
@@ -41,7 +41,6 @@ func openAt(tb testing.TB, path string) *gorm.DB {
 	return db
 }
 
-// TestLeases runs the definition of leases.
 func TestLeases(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	db := openAt(t, path)
@@ -59,16 +58,16 @@ func TestLeases(t *testing.T) {
 			if err := db.Exec("DELETE FROM plinth_leases WHERE name = ?", name).Error; err != nil {
 				tb.Error(err)
 			}
-			// the clock is in whole milliseconds, and what is forgotten leaves no token
+			// the clock has a resolution of 1 ms, and a deleted row leaves no fencing
+			// token
 			<-time.After(2 * time.Millisecond)
 		},
 		Source: "in process, a file", Server: "SQLite " + version(),
 	})
 }
 
-// TestReleaseBeforeTheFirstLease is that of a caller whose Acquire ended before the table
-// was made.
-func TestReleaseBeforeTheFirstLease(t *testing.T) {
+// TestLeases_Release covers a caller whose Acquire failed before the table was created.
+func TestLeases_Release(t *testing.T) {
 	leases, err := xdb.Leases(openAt(t, filepath.Join(t.TempDir(), "test.db")))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +80,7 @@ func TestReleaseBeforeTheFirstLease(t *testing.T) {
 	}
 }
 
-func TestLeasesAreFoundUnderAnyNamesOfColumns(t *testing.T) {
+func TestLeases_NamingStrategy(t *testing.T) {
 	db, err := xdb.Open(t.Context(), xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
 			t.TempDir(), "test.db")}},
@@ -98,17 +97,17 @@ func TestLeasesAreFoundUnderAnyNamesOfColumns(t *testing.T) {
 	for i, holder := range []string{"one", "other"} {
 		r := leasedriver.Request{Name: "job", Count: 1, Holder: holder, TTL: time.Minute}
 		if g, err := leases.Backend().Acquire(t.Context(), r); err != nil || g.OK != (i == 0) {
-			t.Errorf("%s: acquire = %+v, %v; want the slot to be that of the first", holder, g, err)
+			t.Errorf("%s: acquire = %+v, %v; want the slot held by the first", holder, g, err)
 		}
 	}
 }
 
-func TestLeasesReachAsFarAsTheFile(t *testing.T) {
+func TestDriver_Scope(t *testing.T) {
 	for _, tc := range []struct {
 		name, path string
 		want       leasedriver.Scope
 	}{
-		{name: "a file", path: filepath.Join(t.TempDir(), "test.db"), want: leasedriver.Host},
+		{name: "file", path: filepath.Join(t.TempDir(), "test.db"), want: leasedriver.Host},
 		{name: "memory", path: ":memory:", want: leasedriver.Process},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -126,7 +125,7 @@ func TestLeasesReachAsFarAsTheFile(t *testing.T) {
 	}
 }
 
-func TestClockIsThatOfTheWorld(t *testing.T) {
+func TestDriver_NowMicros(t *testing.T) {
 	db := openAt(t, ":memory:")
 	for range 100 {
 		var now int64
@@ -135,14 +134,13 @@ func TestClockIsThatOfTheWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := time.UnixMicro(now); at.Before(before) || at.After(time.Now()) {
-			t.Fatalf("the clock says %s, want from %s to %s", at, before, time.Now())
+			t.Fatalf("clock = %s, want between %s and %s", at, before, time.Now())
 		}
 	}
 }
 
-// TestLeasesAreThoseOfThePrimary gives the database a replica that has not even the
-// table.
-func TestLeasesAreThoseOfThePrimary(t *testing.T) {
+// TestLeases_Replica uses a replica without the leases table.
+func TestLeases_Replica(t *testing.T) {
 	dir := t.TempDir()
 	replica, err := sqlite.Driver{}.DSN(
 		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "replica.db")}})
@@ -162,7 +160,7 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 		t.Fatalf("acquire = %+v, %v", g, err)
 	}
 	if g, err = b.Acquire(t.Context(), r); err != nil || g.OK {
-		t.Errorf("a second one = %+v, %v; want it held", g, err)
+		t.Errorf("second acquire = %+v, %v; want the slot held", g, err)
 	}
 	if held, err := b.Release(t.Context(), leasedriver.Holding{
 		Name: "slot", Holder: "one",
@@ -172,9 +170,9 @@ func TestLeasesAreThoseOfThePrimary(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftWhileASlotIsTakenIsSeen lets the last holder, whose time is over, leave a
-// mark between the look at its slot and the statement that takes it.
-func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
+// TestLeases_Acquire_Mark makes the last holder, whose lease has expired, write a mark
+// between the two statements of an Acquire.
+func TestLeases_Acquire_Mark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	lastLeases, err := xdb.Leases(openAt(t, path))
 	if err != nil {
@@ -224,12 +222,12 @@ func TestWhatIsLeftWhileASlotIsTakenIsSeen(t *testing.T) {
 	}
 }
 
-// fast is the driver with a clock that is an hour fast.
+// fast is the driver with a clock that is one hour fast.
 type fast struct{ sqlite.Driver }
 
 func (f fast) NowMicros() string { return "(3600000000 + " + f.Driver.NowMicros() + ")" }
 
-// leaseWithout leaves a condition of the statements of leases out.
+// leaseWithout removes conditions from the statements of leases.
 func leaseWithout(conditions ...string) func(string) string {
 	return func(query string) string {
 		if !strings.Contains(query, "plinth_leases") {
@@ -246,51 +244,51 @@ func leaseWithout(conditions ...string) func(string) string {
 	}
 }
 
-func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
+func TestRun_BrokenLeases(t *testing.T) {
 	now := sqlite.Driver{}.NowMicros()
 	for _, tc := range []struct {
 		name   string
 		driver driver.Driver
 		want   []string
 	}{
-		{name: "nothing", driver: tampering(tamper{})},
+		{name: "no fault", driver: tampering(tamper{})},
 		{
-			name:   "a clock that is fast",
-			driver: fast{}, want: []string{"Lease/tokens follow the wall clock"},
+			name:   "clock an hour fast",
+			driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"},
 		},
 		{
-			name: "what others do meanwhile is not seen",
+			name: "concurrent changes are ignored",
 			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?",
 				"AND `until_us` <= "+now)}),
-			want: []string{"Lease/one of two acquires", "Lease/slots have one holder"},
+			want: []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
 		},
 		{
-			name:   "a renewal does not look who has it",
+			name:   "renewal ignores the holder",
 			driver: tampering(tamper{query: leaseWithout("AND `holder` = ?")}),
-			want:   []string{"Lease/renew restores a deleted row"},
+			want:   []string{"Lease/RowThatWasRemovedComesBack"},
 		},
 		{
-			name: "a sweep that removes what still holds",
+			name: "sweep removes held leases",
 			driver: tampering(
 				tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
-			want: []string{"Lease/removes old rows"},
+			want: []string{"Lease/OldRowsGo"},
 		},
 		{
-			name: "names that are too much alike",
+			name: "names are truncated",
 			driver: tampering(tamper{arg: func(arg any) any {
 				if id, ok := arg.(string); ok && len(id) == 64 {
 					return id[:1]
 				}
 				return arg
 			}}),
-			want: []string{"Lease/names are exact"},
+			want: []string{"Lease/NamesAreExact"},
 		},
 		{
-			name: "no prefix",
+			name: "no table prefix",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
-			want: []string{"Lease/table is created once with the prefix"},
+			want: []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -300,15 +298,15 @@ func TestSuiteSeesWhatIsWrongWithLeases(t *testing.T) {
 				wantFailures(t, h, tc.want)
 				return
 			}
-			for name, complaints := range dbtest.Failures(t, h, "Lease/names are exact",
-				"Lease/slots have one holder", "Lease/removes old rows") {
+			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact",
+				"Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
 				t.Errorf("%s: %q", name, complaints)
 			}
 		})
 	}
 }
 
-// hanging is a driver whose lock of the schema is never granted.
+// hanging is a driver that never acquires the schema lock.
 type hanging struct {
 	sqlite.Driver
 
@@ -321,30 +319,32 @@ func (h hanging) Migrate(ctx context.Context, _ *gorm.DB, _ func(tx *gorm.DB) er
 	return ctx.Err()
 }
 
-func TestCloseEndsTheSetUpOfLeases(t *testing.T) {
-	var r xdb.Registry
-	h := hanging{asked: make(chan struct{})}
-	r.Register(h)
-	db, err := r.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leases, err := xdb.Leases(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepared := make(chan error, 1)
-	go func() { prepared <- leases.Prepare(context.WithoutCancel(t.Context())) }()
-	<-h.asked
-	if err := xdb.Close(db); err != nil {
-		t.Error(err)
-	}
-	select {
-	case err := <-prepared:
-		if !errors.Is(err, xlease.ErrClosed) {
-			t.Errorf("Prepare = %v, want ErrClosed", err)
+func TestLeases_Prepare(t *testing.T) {
+	t.Run("is canceled by Close", func(t *testing.T) {
+		var r xdb.Registry
+		h := hanging{asked: make(chan struct{})}
+		r.Register(h)
+		db, err := r.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:"})
+		if err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(5 * time.Second):
-		t.Error("the set-up goes on after Close")
-	}
+		leases, err := xdb.Leases(db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prepared := make(chan error, 1)
+		go func() { prepared <- leases.Prepare(context.WithoutCancel(t.Context())) }()
+		<-h.asked
+		if err := xdb.Close(db); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-prepared:
+			if !errors.Is(err, xlease.ErrClosed) {
+				t.Errorf("Prepare = %v, want ErrClosed", err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Error("Prepare is still running after Close")
+		}
+	})
 }

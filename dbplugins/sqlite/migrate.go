@@ -11,48 +11,49 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// migrationWait is how long a migration waits for the lock before it says so.
+// migrationWait limits how long a migration waits for the lock before it reports an
+// error.
 const migrationWait = time.Minute
 
-// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so
-// replicas that start together would create it twice: the whole migration is one
-// transaction that takes the write lock first, and undoes all where it fails.
+// Migrate implements driver.Migrator. gorm checks for a table before it creates the
+// table, so replicas that start together would create it twice. Therefore the migration
+// is one transaction, which first acquires the write lock and is rolled back if it fails.
 //
-// Changing a column of SQLite rebuilds its table, and dropping the old one would delete
-// what refers to it with ON DELETE CASCADE. So foreign keys are off meanwhile, on one
-// connection; within a transaction SQLite ignores that.
+// SQLite rebuilds a table to change a column. Dropping the old table would delete rows
+// that reference it with ON DELETE CASCADE, so Migrate disables foreign keys on its
+// connection. SQLite ignores that setting within a transaction.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return db.WithContext(ctx).Connection(func(tx *gorm.DB) (err error) {
-		steady := tx.Session(&gorm.Session{Context: untie(ctx)})
-		on, err := foreignKeys(steady, "")
+		detached := tx.Session(&gorm.Session{Context: detach(ctx)})
+		on, err := foreignKeys(detached, "")
 		if err != nil {
 			return err
 		}
-		defer func() { // also after a panic, since the connection goes back into the pool
-			_, back := foreignKeys(steady, fmt.Sprintf(" = %d", on))
-			err = errors.Join(err, back)
+		defer func() { // also after a panic, because the connection returns to the pool
+			_, restoreErr := foreignKeys(detached, fmt.Sprintf(" = %d", on))
+			err = errors.Join(err, restoreErr)
 		}()
-		if _, err := foreignKeys(steady, " = OFF"); err != nil {
+		if _, err := foreignKeys(detached, " = OFF"); err != nil {
 			return err
 		}
-		return alone(ctx, steady, run)
+		return inTransaction(ctx, detached, run)
 	})
 }
 
-// tie is the key of the context that a transaction's own one was made of.
-type tie struct{}
+// outerKey is the context key for the context passed to detach.
+type outerKey struct{}
 
-// untie returns a context for a transaction that waits for its lock until ctx ends, but
-// is not ended with it. database/sql ends a transaction from a goroutine of its own, and
-// closes the connection then: who uses that one meanwhile finds it closed, or panics in
-// sql.Conn. Its statements still end with ctx.
-func untie(ctx context.Context) context.Context {
-	return context.WithValue(context.WithoutCancel(ctx), tie{}, ctx)
+// detach returns a context for a transaction that waits for its lock until ctx is
+// canceled, but is not rolled back when ctx is canceled. database/sql rolls back in
+// another goroutine and then closes the connection, which makes concurrent users of the
+// sql.Conn fail or panic. Statements of the transaction still use ctx.
+func detach(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), outerKey{}, ctx)
 }
 
-// tied returns the context that untie was given, or ctx.
-func tied(ctx context.Context) context.Context {
-	if outer, ok := ctx.Value(tie{}).(context.Context); ok {
+// outerContext returns the context that was passed to detach, or ctx.
+func outerContext(ctx context.Context) context.Context {
+	if outer, ok := ctx.Value(outerKey{}).(context.Context); ok {
 		return outer
 	}
 	return ctx
@@ -61,15 +62,15 @@ func tied(ctx context.Context) context.Context {
 // TransactionalDDL implements driver.Migrator.
 func (Driver) TransactionalDDL() bool { return true }
 
-// foreignKeys reads or sets the pragma. It is a query, which waits for no writer.
+// foreignKeys reads or sets the pragma. It runs a query, which does not wait for writers.
 func foreignKeys(db *gorm.DB, change string) (on int, err error) {
 	err = db.Raw("PRAGMA foreign_keys" + change).Scan(&on).Error
 	return on, err
 }
 
-// alone calls run in a transaction that has the write lock, and tries again while another
-// one has it.
-func alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+// inTransaction calls run in a transaction that holds the write lock. It retries while
+// another transaction holds the lock.
+func inTransaction(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	for start := time.Now(); ; {
 		locked := false
 		err := db.Transaction(func(tx *gorm.DB) error {
@@ -87,11 +88,10 @@ func alone(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error 
 	}
 }
 
-// lockNow takes the write lock for a transaction that has not taken it when it began,
-// which a DSN may ask for, by a write that leaves nothing. A database that is read-only
-// has no lock to take.
+// lockNow acquires the write lock by a write without effect, if the DSN does not make
+// BEGIN acquire it. A read-only database has no lock.
 func lockNow(tx *gorm.DB) error {
-	if d, ok := tx.Dialector.(*dialector); ok && locksAtOnce(d.DSN) {
+	if d, ok := tx.Dialector.(*dialector); ok && locksAtBegin(d.DSN) {
 		return nil
 	}
 	err := tx.Exec("CREATE TABLE plinth_migration (x)").Error

@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// Two versions of a schema: owners are rebuilt, and gadgets refer to them.
+// Two versions of a schema. The migration rebuilds owners, which gadgets reference.
 type (
 	owner struct {
 		ID   int64  `gorm:"primaryKey;autoIncrement:false"`
@@ -53,8 +53,8 @@ const (
 	rounds   = 20
 )
 
-// replicaEnv makes the test binary a replica: it opens and migrates this path when its
-// standard input ends.
+// replicaEnv makes the test binary a replica that migrates this path when its standard
+// input is closed.
 const replicaEnv xenv.EnvKey = "PLINTH_TEST_REPLICA"
 
 func TestMain(m *testing.M) {
@@ -83,7 +83,7 @@ func replica(path string) int {
 	return 0
 }
 
-// autoMigrate opens a pool of its own and closes it.
+// autoMigrate migrates with its own pool.
 func autoMigrate(ctx context.Context, o xdb.Options, entities ...any) error {
 	o.Driver, o.AutoMigrate = sqlite.Name, entities
 	db, err := xdb.Open(ctx, o)
@@ -93,7 +93,7 @@ func autoMigrate(ctx context.Context, o xdb.Options, entities ...any) error {
 	return xdb.Close(db)
 }
 
-// together runs f n times at the same moment.
+// together runs f n times concurrently.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	begin := make(chan struct{})
@@ -107,7 +107,7 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
+func TestDriver_Migrate_Concurrent(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		options func(path string) xdb.Options
@@ -133,7 +133,7 @@ func TestReplicasThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
+func TestDriver_Migrate_Processes(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "fresh.db")
 		start := make([]func() error, replicas)
@@ -149,7 +149,8 @@ func TestProcessesThatStartTogetherMigrateOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// startReplica starts a process; the function lets it begin and waits for its end.
+// startReplica starts a process. The returned function makes it migrate and waits for its
+// exit.
 func startReplica(t *testing.T, path string) func() error {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -163,7 +164,7 @@ func startReplica(t *testing.T, path string) func() error {
 	}
 	lines := bufio.NewReader(out)
 	if line, err := lines.ReadString('\n'); err != nil || line != "ready\n" {
-		t.Fatalf("the replica said %q, %v", line, err)
+		t.Fatalf("output of the replica = %q, %v", line, err)
 	}
 	return func() error {
 		if err := in.Close(); err != nil {
@@ -177,96 +178,109 @@ func startReplica(t *testing.T, path string) func() error {
 	}
 }
 
-func TestARacedChangeOfTheSchemaKeepsTheRows(t *testing.T) {
-	for range rounds {
-		o := file(t)
-		o.Driver, o.AutoMigrate = sqlite.Name, []any{&owner{}, &gadget{}}
-		db, err := xdb.Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = errors.Join(db.Create(&owner{ID: 1, Name: "ann"}).Error,
-			db.Create(&gadget{ID: 1, Serial: "a", OwnerID: 1}).Error)
-		if err != nil {
-			t.Fatal(err)
-		}
-		together(2, func(int) {
-			if err := autoMigrate(t.Context(), o, &ownerAfter{}); err != nil {
+func TestDriver_Migrate(t *testing.T) {
+	t.Run("keeps the rows during concurrent schema changes", func(t *testing.T) {
+		for range rounds {
+			o := file(t)
+			o.Driver, o.AutoMigrate = sqlite.Name, []any{&owner{}, &gadget{}}
+			db, err := xdb.Open(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = errors.Join(db.Create(&owner{ID: 1, Name: "ann"}).Error,
+				db.Create(&gadget{ID: 1, Serial: "a", OwnerID: 1}).Error)
+			if err != nil {
+				t.Fatal(err)
+			}
+			together(2, func(int) {
+				if err := autoMigrate(t.Context(), o, &ownerAfter{}); err != nil {
+					t.Error(err)
+				}
+			})
+			var owners, gadgets int64
+			err = errors.Join(db.Model(&owner{}).Count(&owners).Error,
+				db.Model(&gadget{}).Count(&gadgets).Error)
+			if err != nil || owners != 1 || gadgets != 1 {
+				t.Errorf("rows = %d and %d, %v; want one of each", owners, gadgets, err)
+			}
+			if !db.Migrator().HasColumn(&ownerAfter{}, "colour") ||
+				db.Migrator().HasTable("owners__temp") {
+				t.Error("the schema is not the newer version")
+			}
+			if err := xdb.Close(db); err != nil {
 				t.Error(err)
 			}
-		})
-		var owners, gadgets int64
-		err = errors.Join(db.Model(&owner{}).Count(&owners).Error,
-			db.Model(&gadget{}).Count(&gadgets).Error)
-		if err != nil || owners != 1 || gadgets != 1 {
-			t.Errorf("rows = %d and %d, %v; want one of each", owners, gadgets, err)
 		}
-		if !db.Migrator().HasColumn(&ownerAfter{}, "colour") ||
-			db.Migrator().HasTable("owners__temp") {
-			t.Error("the schema is not the later one")
-		}
-		if err := xdb.Close(db); err != nil {
-			t.Error(err)
-		}
-	}
-}
+	})
 
-func TestAMigrationThatFailsLeavesTheSchemaAndTheConnectionAsTheyWere(t *testing.T) {
-	boom := errors.New("boom")
-	for _, o := range []xdb.Options{
-		file(t),
-		{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}},
-	} {
+	t.Run("rolls back after an error", func(t *testing.T) {
+		boom := errors.New("boom")
+		for _, o := range []xdb.Options{
+			file(t),
+			{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}},
+		} {
+			o.MaxOpenConns = 1
+			db := open(t, o)
+			err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
+				return errors.Join(tx.AutoMigrate(&owner{}), boom)
+			})
+			if !errors.Is(err, boom) {
+				t.Errorf("Migrate = %v, want the error of the function", err)
+			}
+			if db.Migrator().HasTable(&owner{}) {
+				t.Error("a failed migration left a table")
+			}
+			if on := foreignKeys(t, db); on != 1 {
+				t.Errorf("foreign_keys = %d, want 1", on)
+			}
+		}
+	})
+
+	t.Run("stops when the context is canceled", func(t *testing.T) {
+		o := file(t)
 		o.MaxOpenConns = 1
 		db := open(t, o)
-		err := sqlite.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
-			return errors.Join(tx.AutoMigrate(&owner{}), boom)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := sqlite.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
+			cancel()
+			return tx.AutoMigrate(&owner{})
 		})
-		if !errors.Is(err, boom) {
-			t.Errorf("Migrate = %v, want the function's error", err)
-		}
-		if db.Migrator().HasTable(&owner{}) {
-			t.Error("half of the migration stayed")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("Migrate = %v, want Canceled", err)
 		}
 		if on := foreignKeys(t, db); on != 1 {
 			t.Errorf("foreign_keys = %d, want 1", on)
 		}
-	}
-}
-
-func TestAMigrationEndsWithItsContext(t *testing.T) {
-	o := file(t)
-	o.MaxOpenConns = 1
-	db := open(t, o)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := sqlite.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
-		cancel()
-		return tx.AutoMigrate(&owner{})
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Migrate = %v, want Canceled", err)
-	}
-	if on := foreignKeys(t, db); on != 1 {
-		t.Errorf("foreign_keys = %d, want 1", on)
-	}
-}
 
-func TestAMigrationWaitsForALongOne(t *testing.T) {
-	o := file(t)
-	synctest.Test(t, func(t *testing.T) {
-		db := open(t, o)
-		holder := db.Begin()
-		go func() {
-			<-time.After(30 * time.Second) // a statement gives up after 5 s
-			holder.Rollback()
-		}()
-		start := time.Now()
-		if err := (sqlite.Driver{}).Migrate(t.Context(), db,
-			func(*gorm.DB) error { return nil }); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(start); took < 30*time.Second {
-			t.Errorf("it took %s, want at least 30 s", took)
+	t.Run("waits for a long migration", func(t *testing.T) {
+		o := file(t)
+		synctest.Test(t, func(t *testing.T) {
+			db := open(t, o)
+			holder := db.Begin()
+			go func() {
+				<-time.After(30 * time.Second) // longer than the lock timeout of a statement
+				holder.Rollback()
+			}()
+			start := time.Now()
+			if err := (sqlite.Driver{}).Migrate(t.Context(), db,
+				func(*gorm.DB) error { return nil }); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(start); took < 30*time.Second {
+				t.Errorf("Migrate returned after %s, want at least 30 s", took)
+			}
+		})
+	})
+
+	t.Run("accepts an up-to-date read-only database", func(t *testing.T) {
+		path := empty(t)
+		for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
+			if err := autoMigrate(t.Context(),
+				xdb.Options{DSN: xlog.Secret("file:" + path + query)},
+				&owner{}, &gadget{}); err != nil {
+				t.Errorf("migrate%s = %v", query, err)
+			}
 		}
 	})
 }
@@ -279,7 +293,7 @@ func foreignKeys(t *testing.T, db *gorm.DB) (on int) {
 	return on
 }
 
-func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
+func TestOpen_Errors(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.db")
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)),
 		0o600); err != nil {
@@ -315,7 +329,7 @@ func TestStartNamesTheVariableOfADatabaseThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// empty makes a database without a table.
+// empty creates a database without tables.
 func empty(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "empty.db")
@@ -323,14 +337,4 @@ func empty(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestADatabaseThatIsReadOnlyNeedsNoMigrationWhereItIsUpToDate(t *testing.T) {
-	path := empty(t)
-	for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
-		if err := autoMigrate(t.Context(), xdb.Options{DSN: xlog.Secret("file:" + path + query)},
-			&owner{}, &gadget{}); err != nil {
-			t.Errorf("migrate%s = %v", query, err)
-		}
-	}
 }

@@ -49,7 +49,7 @@ func file(tb testing.TB) xdb.Options {
 		tb.TempDir(), "test.db")}}}
 }
 
-func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
+func TestOpen_Pragmas(t *testing.T) {
 	pool, err := open(t, file(t)).DB()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestEveryConnectionOfAFileHasItsPragmas(t *testing.T) {
 	}
 }
 
-func TestWholeDSNWorks(t *testing.T) {
+func TestOpen_DSN(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "whole.db")
 	for at, tc := range []struct {
 		name  string
@@ -115,27 +115,42 @@ func TestWholeDSNWorks(t *testing.T) {
 	}
 }
 
-func TestReadersOfAFileDoNotWaitForAWriter(t *testing.T) {
-	db := open(t, file(t))
-	err := db.Transaction(func(tx *gorm.DB) error {
-		if err := tx.Create(&row{ID: 1}).Error; err != nil {
-			return err
+func TestOpen_Locks(t *testing.T) {
+	t.Run("do not block readers of a file", func(t *testing.T) {
+		db := open(t, file(t))
+		err := db.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Create(&row{ID: 1}).Error; err != nil {
+				return err
+			}
+			var n int64
+			if err := db.Model(&row{}).Count(&n).Error; err != nil {
+				return err
+			}
+			if n != 0 {
+				t.Errorf("rows outside of the transaction = %d, want 0", n)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
-		var n int64
-		if err := db.Model(&row{}).Count(&n).Error; err != nil {
-			return err
-		}
-		if n != 0 {
-			t.Errorf("rows outside of the transaction = %d, want 0", n)
-		}
-		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+
+	t.Run("do not block read-only transactions", func(t *testing.T) {
+		db := open(t, file(t))
+		holder := db.Begin()
+		defer holder.Rollback()
+		err := db.Transaction(func(tx *gorm.DB) error {
+			var n int64
+			return tx.Model(&row{}).Count(&n).Error
+		}, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
+func TestOpen_LockTimeout(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		write func(db *gorm.DB) error
@@ -159,27 +174,14 @@ func TestWriterGivesUpAfterFiveSeconds(t *testing.T) {
 					t.Errorf("error = %v with code %v, want LockConflict", err, code)
 				}
 				if took := time.Since(start); took != 5*time.Second {
-					t.Errorf("it gave up after %s, want 5 s", took)
+					t.Errorf("the write failed after %s, want 5 s", took)
 				}
 			})
 		})
 	}
 }
 
-func TestReadOnlyTransactionsRunBesideAWriter(t *testing.T) {
-	db := open(t, file(t))
-	holder := db.Begin()
-	defer holder.Rollback()
-	err := db.Transaction(func(tx *gorm.DB) error {
-		var n int64
-		return tx.Model(&row{}).Count(&n).Error
-	}, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-func TestPreparedStatementsWork(t *testing.T) {
+func TestConn_PrepareContext(t *testing.T) {
 	o := file(t)
 	o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true }
 	db := open(t, o)
@@ -202,9 +204,9 @@ func TestPreparedStatementsWork(t *testing.T) {
 	}
 }
 
-// SQLite forgets an interrupt that comes before the statement: one that begins just then
-// must end all the same.
-func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
+// SQLite discards an interrupt that precedes the statement. A statement that starts at
+// that moment must still be interrupted.
+func TestConn_Cancellation(t *testing.T) {
 	pool, err := open(t, file(t)).DB()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +226,7 @@ func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
 		}
 		for _, err := range []error{execErr, queryErr} {
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("error = %v, want the context's", err)
+				t.Errorf("error = %v, want the context error", err)
 			}
 		}
 		return nil
@@ -234,9 +236,9 @@ func TestAStatementEndsWhoseContextEndedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// SQLite ends a transaction by itself after some errors, such as an interrupt in a write.
-// What follows must not hide them.
-func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
+// SQLite rolls back a transaction automatically after some errors, such as an interrupted
+// write. Rollback must not hide them.
+func TestTx_Rollback(t *testing.T) {
 	db := open(t, file(t))
 	if err := db.Exec("CREATE TABLE once (id INTEGER PRIMARY KEY)").Error; err != nil {
 		t.Fatal(err)
@@ -245,11 +247,11 @@ func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 	first := tx.Exec("INSERT INTO once VALUES (1)").Error
 	second := tx.Session(&gorm.Session{}).Exec("INSERT OR ROLLBACK INTO once VALUES (1)").Error
 	if first != nil || second == nil {
-		t.Fatalf("inserts = %v, %v; want the second refused", first, second)
+		t.Fatalf("inserts = %v, %v; want an error of the second", first, second)
 	}
 	pool, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
 	if !ok {
-		t.Fatalf("the connection is a %T", tx.Statement.ConnPool)
+		t.Fatalf("connection = %T", tx.Statement.ConnPool)
 	}
 	if err := pool.Rollback(); err != nil {
 		t.Errorf("Rollback = %v, want nil", err)
@@ -259,7 +261,7 @@ func TestRollbackOfATransactionThatSQLiteHasEndedIsNoError(t *testing.T) {
 	}
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestClose(t *testing.T) {
 	for _, path := range []string{":memory:", filepath.Join(t.TempDir(), "test.db")} {
 		before := goleak.IgnoreCurrent()
 		db, err := xdb.Open(t.Context(), xdb.Options{
@@ -281,26 +283,26 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestSyntaxErrorHoldsNoLiteral(t *testing.T) {
+func TestDialector_Translate(t *testing.T) {
 	err := open(t, file(t)).Exec("INSERT 'secret'").Error
 	var e *driver.Error
 	if !errors.As(err, &e) || e.Kind() != driver.Syntax {
 		t.Fatalf("error = %v, want kind Syntax", err)
 	}
-	if got := err.Error(); got != "invalid statement: syntax error at a literal" {
-		t.Errorf("error = %q holds the literal", got)
+	if got := err.Error(); got != "statement not understood: syntax error at a literal" {
+		t.Errorf("error = %q, want it without the literal", got)
 	}
 }
 
-func TestLongInsertsAreDivided(t *testing.T) {
+func TestDialector_BatchSize(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*gorm.Config)
 		want   int
 	}{
-		{name: "as the driver has it", want: 100},
+		{name: "default", want: 100},
 		{
-			name:   "as the application has it",
+			name:   "set by the application",
 			change: func(c *gorm.Config) { c.CreateBatchSize = 7 }, want: 7,
 		},
 	} {

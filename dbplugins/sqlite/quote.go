@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// QuoteTo implements gorm.Dialector. The library looks at each byte and writes it by
-// itself; a name without a dot or a quote, as nearly every one is, needs no look.
+// QuoteTo implements gorm.Dialector. The library writes byte by byte, which is only
+// necessary for a name with a dot or a quote.
 func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	if name == "" || strings.ContainsAny(name, ".`") {
 		d.Dialector.QuoteTo(w, name)

@@ -21,7 +21,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
 )
 
-// rack and tool have rows that say in which file they are.
+// rack and tool have rows that contain the name of their file.
 type rack struct {
 	ID    int64 `gorm:"primaryKey;autoIncrement:false"`
 	Name  string
@@ -34,8 +34,8 @@ type tool struct {
 	Name   string
 }
 
-// copies returns the paths of two files, each with a rack and a tool that are named for
-// it.
+// copies returns the paths of two files, each with a rack and a tool named after the
+// file.
 func copies(t *testing.T) (primary, replica string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,8 +57,8 @@ func copies(t *testing.T) (primary, replica string) {
 	return paths["primary"], paths["replica"]
 }
 
-// withReplica returns options that keep no connection, so that a file that goes away is
-// gone.
+// withReplica returns options without idle connections, so that a renamed file becomes
+// unavailable.
 func withReplica(primary, replica string) xdb.Options {
 	return xdb.Options{
 		Parts:    driver.Config{Source: xenv.Map{"DATABASE_PATH": primary}},
@@ -66,7 +66,7 @@ func withReplica(primary, replica string) xdb.Options {
 	}
 }
 
-// seen reads the first rack and its tool, and returns in which file they were.
+// seen reads the first rack and its tool and returns the name of their file.
 func seen(t *testing.T, db *gorm.DB) string {
 	t.Helper()
 	var s rack
@@ -79,106 +79,110 @@ func seen(t *testing.T, db *gorm.DB) string {
 	return s.Name
 }
 
-func TestReplicaAnswersReadsAndThePrimaryAllElse(t *testing.T) {
-	db := open(t, withReplica(copies(t)))
-	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, db)
-	for _, tc := range []struct {
-		name string
-		db   *gorm.DB
-		want string
-	}{
-		{name: "a read", db: db, want: "replica"},
-		{
-			name: "a read that locks",
-			db:   db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary",
-		},
-		{name: "a read with WithPrimary", db: xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := seen(t, tc.db); got != tc.want {
-				t.Errorf("it was answered by the %s, want the %s", got, tc.want)
-			}
-		})
-	}
-	err := xdb.Transaction(ctx, func(ctx context.Context) error {
-		if got := seen(t, xdb.MustGetDB(ctx)); got != "primary" {
-			t.Errorf("a transaction was answered by the %s", got)
-		}
-		tx := xdb.MustGetDB(ctx)
-		return errors.Join(
-			tx.Create(&rack{ID: 2, Name: "new"}).Error,
-			// outside nobody sees it yet
-			tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error,
-			tx.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error,
-		)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.First(&rack{}, 2).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
-		t.Errorf("the new row at the replica = %v, want ErrRecordNotFound", err)
-	}
-	if err := db.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
-		t.Errorf("the new row at the primary = %v", err)
-	}
-}
-
-func TestSchemaIsChangedAtThePrimaryOnly(t *testing.T) {
-	primary, replica := copies(t)
-	files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte(
-		"CREATE TABLE more (id INTEGER);")}}
-	o := withReplica(primary, replica)
-	o.Migrations = append(o.Migrations, files)
-	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
-		if got := seen(t, db); got != "primary" {
-			t.Errorf("a Prepare function was answered by the %s", got)
-		}
-		return nil
-	}}
-	db := open(t, o) // which makes the table of rows too
-	if !db.Migrator().HasTable("more") || !db.Migrator().HasTable(&row{}) {
-		t.Error("the migrator does not see the tables of the primary")
-	}
-	if err := db.Find(&[]row{}).Error; err != nil {
-		t.Errorf("the replica = %v, want its own table of rows", err)
-	}
-	if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(
-		err) != driver.Syntax {
-		t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
-	}
-	if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 ||
-		list[0].State != migrate.Applied {
-		t.Errorf("migrations = %v, %v; want one that is applied", list, err)
-	}
-}
-
-func TestReadsSurviveTheReplica(t *testing.T) {
-	primary, replica := copies(t)
-	synctest.Test(t, func(t *testing.T) {
-		db := open(t, withReplica(primary, replica))
-		for _, step := range []struct {
-			name     string
-			from, to string // of a rename before it
-			wait     time.Duration
-			want     string
+func TestReplicas(t *testing.T) {
+	t.Run("read from the replica and write to the primary", func(t *testing.T) {
+		db := open(t, withReplica(copies(t)))
+		ctx := context.WithValue(t.Context(), xctx.DatabaseKey, db)
+		for _, tc := range []struct {
+			name string
+			db   *gorm.DB
+			want string
 		}{
-			{name: "at first", want: "replica"},
-			{name: "its file goes away", from: replica, to: replica + ".gone", want: "primary"},
-			{name: "it stays away", wait: time.Minute, want: "primary"},
+			{name: "read", db: db, want: "replica"},
 			{
-				name: "its file is back", from: replica + ".gone",
-				to: replica, wait: 6 * time.Second, want: "replica",
+				name: "locking read",
+				db:   db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary",
 			},
+			{name: "read with WithPrimary",
+				db: xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary"},
 		} {
-			if step.from != "" {
-				if err := os.Rename(step.from, step.to); err != nil {
-					t.Fatal(err)
+			t.Run(tc.name, func(t *testing.T) {
+				if got := seen(t, tc.db); got != tc.want {
+					t.Errorf("read from the %s, want the %s", got, tc.want)
+				}
+			})
+		}
+		err := xdb.Transaction(ctx, func(ctx context.Context) error {
+			if got := seen(t, xdb.MustGetDB(ctx)); got != "primary" {
+				t.Errorf("transaction read from the %s, want the primary", got)
+			}
+			tx := xdb.MustGetDB(ctx)
+			return errors.Join(
+				tx.Create(&rack{ID: 2, Name: "new"}).Error,
+				// the row is invisible outside of the transaction
+				tx.Clauses(clause.Locking{Strength: "UPDATE"}).First(&rack{}, 2).Error,
+				tx.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error,
+			)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.First(&rack{}, 2).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
+			t.Errorf("the new row at the replica = %v, want ErrRecordNotFound", err)
+		}
+		if err := db.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
+			t.Errorf("the new row at the primary = %v", err)
+		}
+	})
+
+	t.Run("are not migrated", func(t *testing.T) {
+		primary, replica := copies(t)
+		files := fstest.MapFS{"0001_more.sql": &fstest.MapFile{Data: []byte(
+			"CREATE TABLE more (id INTEGER);")}}
+		o := withReplica(primary, replica)
+		o.Migrations = append(o.Migrations, files)
+		o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
+			if got := seen(t, db); got != "primary" {
+				t.Errorf("Prepare read from the %s, want the primary", got)
+			}
+			return nil
+		}}
+		db := open(t, o) // also creates the table of rows
+		if !db.Migrator().HasTable("more") || !db.Migrator().HasTable(&row{}) {
+			t.Error("the migrator does not see the tables of the primary")
+		}
+		if err := db.Find(&[]row{}).Error; err != nil {
+			t.Errorf("the replica = %v, want its own table of rows", err)
+		}
+		if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(
+			err) != driver.Syntax {
+			t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
+		}
+		if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 ||
+			list[0].State != migrate.Applied {
+			t.Errorf("migrations = %v, %v; want one that is applied", list, err)
+		}
+	})
+
+	t.Run("are replaced by the primary when unavailable", func(t *testing.T) {
+		primary, replica := copies(t)
+		synctest.Test(t, func(t *testing.T) {
+			db := open(t, withReplica(primary, replica))
+			for _, step := range []struct {
+				name     string
+				from, to string // of a rename before it
+				wait     time.Duration
+				want     string
+			}{
+				{name: "available replica", want: "replica"},
+				{name: "replica becomes unavailable", from: replica, to: replica + ".gone",
+					want: "primary"},
+				{name: "replica stays unavailable", wait: time.Minute, want: "primary"},
+				{
+					name: "replica is available again", from: replica + ".gone",
+					to: replica, wait: 6 * time.Second, want: "replica",
+				},
+			} {
+				if step.from != "" {
+					if err := os.Rename(step.from, step.to); err != nil {
+						t.Fatal(err)
+					}
+				}
+				<-time.After(step.wait)
+				if got := seen(t, db); got != step.want {
+					t.Errorf("%s: read from the %s, want the %s", step.name, got, step.want)
 				}
 			}
-			<-time.After(step.wait)
-			if got := seen(t, db); got != step.want {
-				t.Errorf("%s: it was answered by the %s, want the %s", step.name, got, step.want)
-			}
-		}
+		})
 	})
 }

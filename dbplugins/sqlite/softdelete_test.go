@@ -16,7 +16,7 @@ type named interface {
 	base() *xmodels.BaseEntityWithSoftDelete
 }
 
-// The indexes that the page of xmodels advises.
+// The indexes that the xmodels page recommends.
 type (
 	conditional struct {
 		xmodels.BaseEntityWithSoftDelete
@@ -35,7 +35,7 @@ func (c *conditional) base() *xmodels.BaseEntityWithSoftDelete {
 
 func (c *computed) base() *xmodels.BaseEntityWithSoftDelete { return &c.BaseEntityWithSoftDelete }
 
-func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
+func TestSoftDelete_UniqueIndex(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		make func() named
@@ -70,7 +70,8 @@ func TestAnIndexOfUnmarkedRowsFreesTheNameOfADeletedOne(t *testing.T) {
 				{name: "delete", err: db.Delete(first).Error},
 				{name: "create again", err: db.Create(row(3)).Error},
 				{
-					name: "restore", err: db.Unscoped().Model(first).Update("deleted_at", nil).Error,
+					name: "restore",
+					err:  db.Unscoped().Model(first).Update("deleted_at", nil).Error,
 					want: gorm.ErrDuplicatedKey,
 				},
 				{name: "delete again", err: db.Delete(row(3)).Error},

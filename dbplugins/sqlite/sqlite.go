@@ -2,9 +2,10 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlite"
 //
-// It reads DATABASE_PATH, which has no default. A file has foreign keys on, WAL,
-// synchronous NORMAL and a busy timeout of 5 s; its directory must exist. ":memory:" is
-// one private database that lives as long as the pool, however large that is.
+// It reads DATABASE_PATH, which is required. A file database uses foreign keys, WAL,
+// synchronous NORMAL and a busy timeout of 5 s; its directory must exist. ":memory:" is a
+// private database that exists until the pool is closed, and is shared by all of its
+// connections.
 package sqlite
 
 import (
@@ -32,14 +33,14 @@ const Name = "sqlite"
 const (
 	memory = ":memory:"
 
-	// pragmas hold for every connection. A transaction takes the write lock when it
-	// begins: one that first reads would fail with SQLITE_BUSY, without waiting, where
-	// another has written meanwhile.
+	// pragmas are set on every connection. A transaction acquires the write lock at
+	// BEGIN. Otherwise a transaction that reads first fails with SQLITE_BUSY, without
+	// waiting, if another transaction has written in the meantime.
 	pragmas     = "_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_txlock=immediate"
 	filePragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 
-	// batchSize is the fastest number of rows: the library looks up each parameter among
-	// all of its statement.
+	// batchSize is the fastest number of rows per insert: the library searches each
+	// parameter among all parameters of the statement.
 	batchSize = 100
 )
 
@@ -48,7 +49,7 @@ func init() {
 	xdb.Register(Driver{})
 }
 
-// path is the variable of which the driver makes the connection string.
+// path is the variable from which the driver builds the DSN.
 const path xenv.EnvKey = "DATABASE_PATH"
 
 type settings struct {
@@ -64,7 +65,7 @@ func (Driver) Name() string { return Name }
 // InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
-// DSN implements driver.Driver. Any character may stand in the path.
+// DSN implements driver.Driver. The path may contain any character except NUL.
 func (Driver) DSN(c driver.Config) (string, error) {
 	own, err := xenv.Load[settings](c.Source)
 	if err = errors.Join(err, driver.Missing(map[xenv.EnvKey]string{path: own.Path})); err != nil {
@@ -83,11 +84,12 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas + filePragmas, nil
 }
 
-// checkPath says what SQLite would only call "unable to open database file".
+// checkPath returns specific errors for paths that SQLite rejects with "unable to open
+// database file".
 func checkPath(file string) error {
 	problem := func(text string) error { return xenv.Problem(path, file, text, "") }
 	if strings.ContainsRune(file, 0) {
-		return problem("holds a NUL byte")
+		return problem("contains a NUL byte")
 	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return problem("is a directory")
@@ -101,7 +103,7 @@ func checkPath(file string) error {
 // Advice implements driver.Driver.
 func (Driver) Advice(driver.Config) []string { return nil }
 
-// Describe implements driver.Driver: the path without its parameters.
+// Describe implements driver.Driver. It returns the path without parameters.
 func (Driver) Describe(dsn string) string {
 	file, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
 	if plain, err := url.PathUnescape(file); err == nil && strings.HasPrefix(dsn, "file:") {
@@ -130,7 +132,8 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	return kinds[e.Code()&0xff] // the primary code
 }
 
-// kinds is the error table: extended codes where they say more than the primary one.
+// kinds maps result codes to kinds. An extended code takes precedence over its primary
+// code.
 var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_CONSTRAINT_UNIQUE:     driver.Unique,
 	lib.SQLITE_CONSTRAINT_PRIMARYKEY: driver.Unique,
@@ -138,10 +141,10 @@ var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_CONSTRAINT_FOREIGNKEY: driver.ForeignKey,
 	lib.SQLITE_CONSTRAINT_TRIGGER:    driver.ForeignKey, // ON DELETE RESTRICT
 	lib.SQLITE_CONSTRAINT_NOTNULL:    driver.NotNull,
-	// a text that is no number, in a table that is STRICT
+	// not a number, in a column of a STRICT table
 	lib.SQLITE_CONSTRAINT_DATATYPE: driver.Malformed,
 	lib.SQLITE_CONSTRAINT:          driver.Check,
-	lib.SQLITE_MISMATCH:            driver.Malformed, // the same as a key
+	lib.SQLITE_MISMATCH:            driver.Malformed, // not a number, in an integer key
 	lib.SQLITE_TOOBIG:              driver.TooLong,
 	lib.SQLITE_BUSY_SNAPSHOT:       driver.Deadlock,
 	lib.SQLITE_BUSY:                driver.LockTimeout,
@@ -156,7 +159,8 @@ var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_FULL:                driver.Full,
 }
 
-// dialector is glebarez/sqlite's with our pool and our errors.
+// dialector is the dialector of glebarez/sqlite with the pool and the errors of this
+// package.
 type dialector struct{ gormsqlite.Dialector }
 
 // Initialize implements gorm.Dialector.
@@ -166,9 +170,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	return d.Translate(d.Dialector.Initialize(db))
 }
 
-// Translate implements gorm.ErrorTranslator. SQLite names columns and tables in its
-// texts, never values; only where it did not understand a statement does it quote a piece
-// of that, which can be a literal.
+// Translate implements gorm.ErrorTranslator. Messages of SQLite contain names of columns
+// and tables, but no values, except for syntax errors, which may quote a literal.
 func (d *dialector) Translate(err error) error {
 	if err == nil {
 		return nil
@@ -177,7 +180,7 @@ func (d *dialector) Translate(err error) error {
 	switch {
 	case strings.Contains(text, `near "'`):
 		text = "syntax error at a literal"
-	// SQLITE_CANTOPEN; the library asks a handle that is none for the rest
+	// SQLITE_CANTOPEN; the library reads the rest of the message from an invalid handle
 	case strings.HasSuffix(text, "(14)"):
 		text = "unable to open database file (14)"
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// slow counts without end.
+// slow is a query that never returns.
 const slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 func harness() dbtest.Harness {
@@ -30,10 +30,11 @@ func harness() dbtest.Harness {
 			"no path": {},
 			"no directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join(
 				"no-such-directory", "test.db")}},
-			"a directory": {Source: xenv.Map{"DATABASE_PATH": "."}},
-			"a file as its directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join("sqlite.go",
+			"directory": {Source: xenv.Map{"DATABASE_PATH": "."}},
+			"file instead of a directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join(
+				"sqlite.go",
 				"test.db")}},
-			"a NUL byte": {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
+			"NUL byte": {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
 		},
 		Unusable: func(tb testing.TB) map[string]driver.Config {
 			text := filepath.Join(tb.TempDir(), "text.db")
@@ -62,7 +63,7 @@ func harness() dbtest.Harness {
 	}
 }
 
-// version is what SQLite says of itself.
+// version returns the name and version of SQLite.
 func version() string {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -87,6 +88,6 @@ func memoryHarness() dbtest.Harness {
 	return h
 }
 
-func TestFileConforms(t *testing.T) { dbtest.Run(t, harness()) }
+func TestDriver_Conformance_File(t *testing.T) { dbtest.Run(t, harness()) }
 
-func TestMemoryConforms(t *testing.T) { dbtest.Run(t, memoryHarness()) }
+func TestDriver_Conformance_Memory(t *testing.T) { dbtest.Run(t, memoryHarness()) }

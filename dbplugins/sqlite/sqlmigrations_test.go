@@ -30,7 +30,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// sqlFiles makes a file system of names and texts.
+// sqlFiles returns a file system of name and content pairs.
 func sqlFiles(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -39,13 +39,13 @@ func sqlFiles(pairs ...string) fstest.MapFS {
 	return m
 }
 
-// countedFiles leave a row for each run of theirs.
+// countedFiles inserts one row per run.
 var countedFiles = sqlFiles(
 	"0001_runs.sql", "CREATE TABLE runs (name TEXT);",
 	"0002_counted.sql", "INSERT INTO runs VALUES ('counted');",
 )
 
-// wantRuns complains where the table of runs holds other rows.
+// wantRuns checks the rows of the table runs.
 func wantRuns(t *testing.T, db *gorm.DB, want ...string) {
 	t.Helper()
 	var got []string
@@ -71,8 +71,8 @@ func states(t *testing.T, db *gorm.DB, files fs.FS) string {
 	return strings.Join(text, "/")
 }
 
-// logged returns a context whose lines go to a buffer. Nothing writes them side by side
-// here.
+// logged returns a context with a logger that writes to the buffer. It is not safe for
+// concurrent use.
 func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 	t.Helper()
 	log := &bytes.Buffer{}
@@ -88,13 +88,13 @@ func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 }
 
 const (
-	// victimEnv makes the test binary a process that never ends its second migration;
-	// form is the driver that it uses.
+	// victimEnv makes the test binary block in its second migration; formEnv selects the
+	// driver.
 	victimEnv xenv.EnvKey = "PLINTH_TEST_VICTIM"
 	formEnv   xenv.EnvKey = "PLINTH_TEST_FORM"
 )
 
-// halfWay ends in a statement that does not.
+// halfWay returns migrations whose last statement is last.
 func halfWay(last string) fstest.MapFS {
 	return sqlFiles(
 		"0001_runs.sql", "CREATE TABLE runs (name TEXT);",
@@ -102,14 +102,14 @@ func halfWay(last string) fstest.MapFS {
 	)
 }
 
-// forms are the drivers whose process is killed, with the line in the log from which on
-// it may be.
+// forms contains the drivers of killed processes, and the log line after which a process
+// may be killed.
 var forms = map[string]struct {
 	driver driver.Driver
 	line   string
 }{
 	"at once":      {sqlite.Driver{}, "INSERT INTO runs"},
-	"by statement": {aside{sqlite.Driver{}, mutex{&sync.Mutex{}}, false}, "`done`=?"},
+	"by statement": {separateLock{sqlite.Driver{}, mutex{&sync.Mutex{}}, false}, "`done`=?"},
 }
 
 func victim(path string) {
@@ -126,10 +126,10 @@ func victim(path string) {
 		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
 		Migrations: []fs.FS{halfWay(slow)},
 	})
-	fmt.Fprintln(os.Stderr, err) // nobody has killed it
+	fmt.Fprintln(os.Stderr, err) // the process was not killed
 }
 
-// openWith opens a database with one driver.
+// openWith opens a database with driver d.
 func openWith(t *testing.T, d driver.Driver, o xdb.Options) *gorm.DB {
 	t.Helper()
 	var r xdb.Registry
@@ -143,7 +143,7 @@ func openWith(t *testing.T, d driver.Driver, o xdb.Options) *gorm.DB {
 	return db
 }
 
-// killVictim starts a process, and kills it in the middle of its second migration.
+// killVictim starts a process and kills it during its second migration.
 func killVictim(t *testing.T, form, path string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -165,15 +165,15 @@ func killVictim(t *testing.T, form, path string) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() { // to the end, before Wait closes the pipe
+	for lines.Scan() { // read all lines before Wait closes the pipe
 	}
 	_ = cmd.Wait() // it was killed
 	if !inserted {
-		t.Fatal("the process ended before its second migration had begun")
+		t.Fatal("the process exited before its second migration")
 	}
 }
 
-func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
+func TestMigrate_KilledProcess(t *testing.T) {
 	for _, tc := range []struct {
 		form   string
 		before string
@@ -207,7 +207,7 @@ func TestAMigrationWhoseProcessIsKilledGoesOn(t *testing.T) {
 	}
 }
 
-func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
+func TestMigrate_UnknownOutcome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	killVictim(t, "by statement", path)
 	var r xdb.Registry
@@ -218,97 +218,103 @@ func TestAStatementThatMayHaveBeenAppliedIsSaidToBe(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "0002_half.sql:3: ") ||
 		!strings.Contains(err.Error(), "may have applied it already") {
-		t.Errorf("error = %v, want a hint that the statement may be done", err)
+		t.Errorf("error = %v, want a note that the statement may have been applied", err)
 	}
 }
 
-func TestAMigrationThatIsCanceledIsRecordedAndGoesOn(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		driver driver.Driver
-		done   int
-	}{
-		{name: "at once", driver: sqlite.Driver{}},
-		{name: "by statement", driver: forms["by statement"].driver, done: 2},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			db := openWith(t, tc.driver, file(t))
-			// The first migration has been applied long before, on a busy machine too.
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-			defer cancel()
-			if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err,
-				context.DeadlineExceeded) {
-				t.Errorf("Migrate = %v, want DeadlineExceeded", err)
-			}
-			mended := halfWay("INSERT INTO runs VALUES ('last')")
-			list, err := migrate.List(t.Context(), db, mended)
-			if err != nil || list[1].State != migrate.Failed ||
-				!strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
-				t.Fatalf("migration = %+v, %v; want a failed one", list, err)
-			}
-			if got := db.Migrator().HasTable("half"); got != (tc.done > 0) ||
-				list[1].Done != tc.done {
-				t.Errorf("statements done = %d, the table is there: %t; want %d",
-					list[1].Done, got, tc.done)
-			}
-			if err := migrate.Apply(t.Context(), db, mended); err != nil {
-				t.Error(err)
-			}
-			wantRuns(t, db, "first", "last")
-		})
-	}
-}
-
-// The moment at which the context ends is any: between statements, in one, while the lock
-// is awaited or the row is written.
-func TestAMigrationGoesOnWhereverItWasCanceled(t *testing.T) {
-	for name, form := range forms {
-		t.Run(name, func(t *testing.T) {
-			for range 100 {
-				db := openWith(t, form.driver, file(t))
-				ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
-				err := migrate.Apply(ctx, db, halfWay(slow))
-				cancel()
-				if !errors.Is(err, context.DeadlineExceeded) {
+func TestMigrate_Cancellation(t *testing.T) {
+	t.Run("is recorded and can be resumed", func(t *testing.T) {
+		for _, tc := range []struct {
+			name   string
+			driver driver.Driver
+			done   int
+		}{
+			{name: "at once", driver: sqlite.Driver{}},
+			{name: "by statement", driver: forms["by statement"].driver, done: 2},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				db := openWith(t, tc.driver, file(t))
+				// The first migration is applied first, so that a slow machine does not
+				// matter.
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err,
+					context.DeadlineExceeded) {
 					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
 				}
-				if err := migrate.Apply(t.Context(), db,
-					halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+				mended := halfWay("INSERT INTO runs VALUES ('last')")
+				list, err := migrate.List(t.Context(), db, mended)
+				if err != nil || list[1].State != migrate.Failed ||
+					!strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
+					t.Fatalf("migration = %+v, %v; want one failed migration", list, err)
+				}
+				if got := db.Migrator().HasTable("half"); got != (tc.done > 0) ||
+					list[1].Done != tc.done {
+					t.Errorf("applied statements = %d, table exists: %t; want %d",
+						list[1].Done, got, tc.done)
+				}
+				if err := migrate.Apply(t.Context(), db, mended); err != nil {
 					t.Error(err)
 				}
 				wantRuns(t, db, "first", "last")
-			}
-		})
-	}
+			})
+		}
+	})
+
+	// The context is canceled at a random moment: between statements, during a statement,
+	// while waiting for the lock, or while recording the state.
+	t.Run("at a random moment can be resumed", func(t *testing.T) {
+		for name, form := range forms {
+			t.Run(name, func(t *testing.T) {
+				for range 100 {
+					db := openWith(t, form.driver, file(t))
+					ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
+					err := migrate.Apply(ctx, db, halfWay(slow))
+					cancel()
+					if !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Migrate = %v, want DeadlineExceeded", err)
+					}
+					if err := migrate.Apply(t.Context(), db,
+						halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
+						t.Error(err)
+					}
+					wantRuns(t, db, "first", "last")
+				}
+			})
+		}
+	})
 }
 
-func TestNoTransactionIsRefusedBecauseTheLockIsOne(t *testing.T) {
-	db := open(t, file(t))
-	files := sqlFiles("0001_runs.sql", "-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
-	err := migrate.Apply(t.Context(), db, files)
-	if err == nil || !strings.Contains(err.Error(),
-		"migration 0001_runs.sql: the lock of sqlite is a transaction") {
-		t.Errorf("Migrate = %v, want a refusal", err)
-	}
-	if got := states(t, db, files); got != "pending" {
-		t.Errorf("state = %s, want pending", got)
-	}
+func TestMigrate_Transaction(t *testing.T) {
+	t.Run("rejects a file without a transaction", func(t *testing.T) {
+		db := open(t, file(t))
+		files := sqlFiles("0001_runs.sql",
+			"-- plinth:no-transaction\nCREATE TABLE runs (name TEXT);")
+		err := migrate.Apply(t.Context(), db, files)
+		if err == nil || !strings.Contains(err.Error(),
+			"migration 0001_runs.sql: the lock of sqlite is a transaction") {
+			t.Errorf("Migrate = %v, want an error", err)
+		}
+		if got := states(t, db, files); got != "pending" {
+			t.Errorf("state = %s, want pending", got)
+		}
+	})
+
+	t.Run("is rolled back by a failed statement", func(t *testing.T) {
+		db := open(t, file(t))
+		files := sqlFiles("0001_runs.sql",
+			"CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
+		err := migrate.Apply(t.Context(), db, files)
+		if !errors.Is(err, gorm.ErrDuplicatedKey) {
+			t.Errorf("Migrate = %v, want the violated constraint", err)
+		}
+		if got := states(t, db, files); got != "failed" || db.Migrator().HasTable("runs") {
+			t.Errorf("state = %s, want failed and no table", got)
+		}
+	})
 }
 
-func TestAStatementThatEndsTheTransactionLeavesNothing(t *testing.T) {
-	db := open(t, file(t))
-	files := sqlFiles("0001_runs.sql",
-		"CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
-	err := migrate.Apply(t.Context(), db, files)
-	if !errors.Is(err, gorm.ErrDuplicatedKey) {
-		t.Errorf("Migrate = %v, want the violated constraint", err)
-	}
-	if got := states(t, db, files); got != "failed" || db.Migrator().HasTable("runs") {
-		t.Errorf("state = %s, want failed and no table", got)
-	}
-}
-
-func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T) {
+func TestMigrate_ReadOnly(t *testing.T) {
 	path := empty(t)
 	o := xdb.Options{DSN: xlog.Secret(path), Migrations: []fs.FS{countedFiles}}
 	if err := autoMigrate(t.Context(), o); err != nil {
@@ -325,16 +331,16 @@ func TestADatabaseThatIsReadOnlyStartsWhereEveryMigrationIsApplied(t *testing.T)
 		err := autoMigrate(t.Context(), more)
 		if err == nil || !strings.Contains(err.Error(),
 			" (DATABASE_DSN): database is read-only: ") {
-			t.Errorf("migrate%s with a pending one = %v, want the variable", query, err)
+			t.Errorf("migrate%s with a pending migration = %v, want the variable", query, err)
 		}
 	}
 }
 
-func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
+func TestMigrate_Wait(t *testing.T) {
 	o := file(t)
 	log, ctx := logged(t)
 	synctest.Test(t, func(t *testing.T) {
-		db := open(t, o) // it takes that of the test
+		db := open(t, o) // it uses the clock of the test
 		holder := db.Begin()
 		go func() {
 			<-time.After(5 * time.Minute)
@@ -345,16 +351,16 @@ func TestAMigrationWaitsForAnotherHoweverLongThatTakes(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(start); took < 5*time.Minute {
-			t.Errorf("it took %s, want at least 5 minutes", took)
+			t.Errorf("Migrate returned after %s, want at least 5 minutes", took)
 		}
 	})
 	if n := strings.Count(log.String(), "waiting for a migration of another process"); n < 3 ||
 		n > 6 {
-		t.Errorf("lines of the wait = %d, want about one a minute:\n%s", n, log)
+		t.Errorf("log lines while waiting = %d, want about one a minute:\n%s", n, log)
 	}
 }
 
-func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
+func TestMigrate_Warnings(t *testing.T) {
 	log, ctx := logged(t)
 	db := open(t, file(t))
 	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql",
@@ -392,7 +398,7 @@ func TestWhatTheTableKnowsMoreIsSaidAndNoError(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the log has no line with %q:\n%s", tc.want, log)
+			t.Errorf("no log line contains %q:\n%s", tc.want, log)
 		})
 	}
 }

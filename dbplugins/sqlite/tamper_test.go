@@ -17,17 +17,17 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// tamper says what a pool does to that which passes through it.
+// tamper describes the faults of a pool.
 type tamper struct {
 	query    func(string) string // changes a statement
 	arg      func(any) any       // changes a parameter
 	refuse   func(args []any) error
-	rows     func(int64) int64 // changes the number of rows of a statement
+	rows     func(int64) int64 // changes the number of affected rows
 	prepares error
-	noTx     bool // a transaction is none
+	noTx     bool // ignores transactions
 }
 
-// tampering is the driver with such a pool.
+// tampering returns the driver with a faulty pool.
 func tampering(t tamper) driver.Driver {
 	return broken{dialector: func(dsn string) gorm.Dialector {
 		return tampered{dialect{sqlite.Driver{}.Dialector(dsn)}, t}
@@ -46,20 +46,19 @@ func (d tampered) Initialize(db *gorm.DB) error {
 	}
 	own, ok := db.ConnPool.(*sql.DB)
 	if !ok {
-		return errors.New("the driver has a pool of its own")
+		return errors.New("the driver has its own pool")
 	}
 	db.ConnPool = &pool{conns{own, d.tamper}, own}
 	return nil
 }
 
-// conns is a pool, or a transaction, that tampers.
+// conns is a faulty pool or transaction.
 type conns struct {
 	gorm.ConnPool
 
 	tamper tamper
 }
 
-// pool is a pool of them.
 type pool struct {
 	conns
 
@@ -79,7 +78,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	return &poolTx{conns{tx, p.tamper}, tx, tx}, nil
 }
 
-// poolTx is a transaction of a pool.
+// poolTx is a transaction of a faulty pool.
 type poolTx struct {
 	conns
 	gorm.TxCommitter
@@ -91,13 +90,13 @@ func (t *poolTx) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	return t.tx.StmtContext(ctx, stmt)
 }
 
-// noTx is none.
+// noTx is a transaction without effect.
 type noTx struct{ conns }
 
 func (*noTx) Commit() error   { return nil }
 func (*noTx) Rollback() error { return nil }
 
-// pass returns what is left of a statement and its parameters.
+// pass returns the changed statement and parameters.
 func (c conns) pass(query string, args []any) (string, []any, error) {
 	if c.tamper.refuse != nil {
 		if err := c.tamper.refuse(args); err != nil {
@@ -154,8 +153,8 @@ func (r result) RowsAffected() (int64, error) {
 	return r.rows(n), err
 }
 
-// texts tampers with the parameters that are texts.
-func texts(change func(string) string) func(any) any {
+// stringArgs changes string parameters.
+func stringArgs(change func(string) string) func(any) any {
 	return func(arg any) any {
 		value, err := sqldriver.DefaultParameterConverter.ConvertValue(arg)
 		if text, ok := value.(string); ok && err == nil {
@@ -165,13 +164,13 @@ func texts(change func(string) string) func(any) any {
 	}
 }
 
-// without takes a piece out of every statement.
+// without removes a substring from every statement.
 func without(piece string) func(string) string {
 	re := regexp.MustCompile(piece)
 	return func(query string) string { return re.ReplaceAllString(query, "") }
 }
 
-func refuseBrokenTexts(args []any) error {
+func rejectInvalidUTF8(args []any) error {
 	for _, arg := range args {
 		if text, ok := arg.(string); ok && !utf8.ValidString(text) {
 			return errors.New("broken text")
@@ -180,7 +179,7 @@ func refuseBrokenTexts(args []any) error {
 	return nil
 }
 
-func TestTamperingPoolDoesNotPass(t *testing.T) {
+func TestRun_TamperingPools(t *testing.T) {
 	upserts := regexp.MustCompile(`DO UPDATE SET .*`)
 	for _, tc := range []struct {
 		name   string
@@ -188,136 +187,136 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 		want   []string // the cases that notice
 	}{
 		{
-			name:   "nothing",
+			name:   "no fault",
 			tamper: tamper{},
 		},
 		{
-			name: "texts end at a NUL byte",
-			tamper: tamper{arg: texts(func(s string) string {
+			name: "strings are truncated at a NUL byte",
+			tamper: tamper{arg: stringArgs(func(s string) string {
 				return strings.SplitN(s, "\x00", 2)[0]
 			})},
-			want: []string{"Values/NUL byte is stored or rejected"},
+			want: []string{"Values/NULByteIsKeptOrRefused"},
 		},
 		{
-			name:   "texts change their case",
-			tamper: tamper{arg: texts(strings.ToUpper)},
-			want:   []string{"Types/column defaults"},
+			name:   "strings change their case",
+			tamper: tamper{arg: stringArgs(strings.ToUpper)},
+			want:   []string{"Types/DefaultsAreFilledIn"},
 		},
 		{
-			name: "broken characters are replaced",
-			tamper: tamper{arg: texts(func(s string) string {
+			name: "invalid UTF-8 is replaced",
+			tamper: tamper{arg: stringArgs(func(s string) string {
 				return strings.ToValidUTF8(s, "\uFFFD")
 			})},
-			want: []string{"Values/invalid UTF-8 is stored or rejected"},
+			want: []string{"Values/BrokenUTF8IsKeptOrRefused"},
 		},
 		{
-			name:   "broken characters are a fault of the server",
-			tamper: tamper{refuse: refuseBrokenTexts},
-			want:   []string{"Values/invalid UTF-8 is stored or rejected"},
+			name:   "invalid UTF-8 is a server error",
+			tamper: tamper{refuse: rejectInvalidUTF8},
+			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},
 		},
 		{
-			name: "numbers have half of their digits",
+			name: "numbers lose half of their digits",
 			tamper: tamper{arg: func(arg any) any {
 				if number, ok := arg.(float64); ok {
 					return float64(float32(number))
 				}
 				return arg
 			}},
-			want: []string{"Types/booleans, bytes and numbers"},
+			want: []string{"Types/BooleansBytesAndNumbers"},
 		},
 		{
-			name: "no bytes are NULL",
+			name: "empty bytes are NULL",
 			tamper: tamper{arg: func(arg any) any {
 				if data, ok := arg.([]byte); ok && len(data) == 0 {
 					return nil
 				}
 				return arg
 			}},
-			want: []string{"Types/NULL is no value"},
+			want: []string{"Types/NullIsNoValue"},
 		},
 		{
-			name:   "texts have 4000 bytes at most",
-			tamper: tamper{arg: texts(func(s string) string { return s[:min(len(s), 4000)] })},
-			want:   []string{"Types/JSON in a text column", "Data/strings are stored unchanged"},
+			name:   "strings are limited to 4000 bytes",
+			tamper: tamper{arg: stringArgs(func(s string) string { return s[:min(len(s), 4000)] })},
+			want:   []string{"Types/JSONInAText", "Data/TextsComeBackAsTheyWent"},
 		},
 		{
-			name:   "keys are not told",
+			name:   "generated keys are missing",
 			tamper: tamper{query: without(" RETURNING .*")},
-			want:   []string{"Types/auto-increment keys"},
+			want:   []string{"Types/KeysThatTheDatabaseCounts"},
 		},
 		{
-			name: "an upsert leaves",
+			name: "upsert does not update",
 			tamper: tamper{query: func(query string) string {
 				return upserts.ReplaceAllString(query, "DO NOTHING")
 			}},
 			want: []string{
-				"Write/upserts a batch", "Write/upserts by primary key",
-				"Write/Save creates or updates", "Data/upsert updates or skips",
+				"Write/UpsertOfABatch", "Write/UpsertByTheKey",
+				"Write/SaveCreatesOrUpdates", "Data/UpsertUpdatesOrLeaves",
 			},
 		},
 		{
-			name:   "rows are not counted",
+			name:   "affected rows are not counted",
 			tamper: tamper{rows: func(n int64) int64 { return min(n, 1) }},
-			want:   []string{"Write/RowsAffected counts matched rows"},
+			want:   []string{"Write/RowsAffectedAreThoseFound"},
 		},
 		{
-			name:   "a transaction is none",
+			name:   "transactions have no effect",
 			tamper: tamper{noTx: true},
 			want: []string{
-				"Write/serializable isolation loses no update", "Lock/row lock loses no update",
-				"Transaction/rollback removes the rows",
+				"Write/SerializableLosesNoUpdate", "Lock/RowLockLosesNoUpdate",
+				"Transaction/RollbackLeavesNothing",
 			},
 		},
 		{
-			name: "a thousand parameters at most",
+			name: "limit of 1000 parameters",
 			tamper: tamper{refuse: func(args []any) error {
 				if len(args) > 1000 {
 					return errors.New("too many")
 				}
 				return nil
 			}},
-			want: []string{"Query/IN list of many IDs"},
+			want: []string{"Query/ListOfManyIds"},
 		},
 		{
-			name: "columns in capitals",
+			name: "columns in upper case",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "`name`,`age`,", "`name` AS NAME,`age`,", 1)
 			}},
-			want: []string{"Query/maps have column names as keys"},
+			want: []string{"Query/MapsHaveTheNamesOfColumns"},
 		},
 		{
 			name:   "patterns without an escape",
 			tamper: tamper{query: without(` ESCAPE '!'`)},
-			want:   []string{"Query/LIKE with ESCAPE"},
+			want:   []string{"Query/LikeWithAnEscape"},
 		},
 		{
 			name:   "columns without an alias",
 			tamper: tamper{query: without(` AS (total|writer_name)`)},
-			want:   []string{"Query/groups and counts", "Query/aliases map to struct fields"},
+			want:   []string{"Query/GroupsAndCounts", "Query/AliasesFillAStruct"},
 		},
 		{
-			name: "associations of all the others",
+			name: "associations of all entities",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "`author_id` IN", "`author_id` NOT IN", 1)
 			}},
-			want: []string{"Query/reads associations"},
+			want: []string{"Query/AssociationsAreRead"},
 		},
 		{
-			name: "a limit that is one short",
+			name: "limit is one too small",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "LIMIT 10", "LIMIT 9", 1)
 			}},
-			want: []string{"Query/reads row by row", "Data/offset pages are stable"},
+			want: []string{"Query/RowsOneByOne", "Data/PagesAreStable"},
 		},
 		{
-			name:   "a condition that is left out",
+			name:   "missing condition",
 			tamper: tamper{query: without(` OR age > .`)},
-			want:   []string{"Query/named parameters"},
+			want:   []string{"Query/NamedParameters"},
 		},
 		{
-			name:   "nothing can be prepared",
+			name:   "statements cannot be prepared",
 			tamper: tamper{prepares: errors.New("not prepared")},
-			want:   []string{"Query/prepared statements"},
+			want:   []string{"Query/PreparedStatements"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -328,15 +327,15 @@ func TestTamperingPoolDoesNotPass(t *testing.T) {
 	}
 }
 
-// wantFailures complains where one of the cases passes. Without any, cases that such a
-// pool can meet have to pass.
+// wantFailures checks that the given checks of the suite fail. If want is empty, the
+// checks that such a pool can affect must pass.
 func wantFailures(t *testing.T, h dbtest.Harness, want []string) {
 	t.Helper()
 	if len(want) == 0 {
-		for name, complaints := range dbtest.Failures(t, h, "Values/NUL byte is stored or rejected",
-			"Write/Save creates or updates",
-			"Write/RowsAffected counts matched rows", "Query/prepared statements",
-			"Lock/row lock loses no update", "Transaction/rollback removes the rows") {
+		for name, complaints := range dbtest.Failures(t, h, "Values/NULByteIsKeptOrRefused",
+			"Write/SaveCreatesOrUpdates",
+			"Write/RowsAffectedAreThoseFound", "Query/PreparedStatements",
+			"Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing") {
 			t.Errorf("%s: %q", name, complaints)
 		}
 		return

@@ -10,13 +10,13 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// other is a driver of another package than the one that reads DATABASE_PATH.
+// other is a driver that does not read DATABASE_PATH.
 type other struct{ sqlite.Driver }
 
 func (other) DSN(driver.Config) (string, error) { return ":memory:", nil }
 
-func TestAVariableThatOnlyAnotherDriverReadsIsAWarning(t *testing.T) {
-	const warning = "DATABASE_PATH is set, but this driver does not read it"
+func TestOpen_UnusedVariables(t *testing.T) {
+	const warning = "DATABASE_PATH is set, but means nothing to this driver"
 	path := map[string]string{"DATABASE_PATH": ":memory:"}
 	for _, tc := range []struct {
 		name   string
@@ -27,7 +27,7 @@ func TestAVariableThatOnlyAnotherDriverReadsIsAWarning(t *testing.T) {
 		{name: "set for another driver", driver: other{}, parts: path, want: 1},
 		{name: "set for this driver", driver: sqlite.Driver{}, parts: path},
 		{
-			name:   "a variable of every driver",
+			name:   "common variable",
 			driver: other{}, parts: map[string]string{"DATABASE_HOST": "h"},
 		},
 	} {
