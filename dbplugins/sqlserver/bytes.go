@@ -10,11 +10,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// binary are the types of columns to which the server converts no text, not even a NULL.
+// binary matches the types to which the server does not convert a string, not even NULL.
 var binary = regexp.MustCompile(`(?i)^(bytes|(var)?binary|image)\b`)
 
-// holdsBytes reports whether a column is of such a type. Without an entity that is
-// unknown.
+// holdsBytes reports whether a column has such a type. It returns false if s is nil.
 func holdsBytes(s *schema.Schema, column string) bool {
 	if s == nil {
 		return false
@@ -23,7 +22,8 @@ func holdsBytes(s *schema.Schema, column string) bool {
 	return field != nil && binary.MatchString(string(field.DataType))
 }
 
-// typed gives NULL for a column of bytes its type: the library declares a nil as a text.
+// typed returns a NULL for a byte column as []byte, because the library declares nil as a
+// string.
 func typed(value any) any {
 	if rv := reflect.ValueOf(value); !rv.IsValid() || rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return []byte(nil)
@@ -38,7 +38,7 @@ func typed(value any) any {
 	}
 }
 
-// bytesOf is a value of which only the driver will know whether it is NULL.
+// bytesOf is a Valuer that returns a nil value as []byte.
 type bytesOf struct{ sqldriver.Valuer }
 
 // Value implements driver.Valuer.
@@ -50,7 +50,7 @@ func (b bytesOf) Value() (sqldriver.Value, error) {
 	return v, err
 }
 
-// typedSet is a set of assignments with typed values.
+// typedSet returns the assignments of set with typed values.
 func typedSet(s *schema.Schema, set clause.Set) clause.Set {
 	all := make(clause.Set, len(set))
 	for i, a := range set {
@@ -62,7 +62,7 @@ func typedSet(s *schema.Schema, set clause.Set) clause.Set {
 	return all
 }
 
-// buildSet writes SET.
+// buildSet writes the SET clause.
 func buildSet(c clause.Clause, builder clause.Builder) {
 	set, ok := c.Expression.(clause.Set)
 	stmt, isStatement := builder.(*gorm.Statement)

@@ -13,36 +13,35 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// conn is the library's connection, with a look at each parameter.
+// conn is a connection of the library that checks parameters and cancels statements.
 type conn struct {
 	*mssql.Conn
 
 	wires *wires
 }
 
-// Close implements driver.Conn. The library's own would give the buffers of the
-// connection to the next one, also while the rest of an answer is still read into them.
+// Close implements driver.Conn. It does not call the library's Close, which reuses the
+// buffers of the connection while a response may still be read into them.
 func (c *conn) Close() error {
-	c.wires.cut()
+	c.wires.close()
 	return nil
 }
 
 var (
-	errNoUTF8   = errors.New("the text is not valid UTF-8")
-	errNoYear   = errors.New("the time is outside of the years 1 to 9999")
-	errTooLarge = errors.New("the number is larger than a bigint")
+	errNoUTF8   = errors.New("the string is not valid UTF-8")
+	errNoYear   = errors.New("the year of the time is not in the range 1 to 9999")
+	errTooLarge = errors.New("the number is out of the range of bigint")
 )
 
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return c.Conn.IsValid() && !c.wires.closed() }
 
-// CheckNamedValue implements driver.NamedValueChecker. Times go in UTC, for the column
-// keeps the offset that it is given. What the library would alter without a word is
-// mended or refused: a text that is not UTF-8, a time that the type cannot hold, an int8
-// below zero.
+// CheckNamedValue implements driver.NamedValueChecker. It converts times to UTC, because
+// a column stores their offset. It converts or rejects values that the library would
+// change without an error: invalid UTF-8, a time out of range, and a negative int8.
 func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	switch v := nv.Value.(type) {
-	case mssql.VarChar, mssql.VarCharMax: // bytes of a code page
+	case mssql.VarChar, mssql.VarCharMax: // bytes in a code page
 		return c.Conn.CheckNamedValue(nv)
 	case int8:
 		nv.Value = int16(v)
@@ -52,7 +51,7 @@ func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 		return driver.Translate(driver.OutOfRange, errTooLarge, errTooLarge.Error())
 	}
 	plain, err := sqldriver.DefaultParameterConverter.ConvertValue(nv.Value)
-	if err != nil { // a type of the library's own
+	if err != nil { // a type of the library
 		return c.Conn.CheckNamedValue(nv)
 	}
 	switch v := plain.(type) {
@@ -71,8 +70,7 @@ func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	return c.Conn.CheckNamedValue(nv)
 }
 
-// tooLarge reports whether a value is a number that only an unsigned one of 64 bits can
-// be.
+// tooLarge reports whether a value is an unsigned integer above math.MaxInt64.
 func tooLarge(value any) bool {
 	v := reflect.ValueOf(value)
 	if v.Kind() == reflect.Pointer {

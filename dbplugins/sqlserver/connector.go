@@ -13,14 +13,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// loginTimeout bounds a login whose context has no end.
+// loginTimeout limits a login whose context has no deadline.
 const loginTimeout = 15 * time.Second
 
-var errNoLogin = errors.New("no answer to the login within " + loginTimeout.String())
+var errNoLogin = errors.New("no response to the login within " + loginTimeout.String())
 
-// connector opens the connections of one pool. It adds to the library's that a login ends
-// with its context: the library reads the first answers of a server without one, and
-// would wait for ever for a server that is silent.
+// connector opens the connections of one pool. A login stops when its context is
+// canceled. The library reads the first responses without a context and would block
+// forever if the server does not respond.
 type connector struct {
 	*mssql.Connector
 
@@ -41,10 +41,10 @@ func newConnector(dsn string) (*connector, error) {
 	return &connector{mssql.NewConnectorConfig(cfg), cfg.KeepAlive}, nil
 }
 
-// padded makes up for a fault of the library: it counts the characters of a text of the
-// login, but the protocol counts UTF-16 units, so that a server sees a text with n
-// characters beyond the basic plane without its last n units. With n more behind it the
-// length is right, and the server reads the text alone.
+// padded works around a bug of the library. The library writes the length of a login
+// string in characters, but the protocol counts UTF-16 units, so the server would lose
+// the last n units of a string with n characters beyond the basic plane. padded appends n
+// spaces, which the server does not read.
 func padded(text string) string {
 	n := 0
 	for _, r := range text {
@@ -62,9 +62,9 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	w := &wires{keepAlive: c.keepAlive}
 	login := *c.Connector
 	login.Dialer = w
-	stop := context.AfterFunc(bounded, w.cut)
+	stop := context.AfterFunc(bounded, w.close)
 	inner, err := login.Connect(bounded)
-	if !stop() { // it is cut, or will be
+	if !stop() { // closed, or about to be
 		if ended := ctx.Err(); ended != nil {
 			return nil, ended
 		}
@@ -75,8 +75,8 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	}
 	lib, ok := inner.(*mssql.Conn)
 	if !ok {
-		w.cut()
-		return nil, fmt.Errorf("sqlserver: %T is no connection of the library", inner)
+		w.close()
+		return nil, fmt.Errorf("sqlserver: unexpected connection type %T", inner)
 	}
 	return &conn{lib, w}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// create is gorm's callback for inserts. An insert that is longer than a statement may be
-// becomes several, in the transaction that gorm has begun.
+// create is gorm's create callback. It splits an insert that exceeds the limits of a
+// statement into several statements of the same transaction.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -21,7 +21,7 @@ func create(db *gorm.DB) {
 			stmt.AddClause(c)
 		}
 	}
-	if stmt.SQL.Len() > 0 { // of another callback
+	if stmt.SQL.Len() > 0 { // built by another callback
 		(&insert{db: db}).run()
 		return
 	}
@@ -30,7 +30,7 @@ func create(db *gorm.DB) {
 	}
 }
 
-// runAll runs the parts until one fails.
+// runAll runs the statements until one fails.
 func runAll(db *gorm.DB, parts []insert) {
 	var affected int64
 	for i := range parts {
@@ -50,16 +50,16 @@ func runAll(db *gorm.DB, parts []insert) {
 	}
 }
 
-// insert is one statement.
+// insert is an insert statement.
 type insert struct {
 	db       *gorm.DB
 	values   clause.Values
-	first    int             // which row of all its first one is
-	upsert   *upsert         // nil: rows that are there already are an error
-	returned []*schema.Field // what the server gives a value
+	first    int             // index of its first row among all rows
+	upsert   *upsert         // nil if a conflict is an error
+	returned []*schema.Field // fields that the server sets
 }
 
-// newInsert returns the whole of what a statement inserts.
+// newInsert returns an insert of all rows.
 func newInsert(db *gorm.DB) *insert {
 	stmt := db.Statement
 	in := &insert{db: db, values: callbacks.ConvertToCreateValues(stmt)}
@@ -82,8 +82,8 @@ func newInsert(db *gorm.DB) *insert {
 	return in
 }
 
-// ofMaps reports whether maps are inserted, which take no values that the server has
-// made.
+// ofMaps reports whether v contains maps, which do not receive values that the server
+// sets.
 func ofMaps(v reflect.Value) bool {
 	kind := v.Kind()
 	if kind == reflect.Slice || kind == reflect.Array {

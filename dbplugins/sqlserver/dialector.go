@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// dialector is gorm's with our pool, our errors, and what T-SQL says otherwise.
+// dialector is gorm's dialector with the pool, the errors and the T-SQL of this package.
 type dialector struct{ gormsqlserver.Dialector }
 
 // Initialize implements gorm.Dialector.
@@ -25,7 +25,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		return err
 	}
 	d.Conn = sql.OpenDB(connector)
-	chosen := maps.Clone(db.ClauseBuilders) // by the application
+	chosen := maps.Clone(db.ClauseBuilders) // set by the application
 	if err := d.Dialector.Initialize(db); err != nil {
 		return d.Translate(err)
 	}
@@ -36,8 +36,8 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	return db.Callback().Create().Replace("gorm:create", create)
 }
 
-// QuoteTo implements gorm.Dialector. A dot divides the names of schema, table and column;
-// a quote in a name is doubled.
+// QuoteTo implements gorm.Dialector. Dots separate the schema, table and column. Quotes
+// in a name are doubled.
 func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	for i, part := range strings.Split(name, ".") {
 		if i > 0 {
@@ -49,10 +49,9 @@ func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	}
 }
 
-// DataTypeOf implements gorm.Dialector. The library gives an integer more bytes than it
-// needs, writes a decimal as the server does not show it, so that each migration would
-// change the column, and leaves a text of a unique index without the length that an index
-// needs.
+// DataTypeOf implements gorm.Dialector. The library's types are larger than necessary for
+// integers, differ from the server's spelling for decimals, so that each migration alters
+// the column, and have no length for strings in a unique index, which requires one.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	_, unique := field.TagSettings["UNIQUEINDEX"]
 	switch {
@@ -72,15 +71,15 @@ func (d *dialector) DataTypeOf(field *schema.Field) string {
 	}
 }
 
-// integer returns the smallest type that holds every value of a field. There is none for
-// the upper half of uint64.
+// integer returns the smallest type for the values of a field. uint64 becomes bigint,
+// which cannot store values above math.MaxInt64.
 func integer(field *schema.Field) string {
 	bits := field.Size
 	switch {
 	case field.DataType == schema.Uint && bits <= 8:
 		return "tinyint"
 	case field.DataType == schema.Uint:
-		bits++ // its values need one more if there is a sign
+		bits++ // signed types need one more bit
 	}
 	switch {
 	case bits <= 16:
@@ -92,11 +91,10 @@ func integer(field *schema.Field) string {
 	}
 }
 
-// savepoint is what the server takes for the name of one.
+// savepoint matches valid savepoint names.
 var savepoint = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`)
 
-// SavePoint implements gorm.SavePointerDialectorInterface. A name has at most 32
-// characters.
+// SavePoint implements gorm.SavePointerDialectorInterface.
 func (d *dialector) SavePoint(tx *gorm.DB, name string) error {
 	return execNamed(tx, "SAVE TRANSACTION ", name)
 }
@@ -108,7 +106,7 @@ func (d *dialector) RollbackTo(tx *gorm.DB, name string) error {
 
 func execNamed(tx *gorm.DB, statement, name string) error {
 	if !savepoint.MatchString(name) {
-		return fmt.Errorf("sqlserver: %q is no name of a savepoint: want at most 32 letters, digits and underscores", name)
+		return fmt.Errorf("sqlserver: invalid savepoint name %q: want at most 32 letters, digits and underscores", name)
 	}
 	return tx.Exec(statement + name).Error
 }

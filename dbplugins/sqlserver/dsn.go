@@ -16,15 +16,14 @@ import (
 const (
 	defaultPort = 1433
 
-	// caParam is a parameter of the DSN that the library does not have: the file of
-	// DATABASE_TLS_CA, whatever its name ends in.
+	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
 	caParam = "tls-ca"
 
 	appName = "plinth"
 )
 
-// DSN implements driver.Driver. Any character may stand in the user, the password and the
-// name of the database. A user with a backslash is one of Windows (DOMAIN\user).
+// DSN implements driver.Driver. The user, the password and the database name may contain
+// any character. A user with a backslash is a Windows user (DOMAIN\user).
 func (Driver) DSN(c driver.Config) (string, error) {
 	host, instance, hostErr := address(c)
 	query, tlsErr := encryption(c)
@@ -45,16 +44,16 @@ func (Driver) DSN(c driver.Config) (string, error) {
 		u.Path = "/" + instance
 	}
 	dsn := u.String()
-	if _, err := parse(dsn); err != nil { // only a host can do that
-		return "", xenv.Problem(xenv.DatabaseHost, c.Host, "is no host",
-			`a name, an address or host\instance`)
+	if _, err := parse(dsn); err != nil { // only an invalid host causes an error
+		return "", xenv.Problem(xenv.DatabaseHost, c.Host, "is not a valid host",
+			`a host name, an address or host\instance`)
 	}
 	return dsn, nil
 }
 
 // address returns the host of the URL with its port, and the instance. The library looks
-// for the port of an instance where it is 0; without any it would not find the end of an
-// IPv6 address.
+// up the port of an instance if the port is 0; without a port it cannot parse an IPv6
+// address.
 func address(c driver.Config) (host, instance string, err error) {
 	given := c.Host
 	var named bool
@@ -64,10 +63,11 @@ func address(c driver.Config) (host, instance string, err error) {
 	case err != nil:
 		return "", "", err
 	case named && (c.Host == "" || instance == ""):
-		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is no host",
-			`a name, an address or host\instance`)
+		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is not a valid host",
+			`a host name, an address or host\instance`)
 	case named && c.Port != 0:
-		text := "is set, and " + string(xenv.DatabaseHost) + " names an instance, which has its own"
+		text := "is set, and " + string(xenv.DatabaseHost) +
+			" contains an instance, which has its own port"
 		return "", "", xenv.Problem(xenv.DatabasePort, port, text, "one of the two")
 	case named:
 		port = "0"
@@ -75,9 +75,9 @@ func address(c driver.Config) (host, instance string, err error) {
 	return net.JoinHostPort(host, port), instance, nil
 }
 
-// encryption returns the parameters for the mode. Without encryption the login alone is
-// encrypted, as the protocol allows: in plain text its password would only be obfuscated.
-// A server that demands more gets it.
+// encryption returns the TLS parameters. With encrypt=false only the login is encrypted;
+// a plain-text login would only obfuscate the password. The server may still require
+// encryption.
 func encryption(c driver.Config) (url.Values, error) {
 	mode, err := c.TLSMode()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// awkward are values that break a DSN whose parts are not quoted, or smuggle a parameter
-// into it.
+// awkward contains values that break a DSN or inject a parameter if they are not escaped.
 var awkward = []string{
 	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz",
 	"a?b=c", "a#b", "a&b=c", "a;b=c",
@@ -22,7 +21,7 @@ var awkward = []string{
 	"a,b(c)", "tab\tline\n", "[x]", "\u00a0",
 }
 
-func TestPartsComeOutOfTheDSNAsTheyWentIn(t *testing.T) {
+func TestDriver_DSN_RoundTrip(t *testing.T) {
 	for _, text := range awkward {
 		for name, c := range map[string]driver.Config{
 			"user":     {User: text, Pass: "p", Name: "n"},
@@ -31,7 +30,7 @@ func TestPartsComeOutOfTheDSNAsTheyWentIn(t *testing.T) {
 			"all":      {User: text, Pass: text, Name: text},
 		} {
 			if c.User == "" || c.Name == "" {
-				continue // they are required
+				continue // required
 			}
 			c.Host, c.Port = "db.example.org", 14330
 			dsn, err := sqlserver.Driver{}.DSN(c)
@@ -57,7 +56,7 @@ func TestPartsComeOutOfTheDSNAsTheyWentIn(t *testing.T) {
 	}
 }
 
-func TestDSN(t *testing.T) {
+func TestDriver_DSN(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.crt")
 	if err := os.WriteFile(ca, authority(t).pem, 0o600); err != nil {
 		t.Fatal(err)
@@ -120,7 +119,7 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-// bad are parts that DSN refuses, and the variable that the error names.
+// bad contains invalid configurations and the variable that the error names.
 var bad = map[string]struct {
 	c    driver.Config
 	want string
@@ -189,7 +188,7 @@ var bad = map[string]struct {
 	},
 }
 
-func TestBadPartsAreNamedWithoutThePassword(t *testing.T) {
+func TestDriver_DSN_Errors(t *testing.T) {
 	for name, tc := range bad {
 		t.Run(name, func(t *testing.T) {
 			tc.c.Pass = password
@@ -202,7 +201,7 @@ func TestBadPartsAreNamedWithoutThePassword(t *testing.T) {
 	}
 }
 
-func TestDescribeSaysWhereADSNLeadsTo(t *testing.T) {
+func TestDriver_Describe(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"sqlserver://u:secret@db:1433?database=app":                    "db:1433/app",
 		"sqlserver://u:secret@db?database=app&password=x":              "",
@@ -217,7 +216,7 @@ func TestDescribeSaysWhereADSNLeadsTo(t *testing.T) {
 	}
 }
 
-func TestAdviceWarnsOfPlainTextToAnotherMachine(t *testing.T) {
+func TestDriver_Advice(t *testing.T) {
 	for _, tc := range []struct {
 		c    driver.Config
 		want int

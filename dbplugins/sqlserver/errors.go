@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	conflict = 547 // of a foreign key or a check
-	// of Azure SQL Database: of the requests, sessions or logins of a database
+	conflict = 547 // violation of a foreign key or a check
+	// Azure SQL Database: limit of requests, sessions or logins
 	databaseLimit = 10928
 
-	// fatal is the severity from which on the server ends the session.
+	// fatal is the lowest severity at which the server closes the session.
 	fatal = 20
 )
 
-// ErrorKind implements driver.Driver. Of several errors the first that has a kind counts:
-// what follows one is often only that the statement, or the login, has failed.
+// ErrorKind implements driver.Driver. The first error with a kind determines the result,
+// because later errors often only report that the statement or the login failed.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
 	for _, e := range all(err) {
 		switch kind := kinds[e.Number]; {
@@ -35,7 +35,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 			return driver.Connection
 		}
 	}
-	var stream mssql.StreamError // the answer broke off in the middle
+	var stream mssql.StreamError // the response is incomplete
 	var aborted mssql.ServerError
 	if errors.As(err, &stream) || errors.As(err, &aborted) {
 		return driver.Connection
@@ -43,7 +43,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// all returns the errors of the server in err, from first to last.
+// all returns the server errors in err, in order.
 func all(err error) []mssql.Error {
 	var e mssql.Error
 	if !errors.As(err, &e) {
@@ -55,8 +55,8 @@ func all(err error) []mssql.Error {
 	return e.All
 }
 
-// violated finds what a conflict is with. The server says it in these words in every
-// language, and before any name.
+// violated matches the type of a violated constraint. It is the same in every language
+// and precedes any name.
 var violated = regexp.MustCompile(`CHECK|FOREIGN KEY|REFERENCE`)
 
 // conflictKind distinguishes a check from a foreign key.
@@ -67,13 +67,12 @@ func conflictKind(message string) driver.ErrorKind {
 	return driver.ForeignKey
 }
 
-// connectionLimit finds the resource of a databaseLimit, which is the first number of the
+// connectionLimit matches the resource of a databaseLimit, the first number of the
 // message ("Resource ID: 2. The session limit …"): 1 is requests, 2 is sessions, 3 is
 // logins.
 var connectionLimit = regexp.MustCompile(`^\D*[23]\b`)
 
-// names find the constraint, index or column in a message, which stands before any value.
-// In other languages than English they find nothing.
+// names match the constraint, index or column in an English message, before any value.
 var names = map[int32]*regexp.Regexp{
 	515: regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
 	conflict: regexp.MustCompile(
@@ -85,13 +84,13 @@ var names = map[int32]*regexp.Regexp{
 		`^String or binary data would be truncated in table '[^']*', column '([^']+)'`),
 }
 
-// detail returns what may be shown of an error: the server's numbers and the name of what
-// was violated. Its texts quote values, but for those about logins and the state of the
-// server.
+// detail returns the error numbers and the name of a violated constraint. It returns
+// whole messages only for logins and for the state of the server, because other messages
+// quote values.
 func detail(err error) string {
 	list := all(err)
 	if len(list) == 0 {
-		return err.Error() // of the network
+		return err.Error() // a network error
 	}
 	parts := make([]string, len(list))
 	for i, e := range list {

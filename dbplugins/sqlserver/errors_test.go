@@ -17,10 +17,10 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// value stands in every message; no error and no line of the log may repeat it.
+// value occurs in every message, but must not occur in an error or a log line.
 const value = "unique-secret-value"
 
-// refusals are errors as the server words them.
+// refusals contains messages of the server.
 var refusals = []struct {
 	name     string
 	reply    tdsReply
@@ -159,7 +159,7 @@ var refusals = []struct {
 	},
 }
 
-func TestEachRefusalHasItsCodeAndNoValue(t *testing.T) {
+func TestDialector_Translate(t *testing.T) {
 	for _, tc := range refusals {
 		t.Run(tc.name, func(t *testing.T) {
 			s := answering(t, when("INSERT", tc.reply))
@@ -184,7 +184,7 @@ func TestEachRefusalHasItsCodeAndNoValue(t *testing.T) {
 	}
 }
 
-func TestKindsOfErrors(t *testing.T) {
+func TestDriver_ErrorKind(t *testing.T) {
 	number := func(n int32) error { return mssql.Error{Number: n} }
 	limit := func(message string) error { return mssql.Error{Number: 10928, Message: message} }
 	for _, tc := range []struct {
@@ -222,7 +222,8 @@ func TestKindsOfErrors(t *testing.T) {
 			want: driver.TooManyConnections,
 		},
 		{
-			name: "login limit", err: limit("Resource ID: 3. The login limit for the database is 30"),
+			name: "login limit",
+			err:  limit("Resource ID: 3. The login limit for the database is 30"),
 			want: driver.TooManyConnections,
 		},
 		{

@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// ExampleDriver opens a database. The server of the example is a double.
+// ExampleDriver opens a database on a test double.
 func ExampleDriver() {
 	server, err := tdsStart(tdsOptions{})
 	if err != nil {
@@ -37,7 +37,7 @@ func ExampleDriver() {
 	// <nil> <nil>
 }
 
-// The clause is gorm's; on SQL Server it becomes a table hint.
+// gorm's locking clause becomes a table hint.
 func ExampleDriver_lock() {
 	dry, err := gorm.Open(sqlserver.Driver{}.Dialector(
 		"sqlserver://sa:secret@localhost?database=shop"),

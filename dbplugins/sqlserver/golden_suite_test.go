@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// More entities like those of the conformance suite.
+// Entities like those of the conformance suite.
 type (
 	event struct {
 		xmodels.BaseEntity
@@ -52,7 +52,7 @@ type (
 	}
 )
 
-// errorsOf joins the errors of statements, without those that have only found nothing.
+// errorsOf joins the errors of statements, except gorm.ErrRecordNotFound.
 func errorsOf(all ...*gorm.DB) error {
 	var errs []error
 	for _, db := range all {
@@ -63,7 +63,7 @@ func errorsOf(all ...*gorm.DB) error {
 	return errors.Join(errs...)
 }
 
-func TestStatementsOfQueries(t *testing.T) {
+func TestStatements_Query(t *testing.T) {
 	golden(t, "query", nil, func(db *gorm.DB) error {
 		kinds := func() *gorm.DB { return db.Model(&event{}).Group("kind") }
 		names := func(condition string, args ...any) *gorm.DB {
@@ -114,7 +114,7 @@ func TestStatementsOfQueries(t *testing.T) {
 	})
 }
 
-func TestStatementsOfPages(t *testing.T) {
+func TestStatements_Page(t *testing.T) {
 	columns := []tdsColumn{tdsBigInt("id"), tdsNVarChar("kind")}
 	full := tdsReply{Columns: columns, Rows: [][]any{{int64(3), "a"}, {int64(4), "a"}}}
 	pages := 0
@@ -158,7 +158,7 @@ func oneByOne(db *gorm.DB) (err error) {
 	return rows.Err()
 }
 
-func TestStatementsOfWrites(t *testing.T) {
+func TestStatements_Write(t *testing.T) {
 	found := when(`SELECT * FROM "authors" ORDER BY name`, tdsReply{
 		Columns: []tdsColumn{tdsBigInt("id")}, Rows: [][]any{{int64(1)}, {int64(2)}},
 	})

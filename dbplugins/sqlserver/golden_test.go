@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
-// The entities are like those of the conformance suite.
+// Entities like those of the conformance suite.
 type (
 	author struct {
 		xmodels.BaseEntity
@@ -49,7 +49,7 @@ type (
 		Version xmodels.Version
 	}
 
-	counter struct { // whose key the server counts
+	counter struct { // the server generates its key
 		ID   int64
 		Name string    `gorm:"uniqueIndex"`
 		At   time.Time `gorm:"precision:3"`
@@ -78,7 +78,7 @@ type (
 	}
 )
 
-// golden compares the statements that do sends with a file.
+// golden compares the statements that do sends with a golden file.
 func golden(
 	t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool), do func(db *gorm.DB) error,
 ) {
@@ -109,11 +109,11 @@ func golden(
 	}
 }
 
-// spaces are what the library's statements are laid out with.
+// spaces matches the indentation of the library's statements.
 var spaces = regexp.MustCompile(`\s+`)
 
-// written is a request as a golden file has it. Ids and times are another value each
-// time, so ids have numbers. What is long has a hash.
+// written formats a request for a golden file. IDs and times change in each run, so IDs
+// are numbered. Long values are hashed.
 func written(r tdsRequest, ids map[int64]int) string {
 	if r.Kind == tdsBegin {
 		return fmt.Sprintf("-- begin %d\n", r.Level)
@@ -138,12 +138,12 @@ func written(r tdsRequest, ids map[int64]int) string {
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12] }
 
-// shown is a value of a parameter.
+// shown formats the value of a parameter.
 func shown(value any, ids map[int64]int) string {
 	switch v := value.(type) {
 	case int64:
 		if v < 1<<53 || v > 1<<62 {
-			break // none of today's ids
+			break // not a generated ID
 		}
 		if _, known := ids[v]; !known {
 			ids[v] = len(ids) + 1
@@ -161,7 +161,7 @@ func shown(value any, ids map[int64]int) string {
 	return text
 }
 
-func TestStatementsOfTheSchema(t *testing.T) {
+func TestStatements_Schema(t *testing.T) {
 	golden(t, "schema", nil, func(db *gorm.DB) error {
 		return db.AutoMigrate(&author{}, &book{}, &note{}, &account{}, &counter{},
 			&kindsOfColumns{},
@@ -177,14 +177,15 @@ func named(n int) []author {
 	return rows
 }
 
-func TestStatementsThatInsert(t *testing.T) {
+func TestStatements_Insert(t *testing.T) {
 	keys := func(r tdsRequest) (tdsReply, bool) {
 		columns := []tdsColumn{tdsBigInt("id")}
 		if !strings.Contains(r.SQL, "plinth_row") {
 			return tdsReply{Columns: columns, Rows: [][]any{{int64(7)}}},
 				strings.Contains(r.SQL, "OUTPUT")
 		}
-		columns = append(columns, tdsBigInt("plinth_row")) // backwards, as a server may
+		// in reverse order, as a server may return rows
+		columns = append(columns, tdsBigInt("plinth_row"))
 		return tdsReply{
 			Columns: columns,
 			Rows:    [][]any{{int64(12), int64(1)}, {int64(11), int64(0)}},
@@ -200,7 +201,7 @@ func TestStatementsThatInsert(t *testing.T) {
 			db.Create(&one).Error,
 			db.Create(two).Error,
 			db.Create(&preset).Error,
-			db.Model(&counter{}).Create(maps).Error, // which get no keys
+			db.Model(&counter{}).Create(maps).Error, // maps receive no keys
 			db.Model(&author{}).Create(map[string]any{
 				"id":   1,
 				"name": gorm.Expr("UPPER(?)", "x"),
@@ -213,7 +214,7 @@ func TestStatementsThatInsert(t *testing.T) {
 	})
 }
 
-func TestStatementsOfLargeBatches(t *testing.T) {
+func TestStatements_Batches(t *testing.T) {
 	golden(t, "batches", nil, func(db *gorm.DB) error {
 		rows := named(1500)
 		result := db.CreateInBatches(rows, 1000)
@@ -227,7 +228,7 @@ func TestStatementsOfLargeBatches(t *testing.T) {
 	})
 }
 
-func TestStatementsOfUpserts(t *testing.T) {
+func TestStatements_Upsert(t *testing.T) {
 	golden(t, "upsert", nil, func(db *gorm.DB) error {
 		onName := []clause.Column{{Name: "name"}}
 		age := clause.AssignmentColumns([]string{"age", "updated_at"})
@@ -267,13 +268,13 @@ func TestStatementsOfUpserts(t *testing.T) {
 	})
 }
 
-func TestStatementsThatRead(t *testing.T) {
+func TestStatements_Read(t *testing.T) {
 	golden(t, "read", nil, func(db *gorm.DB) error {
 		var n note
 		var notes []note
 		limited := db.Model(&book{}).Select("author_id").Limit(3)
 		for _, read := range []*gorm.DB{
-			db.First(&n, 1), db.Take(&n), db.Last(&n), // none of which finds a row
+			db.First(&n, 1), db.Take(&n), db.Last(&n), // no row is found
 			db.Limit(5).Find(&notes), db.Limit(5).Offset(10).Find(&notes),
 			db.Offset(10).Find(&notes), db.Limit(0).Find(&notes),
 			db.Offset(9223372036854775600).Limit(200).Order("id").Find(&notes),
@@ -291,7 +292,7 @@ func TestStatementsThatRead(t *testing.T) {
 	})
 }
 
-func TestStatementsThatLock(t *testing.T) {
+func TestStatements_Lock(t *testing.T) {
 	golden(t, "lock", nil, func(db *gorm.DB) error {
 		lock := func(strength, options string) clause.Locking {
 			return clause.Locking{Strength: strength, Options: options}
@@ -316,7 +317,7 @@ func TestStatementsThatLock(t *testing.T) {
 	})
 }
 
-func TestALockThatHasNoHintIsAnError(t *testing.T) {
+func TestDialector_LockErrors(t *testing.T) {
 	s := answering(t, nil)
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
@@ -342,7 +343,7 @@ func TestALockThatHasNoHintIsAnError(t *testing.T) {
 	}
 }
 
-func TestStatementsThatChange(t *testing.T) {
+func TestStatements_Change(t *testing.T) {
 	golden(t, "change", nil, func(db *gorm.DB) error {
 		n, a := note{Text: "x"}, account{Balance: 1, Version: 3}
 		n.ID, a.ID = 1, 1
@@ -360,7 +361,7 @@ func TestStatementsThatChange(t *testing.T) {
 	})
 }
 
-func TestStatementsOfTransactions(t *testing.T) {
+func TestStatements_Transaction(t *testing.T) {
 	golden(t, "transaction", nil, func(db *gorm.DB) error {
 		boom := errors.New("boom")
 		err := db.Transaction(func(tx *gorm.DB) error {

@@ -23,8 +23,7 @@ func (in *insert) build() {
 	}
 }
 
-// setsIdentity reports whether the application gives a column its value that otherwise
-// counts by itself.
+// setsIdentity reports whether the insert sets an identity column.
 func (in *insert) setsIdentity() bool {
 	s := in.db.Statement.Schema
 	if s == nil || s.PrioritizedPrimaryField == nil || !s.PrioritizedPrimaryField.AutoIncrement {
@@ -77,7 +76,7 @@ func (in *insert) rows() {
 	})
 }
 
-// columns writes the names of the columns in brackets.
+// columns writes the column names in parentheses.
 func (in *insert) columns(table string) {
 	in.text("(")
 	in.each(len(in.values.Columns), ",", func(i int) {
@@ -86,7 +85,7 @@ func (in *insert) columns(table string) {
 	in.text(")")
 }
 
-// output asks for the values that the server makes.
+// output writes the OUTPUT clause for fields that the server sets.
 func (in *insert) output() {
 	if len(in.returned) == 0 {
 		return
@@ -103,7 +102,7 @@ func (in *insert) output() {
 	in.text(" ")
 }
 
-// each calls do for each of n parts, and writes what separates them.
+// each calls do for 0 to n-1 and writes the separator between the calls.
 func (in *insert) each(n int, separator string, do func(i int)) {
 	for i := range n {
 		if i > 0 {

@@ -2,7 +2,7 @@ package sqlserver
 
 import "github.com/plinthgo/plinth/core/major/xdb/driver"
 
-// kinds is the error table: numbers of sys.messages.
+// kinds maps error numbers of sys.messages to kinds.
 var kinds = driver.KindTable(map[driver.ErrorKind][]int32{
 	driver.Unique:      {2601, 2627},
 	driver.NotNull:     {515},
@@ -12,17 +12,16 @@ var kinds = driver.KindTable(map[driver.ErrorKind][]int32{
 	driver.Deadlock:    {1205, 3960, 3961, 41301, 41302, 41305, 41325},
 	driver.LockTimeout: {1222},
 	driver.Canceled:    {3617},
-	// No user, a user who may not, an account that is locked or has to change its
-	// password, a firewall.
+	// Unknown user, missing permission, locked account, expired password, firewall.
 	driver.Authentication: {
 		229, 230, 262, 916, 18452, 18456, 18470, 18486, 18487, 18488, 40615, 40914, 40532,
 	},
 	driver.UnknownDatabase: {911, 926, 942, 945, 4060, 4063, 4064},
 	driver.ReadOnly:        {3906, 3908},
-	// The file group, the log or the database itself has no space left.
+	// The file group, the log or the database is full.
 	driver.Full: {1101, 1105, 9002, 40544},
-	// The server starts, stops, fails over, is paused or has too much to do, or a replica
-	// of an availability group cannot be read now.
+	// The server starts, stops, fails over, is paused or is overloaded, or a replica of
+	// an availability group is not readable.
 	driver.Connection: {
 		21, 64, 233, 596, 701, 802, 921, 922, 924, 6005, 8645, 10053, 10054, 10060, 10928,
 		10929, 17142, 17197, 18401, 18451, 40143, 40197, 40501, 40540, 40613, 42108, 42109,

@@ -13,16 +13,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// leaseServer answers the statements of leases in turn.
+// leaseServer responds to the statements of leases.
 type leaseServer struct {
-	looks   [][]any  // rows of the next look
-	affects []uint64 // of the next writes; then it is 1
+	looks   [][]any  // rows of the next queries
+	affects []uint64 // affected rows of the next writes; 1 by default
 }
 
 func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 	switch {
 	case strings.HasPrefix(r.SQL, "SELECT c.now_us"):
-		row := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil} // no row but the time
+		row := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil} // only the time, no lease row
 		if len(l.looks) > 0 {
 			row, l.looks = l.looks[0], l.looks[1:]
 		}
@@ -42,11 +42,11 @@ func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 	}
 }
 
-func TestStatementsOfLeases(t *testing.T) {
+func TestStatements_Lease(t *testing.T) {
 	l := &leaseServer{
 		looks: [][]any{
-			nil, nil, // of the set-up, and of a name without a row
-			// ended
+			nil, nil, // setup, and a name without a row
+			// expired
 			{
 				int64(5000), int64(1), int64(3), "somebody",
 				int64(4000), int64(7), int64(100), int64(4500),
@@ -98,7 +98,7 @@ func TestStatementsOfLeases(t *testing.T) {
 		t.Errorf("acquire what is held = %+v, %v", got, err)
 	}
 	h := leasedriver.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
-	for _, want := range []bool{false, true} { // somebody else has it; its row was removed
+	for _, want := range []bool{false, true} { // another holder; the row was removed
 		if held, err := b.Renew(ctx, h); err != nil || held != want {
 			t.Errorf("renew = %t, %v; want %t", held, err, want)
 		}
@@ -113,7 +113,7 @@ func TestStatementsOfLeases(t *testing.T) {
 	compareLeases(t, text.String())
 }
 
-// compareLeases compares with testdata/lease.golden.
+// compareLeases compares requests with testdata/lease.golden.
 func compareLeases(t *testing.T, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "lease.golden")

@@ -7,9 +7,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// buildLimit writes LIMIT and OFFSET. They need an ORDER BY, and are parameters, because
-// a number beyond an int would be a decimal in the text. FETCH takes no 0: no row at all
-// is what comes behind more rows than there can be.
+// buildLimit writes OFFSET and FETCH, which require an ORDER BY. The numbers are
+// parameters, because a literal above the int range is a decimal. FETCH does not accept
+// 0; for a limit of 0, buildLimit skips the maximum number of rows.
 func buildLimit(c clause.Clause, builder clause.Builder) {
 	limit, ok := c.Expression.(clause.Limit)
 	stmt, isStatement := builder.(*gorm.Statement)
@@ -37,7 +37,8 @@ func buildLimit(c clause.Clause, builder clause.Builder) {
 	}
 }
 
-// anyOrder returns an order that is none. With DISTINCT it has to be one of the columns.
+// anyOrder returns an ORDER BY without a specific order. DISTINCT requires a selected
+// column.
 func anyOrder(stmt *gorm.Statement) string {
 	if stmt.Distinct {
 		return "ORDER BY 1 "

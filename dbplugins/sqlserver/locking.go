@@ -8,10 +8,10 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// buildFor writes nothing: a lock is a hint behind the table.
+// buildFor writes nothing, because a lock is a table hint.
 func buildFor(clause.Clause, clause.Builder) {}
 
-// buildFrom writes FROM, with the hint of clause.Locking behind the first table.
+// buildFrom writes the FROM clause with the hint of clause.Locking after the first table.
 func buildFrom(c clause.Clause, builder clause.Builder) {
 	from, ok := c.Expression.(clause.From)
 	stmt, isStatement := builder.(*gorm.Statement)
@@ -42,14 +42,13 @@ func buildFrom(c clause.Clause, builder clause.Builder) {
 
 const (
 	updateLock = "UPDLOCK, ROWLOCK"
-	// readPast is refused at READ COMMITTED in a database with READ_COMMITTED_SNAPSHOT,
-	// unless the table is read with locks.
+	// readPast requires a locking read at READ COMMITTED if READ_COMMITTED_SNAPSHOT is
+	// on.
 	readPast = ", READPAST"
 )
 
-// hints are what a strength of clause.Locking means. UPDLOCK is held until the
-// transaction ends, and so are the shared locks of REPEATABLEREAD; ROWLOCK keeps the
-// server from taking a page at once.
+// hints maps a clause.Locking strength to table hints. UPDLOCK and the shared locks of
+// REPEATABLEREAD are held until the end of the transaction. ROWLOCK prevents page locks.
 var hints = map[string]string{
 	"UPDATE":        updateLock,
 	"NO KEY UPDATE": updateLock,
@@ -57,28 +56,28 @@ var hints = map[string]string{
 	"KEY SHARE":     "REPEATABLEREAD, ROWLOCK",
 }
 
-// waits are what its options add.
+// waits maps the clause.Locking options to hints.
 var waits = map[string]string{
 	"":            "",
 	"SKIP LOCKED": readPast,
 	"NOWAIT":      ", NOWAIT",
 }
 
-// hintOf returns the hint for a lock. What has none is an error: rows that are not locked
-// would go unnoticed.
+// hintOf returns the hint for a lock. It returns an error if no hint exists, because
+// ignoring the lock would be a silent failure.
 func hintOf(stmt *gorm.Statement, from clause.From, lock clause.Locking) (string, error) {
 	strength, known := hints[strings.ToUpper(lock.Strength)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: the strength %q has no table hint",
+		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported strength %q",
 			lock.Strength)
 	}
 	wait, known := waits[strings.ToUpper(lock.Options)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: the options %q have no table hint",
+		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported options %q",
 			lock.Options)
 	}
 	if len(from.Tables) > 1 {
-		const text = "sqlserver: clause.Locking: a query from %d tables does not say which to lock"
+		const text = "sqlserver: clause.Locking: cannot lock rows of %d tables: query a single table"
 		return "", fmt.Errorf(text, len(from.Tables))
 	}
 	if of := lock.Table.Name; of != "" && of != clause.CurrentTable && of != stmt.Table {

@@ -27,13 +27,13 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// certified is a certificate that has signed itself.
+// certified is a self-signed certificate.
 type certified struct {
 	tls tls.Certificate
 	pem []byte
 }
 
-// authority makes a certificate for 127.0.0.1.
+// authority creates a certificate for 127.0.0.1.
 func authority(tb testing.TB) certified {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +57,7 @@ func authority(tb testing.TB) certified {
 	}
 }
 
-// file writes the certificate to a file with a name that the library does not take.
+// file writes the certificate to a file with an extension that the library rejects.
 func (c certified) file(tb testing.TB) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "ca.crt")
@@ -67,114 +67,119 @@ func (c certified) file(tb testing.TB) string {
 	return name
 }
 
-func TestTheServerSeesUserPasswordAndDatabaseAsTheyAre(t *testing.T) {
-	s := start(t, tdsOptions{})
-	for _, text := range awkward {
-		parts := partsOf(s)
-		parts.Pass, parts.Name = text, text+"d"
-		if parts.User = text + "u"; strings.Contains(text, `\`) {
-			parts.User = "u" // else it would be one of Windows
+func TestConnector_Login(t *testing.T) {
+	t.Run("sends the user, password and database unchanged", func(t *testing.T) {
+		s := start(t, tdsOptions{})
+		for _, text := range awkward {
+			parts := partsOf(s)
+			parts.Pass, parts.Name = text, text+"d"
+			if parts.User = text + "u"; strings.Contains(text, `\`) {
+				parts.User = "u" // otherwise it is a Windows user
+			}
+			s.Reset()
+			open(t, s, xdb.Options{Parts: parts})
+			want := tdsLogin{
+				User: parts.User, Password: parts.Pass, Database: parts.Name,
+				App: "plinth",
+			}
+			if got := s.Logins(); len(got) != 1 || got[0] != want {
+				t.Errorf("logins = %+v, want %+v", got, want)
+			}
 		}
-		s.Reset()
-		open(t, s, xdb.Options{Parts: parts})
-		want := tdsLogin{
-			User: parts.User, Password: parts.Pass, Database: parts.Name,
-			App: "plinth",
+	})
+
+	t.Run("stops when the server does not respond", func(t *testing.T) {
+		s := start(t, tdsOptions{Silent: true})
+		dsn, err := sqlserver.Driver{}.DSN(partsOf(s))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := s.Logins(); len(got) != 1 || got[0] != want {
-			t.Errorf("logins = %+v, want %+v", got, want)
+		db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn),
+			&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		defer func() { _ = xdb.Close(db) }()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		err = db.WithContext(ctx).Exec("SELECT 1").Error
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
+			took > 10*time.Second {
+			t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
+		}
+		eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+	})
 }
 
-// refuses starts a double that lets nobody in.
-func refuses(tb testing.TB, errs ...tdsError) *tdsServer {
+// rejecting starts a double that rejects every login.
+func rejecting(tb testing.TB, errs ...tdsError) *tdsServer {
 	tb.Helper()
 	return start(tb, tdsOptions{Login: func(tdsLogin) []tdsError { return errs }})
 }
 
-func TestALoginThatIsRefusedIsNotTriedAgain(t *testing.T) {
-	refused := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
-	unknown := tdsError{
-		Number: 4060, Class: 11,
-		Message: `Cannot open database "app" requested by the login. The login failed.`,
-	}
-	for _, tc := range []struct {
-		name string
-		errs []tdsError
-		want driver.ErrorKind
-	}{
-		{name: "wrong password", errs: []tdsError{refused}, want: driver.Authentication},
-		{
-			name: "unknown database",
-			errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase,
-		},
-		{
-			name: "locked account",
-			errs: []tdsError{{Number: 18486, Message: "x"}, refused}, want: driver.Authentication,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := refuses(t, tc.errs...)
-			ctx, log := background(t)
-			start := time.Now()
-			_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: partsOf(s)})
-			if got := (sqlserver.Driver{}).ErrorKind(err); got != tc.want {
-				t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
-			}
-			if n := len(s.Logins()); n != 1 || time.Since(start) > 15*time.Second {
-				t.Errorf("logins = %d after %s, want one", n, time.Since(start))
-			}
-			if all := err.Error() + log.String(); strings.Contains(all, password) {
-				t.Errorf("the password stands in %s", all)
-			}
-		})
-	}
-}
-
-func TestAServerThatStartsIsTriedAgain(t *testing.T) {
-	for _, number := range []int32{18451, 18401, 40613, 17142} {
-		tries := 0
-		s := start(t, tdsOptions{Login: func(tdsLogin) []tdsError {
-			if tries++; tries > 1 {
-				return nil
-			}
-			return []tdsError{
-				{Number: number, Message: "not now"},
-				{Number: 18456, Message: "Login failed."},
-			}
-		}})
-		if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(),
-			"database not reachable yet") {
-			t.Errorf("%d: the log does not say that it was tried again", number)
+func TestOpen_Login(t *testing.T) {
+	t.Run("does not retry a rejected login", func(t *testing.T) {
+		refused := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
+		unknown := tdsError{
+			Number: 4060, Class: 11,
+			Message: `Cannot open database "app" requested by the login. The login failed.`,
 		}
-	}
+		for _, tc := range []struct {
+			name string
+			errs []tdsError
+			want driver.ErrorKind
+		}{
+			{name: "wrong password", errs: []tdsError{refused}, want: driver.Authentication},
+			{
+				name: "unknown database",
+				errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase,
+			},
+			{
+				name: "locked account",
+				errs: []tdsError{{Number: 18486, Message: "x"}, refused},
+				want: driver.Authentication,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s := rejecting(t, tc.errs...)
+				ctx, log := background(t)
+				start := time.Now()
+				_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: partsOf(s)})
+				if got := (sqlserver.Driver{}).ErrorKind(err); got != tc.want {
+					t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
+				}
+				if n := len(s.Logins()); n != 1 || time.Since(start) > 15*time.Second {
+					t.Errorf("logins = %d after %s, want one", n, time.Since(start))
+				}
+				if all := err.Error() + log.String(); strings.Contains(all, password) {
+					t.Errorf("the password stands in %s", all)
+				}
+			})
+		}
+	})
+
+	t.Run("retries while the server starts", func(t *testing.T) {
+		for _, number := range []int32{18451, 18401, 40613, 17142} {
+			tries := 0
+			s := start(t, tdsOptions{Login: func(tdsLogin) []tdsError {
+				if tries++; tries > 1 {
+					return nil
+				}
+				return []tdsError{
+					{Number: number, Message: "not now"},
+					{Number: 18456, Message: "Login failed."},
+				}
+			}})
+			if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(),
+				"database not reachable yet") {
+				t.Errorf("%d: the log does not say that it was tried again", number)
+			}
+		}
+	})
 }
 
-func TestASilentServerDoesNotHoldUpAStatement(t *testing.T) {
-	s := start(t, tdsOptions{Silent: true})
-	dsn, err := sqlserver.Driver{}.DSN(partsOf(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn),
-		&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = xdb.Close(db) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	begin := time.Now()
-	err = db.WithContext(ctx).Exec("SELECT 1").Error
-	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
-		took > 10*time.Second {
-		t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
-	}
-	eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
-}
-
-func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
+func TestOpen_TLS(t *testing.T) {
 	own, other := authority(t), authority(t)
 	for _, tc := range []struct {
 		name       string
@@ -238,31 +243,35 @@ func TestEachModeOfTLSEncryptsAsItSays(t *testing.T) {
 	}
 }
 
-func TestVerifyFullRefusesAnotherHost(t *testing.T) {
-	own := authority(t)
-	s := start(t, withTLS(own.tls))
-	parts := partsOf(s)
-	parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, own.file(t)
-	ctx, _ := background(t)
-	_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
-	if err == nil || !strings.Contains(err.Error(), "certificate") || len(s.Logins()) > 0 {
-		t.Errorf("Open = %v, want that the certificate is for another host", err)
-	}
+func TestOpen_TLSErrors(t *testing.T) {
+	t.Run("verify-full rejects another host", func(t *testing.T) {
+		own := authority(t)
+		s := start(t, withTLS(own.tls))
+		parts := partsOf(s)
+		parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, own.file(t)
+		ctx, _ := background(t)
+		_, err := xdb.Open(ctx,
+			xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+		if err == nil || !strings.Contains(err.Error(), "certificate") || len(s.Logins()) > 0 {
+			t.Errorf("Open = %v, want that the certificate is for another host", err)
+		}
+	})
+
+	t.Run("require does not fall back to plain text", func(t *testing.T) {
+		s := start(t, tdsOptions{})
+		parts := partsOf(s)
+		parts.TLS = driver.TLSRequire
+		ctx, _ := background(t)
+		_, err := xdb.Open(ctx,
+			xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
+		if err == nil || !strings.Contains(err.Error(), "server does not support encryption") ||
+			len(s.Logins()) > 0 {
+			t.Errorf("Open = %v, logins %v", err, s.Logins())
+		}
+	})
 }
 
-func TestRequireDoesNotFallBackToPlainText(t *testing.T) {
-	s := start(t, tdsOptions{})
-	parts := partsOf(s)
-	parts.TLS = driver.TLSRequire
-	ctx, _ := background(t)
-	_, err := xdb.Open(ctx, xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
-	if err == nil || !strings.Contains(err.Error(), "server does not support encryption") ||
-		len(s.Logins()) > 0 {
-		t.Errorf("Open = %v, logins %v", err, s.Logins())
-	}
-}
-
-func TestADSNOfTheApplicationsOwn(t *testing.T) {
+func TestOpen_DSN(t *testing.T) {
 	s := start(t, tdsOptions{})
 	dsn := "server=127.0.0.1;port=" + portOf(s) +
 		`;user id=sa;password="a;b""c";database=own;encrypt=disable;app name=mine`
@@ -288,8 +297,8 @@ func TestADSNOfTheApplicationsOwn(t *testing.T) {
 	}
 }
 
-// The library says both only in words.
-func TestAHandshakeThatBreaksAndAnInstanceThatIsNotFoundAreTriedAgain(t *testing.T) {
+// The library reports both only as text.
+func TestConnector_RetryableErrors(t *testing.T) {
 	s := start(t, tdsOptions{TLS: &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const password = "hunter2;secret"
 
-// start starts a double that ends with the test.
+// start starts a double that stops after the test.
 func start(tb testing.TB, o tdsOptions) *tdsServer {
 	tb.Helper()
 	s, err := tdsStart(o)
@@ -43,8 +43,8 @@ func start(tb testing.TB, o tdsOptions) *tdsServer {
 	return s
 }
 
-// answering starts a double that answers like an empty database; answer is asked first,
-// and says whether it knows better.
+// answering starts a double that responds like an empty database unless answer returns a
+// reply.
 func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServer {
 	tb.Helper()
 	return start(tb, tdsOptions{Answer: func(r tdsRequest) tdsReply {
@@ -57,12 +57,12 @@ func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServ
 	}})
 }
 
-// when answers statements that hold a text.
+// when returns an answer for statements that contain text.
 func when(text string, reply tdsReply) func(tdsRequest) (tdsReply, bool) {
 	return func(r tdsRequest) (tdsReply, bool) { return reply, strings.Contains(r.SQL, text) }
 }
 
-// empty is what a database without a table answers.
+// empty returns the reply of a database without tables.
 func empty(r tdsRequest) tdsReply {
 	one := func(c tdsColumn, value any) tdsReply {
 		return tdsReply{Columns: []tdsColumn{c}, Rows: [][]any{{value}}}
@@ -79,7 +79,7 @@ func empty(r tdsRequest) tdsReply {
 	}
 }
 
-// partsOf are the parts that lead to a double.
+// partsOf returns the configuration for a double.
 func partsOf(s *tdsServer) driver.Config {
 	return driver.Config{
 		Host: "127.0.0.1", Port: s.Port(), User: "app",
@@ -87,8 +87,7 @@ func partsOf(s *tdsServer) driver.Config {
 	}
 }
 
-// open opens a database on a double, with an id node and a log that open's caller can
-// read.
+// open opens a database on a double with an ID node and the given log.
 func open(tb testing.TB, s *tdsServer, o xdb.Options) (db *gorm.DB, log *lines) {
 	tb.Helper()
 	ctx, log := background(tb)
@@ -108,7 +107,7 @@ func open(tb testing.TB, s *tdsServer, o xdb.Options) (db *gorm.DB, log *lines) 
 	return db.WithContext(ctx), log
 }
 
-// background returns a context with an id node and a log.
+// background returns a context with an ID node and a logger.
 func background(tb testing.TB) (context.Context, *lines) {
 	tb.Helper()
 	log := &lines{}
@@ -143,7 +142,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// eventually waits for a fact.
+// eventually waits for a condition.
 func eventually(tb testing.TB, what string, fact func() bool) {
 	tb.Helper()
 	again := time.NewTicker(5 * time.Millisecond)
@@ -155,7 +154,7 @@ func eventually(tb testing.TB, what string, fact func() bool) {
 	}
 }
 
-// kinds are the kinds of the requests that a double got.
+// kinds returns the kinds of the requests of a double.
 func kinds(s *tdsServer) (all []tdsKind) {
 	for _, r := range s.Requests() {
 		all = append(all, r.Kind)
@@ -163,14 +162,14 @@ func kinds(s *tdsServer) (all []tdsKind) {
 	return all
 }
 
-// asked are the requests that a double got. The library gives up the rest of an answer of
-// which it needs one row, where that is not there yet; this is left out.
+// asked returns the requests of a double. It omits attention requests: the library
+// cancels the rest of a single-row response that has not arrived yet.
 func asked(s *tdsServer) []tdsRequest {
 	return slices.DeleteFunc(s.Requests(),
 		func(r tdsRequest) bool { return r.Kind == tdsAttention })
 }
 
-// pool is the pool of a handle.
+// pool returns the pool of a database.
 func pool(tb testing.TB, db *gorm.DB) *sql.DB {
 	tb.Helper()
 	p, err := db.DB()
@@ -180,7 +179,7 @@ func pool(tb testing.TB, db *gorm.DB) *sql.DB {
 	return p
 }
 
-// withTLS are the options of a double that has a certificate for 127.0.0.1.
+// withTLS returns options for a double with a certificate for 127.0.0.1.
 func withTLS(c tls.Certificate) tdsOptions {
 	return tdsOptions{TLS: &tls.Config{
 		Certificates: []tls.Certificate{c},
@@ -188,5 +187,5 @@ func withTLS(c tls.Certificate) tdsOptions {
 	}}
 }
 
-// portOf is the port of a double as text.
+// portOf returns the port of a double.
 func portOf(s *tdsServer) string { return strconv.Itoa(s.Port()) }

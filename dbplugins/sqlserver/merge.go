@@ -9,17 +9,17 @@ import (
 // rowColumn numbers the rows of a MERGE, because the server returns them in any order.
 const rowColumn = "plinth_row"
 
-// numbered reports whether the server says which row its values belong to.
+// numbered reports whether the server returns the row numbers.
 func (in *insert) numbered() bool { return len(in.returned) > 0 && in.merges() }
 
-// merges reports whether the statement is a MERGE: INSERT knows no conflict, and does not
-// say in which order it returns rows.
+// merges reports whether the statement is a MERGE. INSERT has no conflict clause and
+// returns rows in an undefined order.
 func (in *insert) merges() bool {
 	return in.upsert != nil || len(in.returned) > 0 && len(in.values.Values) > 1
 }
 
-// buildMerge writes an insert that knows what is there. HOLDLOCK keeps another
-// transaction from inserting the same row between the look and the insert.
+// buildMerge writes a MERGE statement. HOLDLOCK prevents another transaction from
+// inserting the same row between the check and the insert.
 func (in *insert) buildMerge() {
 	in.text("MERGE INTO ")
 	in.quoted(clause.Table{Name: clause.CurrentTable})
@@ -50,7 +50,7 @@ func (in *insert) buildMerge() {
 	}
 }
 
-// match writes by what a row is there already, and what becomes of it then.
+// match writes the condition for existing rows and their update.
 func (in *insert) match() {
 	u := in.upsert
 	if u == nil {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// lock asks for a lock of the database that the session holds until it ends. The
-	// answer is below 0 if it has not got it.
+	// lock acquires an application lock of the session. The result is negative if the
+	// lock was not granted.
 	lock = "DECLARE @answer int; EXEC @answer = sp_getapplock @Resource = N'plinth:migration', @LockMode = 'Exclusive', " +
 		"@LockOwner = 'Session', @LockTimeout = 0; SELECT @answer"
 	lockTimedOut = -1
 )
 
-// Migrate implements driver.Migrator. gorm looks for a table and then creates it, so
-// replicas that start together would create it twice: run has one connection, whose
-// session holds a lock of the database. Afterwards the connection is closed.
+// Migrate implements driver.Migrator. It passes one connection to run, whose session
+// holds an application lock of the database. The lock serializes replicas, because gorm
+// checks for a table before it creates the table. The connection is closed afterwards.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		if err := driver.WaitForLock(ctx,
@@ -32,14 +32,14 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 }
 
 func tryLock(ctx context.Context, conn *sql.Conn) (bool, error) {
-	var answer int
-	switch err := conn.QueryRowContext(ctx, lock).Scan(&answer); {
+	var result int
+	switch err := conn.QueryRowContext(ctx, lock).Scan(&result); {
 	case err != nil:
 		return false, driver.Translate(Driver{}.ErrorKind(err), err, detail(err))
-	case answer < 0 && answer != lockTimedOut:
-		return false, fmt.Errorf("sqlserver: lock for the migration: sp_getapplock answered %d",
-			answer)
+	case result < 0 && result != lockTimedOut:
+		return false, fmt.Errorf("sqlserver: acquire the migration lock: sp_getapplock returned %d",
+			result)
 	default:
-		return answer >= 0, nil
+		return result >= 0, nil
 	}
 }

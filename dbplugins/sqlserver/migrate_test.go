@@ -16,12 +16,12 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// answers is a result of one number.
+// answers returns a result of one number.
 func answers(n int64) tdsReply {
 	return tdsReply{Columns: []tdsColumn{tdsBigInt("")}, Rows: [][]any{{n}}}
 }
 
-// locks counts how often the lock was asked for.
+// locks counts the lock requests.
 func locks(s *tdsServer) (n int) {
 	for _, r := range s.Requests() {
 		if strings.Contains(r.SQL, "sp_getapplock") {
@@ -31,49 +31,79 @@ func locks(s *tdsServer) (n int) {
 	return n
 }
 
-func TestAMigrationHasTheLockAndAConnectionOfItsOwn(t *testing.T) {
-	s := answering(t, nil)
-	db, _ := open(t, s, xdb.Options{})
-	s.Reset()
-	for _, want := range []error{nil, errors.New("boom")} {
-		err := sqlserver.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
-			if err := tx.Exec("CREATE TABLE a (x int)").Error; err != nil {
-				t.Error(err)
-			}
-			return want
-		})
-		if !errors.Is(err, want) {
-			t.Errorf("Migrate = %v, want %v", err, want)
-		}
-		all := asked(s)
-		if len(all) != 2 || locks(s) != 1 || all[1].SQL != "CREATE TABLE a (x int)" {
-			t.Errorf("requests = %+v, want the lock and the statement", all)
-		}
-		eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+func TestDriver_Migrate(t *testing.T) {
+	t.Run("holds the lock on its own connection", func(t *testing.T) {
+		s := answering(t, nil)
+		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
-	}
-}
-
-func TestAMigrationWaitsForTheLock(t *testing.T) {
-	var tries atomic.Int32
-	s := answering(t, func(r tdsRequest) (tdsReply, bool) {
-		if !strings.Contains(r.SQL, "sp_getapplock") {
-			return tdsReply{}, false
+		for _, want := range []error{nil, errors.New("boom")} {
+			err := sqlserver.Driver{}.Migrate(t.Context(), db, func(tx *gorm.DB) error {
+				if err := tx.Exec("CREATE TABLE a (x int)").Error; err != nil {
+					t.Error(err)
+				}
+				return want
+			})
+			if !errors.Is(err, want) {
+				t.Errorf("Migrate = %v, want %v", err, want)
+			}
+			all := asked(s)
+			if len(all) != 2 || locks(s) != 1 || all[1].SQL != "CREATE TABLE a (x int)" {
+				t.Errorf("requests = %+v, want the lock and the statement", all)
+			}
+			eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
+			s.Reset()
 		}
-		if tries.Add(1) < 5 {
-			return answers(-1), true
-		}
-		return answers(1), true
 	})
-	db, _ := open(t, s, xdb.Options{})
-	ran := false
-	if err := (sqlserver.Driver{}).Migrate(t.Context(), db,
-		func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
-		t.Errorf("Migrate = %v, asked %d times", err, locks(s))
-	}
+
+	t.Run("waits for the lock", func(t *testing.T) {
+		var tries atomic.Int32
+		s := answering(t, func(r tdsRequest) (tdsReply, bool) {
+			if !strings.Contains(r.SQL, "sp_getapplock") {
+				return tdsReply{}, false
+			}
+			if tries.Add(1) < 5 {
+				return answers(-1), true
+			}
+			return answers(1), true
+		})
+		db, _ := open(t, s, xdb.Options{})
+		ran := false
+		if err := (sqlserver.Driver{}).Migrate(t.Context(), db,
+			func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
+			t.Errorf("Migrate = %v, asked %d times", err, locks(s))
+		}
+	})
+
+	// A migration is one transaction, which the server rolls back if it fails.
+	t.Run("runs a file in one transaction", func(t *testing.T) {
+		s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
+		db, _ := open(t, s, xdb.Options{})
+		s.Reset()
+		files := fstest.MapFS{"0001_a.sql": {Data: []byte(
+			"CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
+		err := migrate.Apply(t.Context(), db, files)
+		if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
+			t.Errorf("Migrate = %v, want the line", err)
+		}
+		var got []string
+		for _, r := range asked(s) {
+			switch {
+			case r.SQL == "":
+				got = append(got, string(r.Kind))
+			case strings.Contains(r.SQL, "sp_getapplock"):
+				got = append(got, "lock")
+			case strings.Contains(r.SQL, "TABLE a"), strings.Contains(r.SQL, "broken VALUES"):
+				got = append(got, strings.Fields(r.SQL)[0])
+			}
+		}
+		if want := []string{"lock", "begin", "CREATE", "INSERT", "rollback"}; len(got) < 5 ||
+			!slices.Equal(got[:5], want) {
+			t.Errorf("requests = %v, want %v", got, want)
+		}
+	})
 }
 
-func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
+func TestDriver_Migrate_LockErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		reply tdsReply
@@ -101,34 +131,5 @@ func TestALockThatIsNotGrantedIsAnErrorOfItsKind(t *testing.T) {
 			}
 			eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
 		})
-	}
-}
-
-// A migration is one transaction under the lock, and a failed one is undone by the
-// server.
-func TestASQLMigrationIsOneTransaction(t *testing.T) {
-	s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
-	db, _ := open(t, s, xdb.Options{})
-	s.Reset()
-	files := fstest.MapFS{"0001_a.sql": {Data: []byte(
-		"CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
-	err := migrate.Apply(t.Context(), db, files)
-	if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
-		t.Errorf("Migrate = %v, want the line", err)
-	}
-	var got []string
-	for _, r := range asked(s) {
-		switch {
-		case r.SQL == "":
-			got = append(got, string(r.Kind))
-		case strings.Contains(r.SQL, "sp_getapplock"):
-			got = append(got, "lock")
-		case strings.Contains(r.SQL, "TABLE a"), strings.Contains(r.SQL, "broken VALUES"):
-			got = append(got, strings.Fields(r.SQL)[0])
-		}
-	}
-	if want := []string{"lock", "begin", "CREATE", "INSERT", "rollback"}; len(got) < 5 ||
-		!slices.Equal(got[:5], want) {
-		t.Errorf("requests = %v, want %v", got, want)
 	}
 }

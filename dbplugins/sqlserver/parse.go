@@ -11,11 +11,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// parse reads a DSN, ours or one of the application's own.
+// parse parses a DSN, including the parameter tls-ca.
 func parse(dsn string) (msdsn.Config, error) {
 	cfg, err := msdsn.Parse(dsn)
 	if err != nil {
-		return cfg, fmt.Errorf("sqlserver: %w", err)
+		return cfg, fmt.Errorf("sqlserver: parse DSN: %w", err)
 	}
 	file, ok := cfg.Parameters[caParam]
 	if !ok {
@@ -23,7 +23,7 @@ func parse(dsn string) (msdsn.Config, error) {
 	}
 	if cfg.TLSConfig == nil || cfg.TrustServerCertificate {
 		return cfg, fmt.Errorf(
-			"sqlserver: the connection string has %s, but trusts every certificate", caParam)
+			"sqlserver: parse DSN: parameter %s requires TrustServerCertificate=false", caParam)
 	}
 	trusted, err := driver.TLSConfig(driver.TLSVerifyFull, file, cfg.TLSConfig.ServerName)
 	if err == nil {
@@ -38,9 +38,9 @@ func (Driver) Describe(dsn string) string {
 	if err != nil {
 		return ""
 	}
-	where := net.JoinHostPort(cfg.Host, strconv.FormatUint(cmp.Or(cfg.Port, defaultPort), 10))
+	address := net.JoinHostPort(cfg.Host, strconv.FormatUint(cmp.Or(cfg.Port, defaultPort), 10))
 	if cfg.Instance != "" {
-		where = cfg.Host + `\` + cfg.Instance
+		address = cfg.Host + `\` + cfg.Instance
 	}
-	return where + "/" + cfg.Database
+	return address + "/" + cfg.Database
 }

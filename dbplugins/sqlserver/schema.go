@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm/migrator"
 )
 
-// tables is gorm's migrator with our types. RESTRICT, which T-SQL does not have, becomes
-// NO ACTION, which means the same there.
+// tables is gorm's migrator with the types of this package. It replaces RESTRICT, which
+// T-SQL does not support, with the equivalent NO ACTION.
 type tables struct{ gormsqlserver.Migrator }
 
 // Migrator implements gorm.Dialector.
@@ -22,8 +22,8 @@ func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	}}}}
 }
 
-// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as
-// they are; here they come behind it.
+// CreateTable implements gorm.Migrator. It creates foreign keys after the tables instead
+// of in the CREATE TABLE statement.
 func (m tables) CreateTable(values ...any) error {
 	bare := m.Migrator
 	bare.DB = m.DB.Session(&gorm.Session{})
@@ -68,7 +68,7 @@ func (m tables) CreateConstraint(value any, name string) error {
 		if constraint == nil {
 			return nil
 		}
-		sql, parts := constraint.Build() // names and conditions are parts
+		sql, parts := constraint.Build() // parts contains names and conditions
 		vars := append([]any{clause.Table{Name: table}}, parts...)
 		if stmt.TableExpr != nil {
 			vars[0] = *stmt.TableExpr

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// sheet has a column of each type that the catalog below knows.
+// sheet has a column of each type that catalog supports.
 type sheet struct {
 	xmodels.BaseEntity
 	At    time.Time `gorm:"not null"`
@@ -24,11 +24,11 @@ type sheet struct {
 	Data  []byte
 }
 
-// catalog answers as the INFORMATION_SCHEMA of SQL Server is documented to, about the
-// tables that were created.
+// catalog responds like the documented INFORMATION_SCHEMA of SQL Server about the created
+// tables.
 type catalog struct {
 	mu     sync.Mutex
-	tables map[string]string // the statements
+	tables map[string]string // the CREATE TABLE statements
 }
 
 var (
@@ -63,12 +63,12 @@ func (c *catalog) answer(r tdsRequest) (tdsReply, bool) {
 	case strings.Contains(r.SQL, "IS_NULLABLE"):
 		return c.describe(table), true
 	default:
-		// it is there
+		// the table exists
 		return answers(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)")
 	}
 }
 
-// shape are the columns of a table.
+// shape returns the columns of a table.
 func (c *catalog) shape(table string) (shape []tdsColumn) {
 	types := map[string]func(string) tdsColumn{
 		"bigint": tdsBigInt, "nvarchar": tdsNVarChar, "datetimeoffset": tdsDateTimeOffset,
@@ -80,7 +80,7 @@ func (c *catalog) shape(table string) (shape []tdsColumn) {
 	return shape
 }
 
-// describe is a row for each column.
+// describe returns a row per column.
 func (c *catalog) describe(table string) tdsReply {
 	reply := tdsReply{Columns: []tdsColumn{
 		tdsNVarChar("COLUMN_NAME"), tdsNVarChar("DATA_TYPE"), tdsNVarChar("COLUMN_DEFAULT"),
@@ -119,7 +119,7 @@ func (c *catalog) describe(table string) tdsReply {
 	return reply
 }
 
-func TestASecondMigrationChangesNothing(t *testing.T) {
+func TestMigrator_AutoMigrate(t *testing.T) {
 	c := &catalog{tables: map[string]string{}}
 	s := answering(t, c.answer)
 	entities := []any{&author{}, &book{}, &note{}, &account{}, &counter{}, &sheet{}}
@@ -143,7 +143,7 @@ func TestASecondMigrationChangesNothing(t *testing.T) {
 	if described != len(entities) {
 		t.Errorf("tables that were looked at = %d, want %d", described, len(entities))
 	}
-	type wider struct { // the later version of note
+	type wider struct { // a newer version of note
 		xmodels.BaseEntityWithSoftDelete
 		Text   string  `gorm:"size:300;not null"`
 		Colour *string `gorm:"size:20"`

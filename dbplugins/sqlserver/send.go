@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// run sends the statement.
+// run executes the statement.
 func (in *insert) run() {
 	db, stmt := in.db, in.db.Statement
 	if db.DryRun || db.Error != nil {
@@ -29,20 +29,20 @@ func (in *insert) run() {
 	}
 }
 
-// query sends the statement, and puts what the server has made into the entities.
+// query executes the statement and stores the values that the server set in the entities.
 func (in *insert) query(ctx context.Context, query string) (err error) {
 	rows, err := in.db.Statement.ConnPool.QueryContext(ctx, query, in.db.Statement.Vars...)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if closed := rows.Close(); err == nil { // else it may be the same
-			err = closed
+		if closeErr := rows.Close(); err == nil { // otherwise it may be the same error
+			err = closeErr
 		}
 	}()
 	in.db.RowsAffected = 0
 	for rows.Next() {
-		if err := in.take(rows); err != nil {
+		if err := in.scan(rows); err != nil {
 			return err
 		}
 		in.db.RowsAffected++
@@ -50,25 +50,23 @@ func (in *insert) query(ctx context.Context, query string) (err error) {
 	return rows.Err()
 }
 
-// take reads one row: the values, and if there are several rows which one they belong
-// to.
-func (in *insert) take(rows *sql.Rows) error {
+// scan reads one row: the values, and its row number if it is numbered.
+func (in *insert) scan(rows *sql.Rows) error {
 	row := 0
-	values, places := make([]any, len(in.returned)), make([]any, 0, len(in.returned)+1)
+	values, targets := make([]any, len(in.returned)), make([]any, 0, len(in.returned)+1)
 	for i := range values {
-		places = append(places, &values[i])
+		targets = append(targets, &values[i])
 	}
 	if in.numbered() {
-		places = append(places, &row)
+		targets = append(targets, &row)
 	}
-	if err := rows.Scan(places...); err != nil {
+	if err := rows.Scan(targets...); err != nil {
 		return err
 	}
 	return in.assign(in.first+row, values)
 }
 
-// assign puts the values that the server has made for a row into what it was created
-// from.
+// assign stores the values that the server set in the entity of a row.
 func (in *insert) assign(row int, values []any) error {
 	stmt := in.db.Statement
 	entity := stmt.ReflectValue

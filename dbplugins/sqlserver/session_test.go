@@ -19,7 +19,7 @@ import (
 
 const slow = "WAITFOR DELAY '00:00:30'; SELECT 1"
 
-func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
+func TestConn_Cancellation(t *testing.T) {
 	var n int64
 	ways := map[string]func(db *gorm.DB) error{
 		"Raw":  func(db *gorm.DB) error { return db.Raw(slow).Scan(&n).Error },
@@ -60,9 +60,9 @@ func TestTheEndOfAContextEndsAStatementAndTellsTheServer(t *testing.T) {
 	}
 }
 
-func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
+func TestConn_SilentServer(t *testing.T) {
 	hang := make(chan struct{})
-	var silent atomic.Pointer[any] // true: every statement; a kind: that of a transaction
+	var silent atomic.Pointer[any] // true: every statement; a kind: requests of that kind
 	s := start(t, tdsOptions{
 		Answer: func(r tdsRequest) tdsReply {
 			if at := silent.Load(); at != nil && *at == any(true) {
@@ -114,95 +114,99 @@ func TestAServerThatFallsSilentHoldsNobody(t *testing.T) {
 	}
 }
 
-func TestATransactionWhoseContextEndsIsRolledBack(t *testing.T) {
-	s := answering(t, nil)
-	db, _ := open(t, s, xdb.Options{})
-	s.Reset()
-	ctx, cancel := context.WithCancel(t.Context())
-	tx := db.WithContext(ctx).Begin()
-	if err := tx.Exec("UPDATE t SET x = 1").Error; err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	eventually(t, "the transaction is rolled back", func() bool {
-		return slices.Equal(kinds(s), []tdsKind{tdsBegin, tdsBatch, tdsRollback})
-	})
-	if requests := s.Requests(); !requests[1].InTransaction {
-		t.Error("the statement was outside of its transaction")
-	}
-}
-
-func TestAConnectionIsUsedAgainOnlyWhenItsTransactionHasEnded(t *testing.T) {
-	s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
-		if k == tdsRollback {
-			<-time.After(50 * time.Millisecond)
-		}
-	}})
-	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-	for range 3 {
+func TestTx_Rollback(t *testing.T) {
+	t.Run("after the context is canceled", func(t *testing.T) {
+		s := answering(t, nil)
+		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		ctx, cancel := context.WithCancel(t.Context())
 		tx := db.WithContext(ctx).Begin()
-		if err := tx.Exec("UPDATE a SET x = 1").Error; err != nil {
+		if err := tx.Exec("UPDATE t SET x = 1").Error; err != nil {
 			t.Fatal(err)
 		}
 		cancel()
-		if err := db.Exec("UPDATE b SET x = 1").Error; err != nil {
-			t.Error(err)
+		eventually(t, "the transaction is rolled back", func() bool {
+			return slices.Equal(kinds(s), []tdsKind{tdsBegin, tdsBatch, tdsRollback})
+		})
+		if requests := s.Requests(); !requests[1].InTransaction {
+			t.Error("the statement was outside of its transaction")
 		}
-		all := s.Requests()
-		if first, last := all[1], all[len(all)-1]; first.Transaction == 0 ||
-			last.Transaction != 0 || last.InTransaction {
-			t.Errorf("requests = %+v, want the last one outside of the transaction", all)
-		}
-	}
-	if n := len(s.Logins()); n > 0 {
-		t.Errorf("new connections = %d, want that the one was used again", n)
-	}
-}
-
-func TestARollbackThatIsNotAnsweredClosesItsConnection(t *testing.T) {
-	hang := make(chan struct{})
-	s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
-		if k == tdsRollback {
-			<-hang
-		}
-	}})
-	defer close(hang)
-	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-	begin := time.Now()
-	if err := db.Begin().Rollback().Error; xerror.From(
-		err).GetErrorCode() != xerror.ServiceUnavailable {
-		t.Errorf("Rollback = %v, want %v", err, xerror.ServiceUnavailable)
-	}
-	if took := time.Since(begin); took > 20*time.Second {
-		t.Errorf("Rollback took %s", took)
-	}
-	if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 2 {
-		t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
-	}
-}
-
-func TestATransactionThatTheServerHasGivenUpIsNotCommitted(t *testing.T) {
-	victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
-	s := answering(t, when("UPDATE b", victim))
-	db, _ := open(t, s, xdb.Options{})
-	s.Reset()
-	err := db.Transaction(func(tx *gorm.DB) error {
-		_ = tx.Exec("UPDATE b SET x = 1").Error // which the application does not look at
-		return tx.Exec("UPDATE a SET x = 1").Error
 	})
-	if err == nil {
-		t.Error("the transaction was committed")
-	}
-	for _, r := range s.Requests() {
-		if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsCommit {
-			t.Errorf("%s %s was sent after the transaction had ended", r.Kind, r.SQL)
+
+	t.Run("completes before the connection is reused", func(t *testing.T) {
+		s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+			if k == tdsRollback {
+				<-time.After(50 * time.Millisecond)
+			}
+		}})
+		db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
+		for range 3 {
+			s.Reset()
+			ctx, cancel := context.WithCancel(t.Context())
+			tx := db.WithContext(ctx).Begin()
+			if err := tx.Exec("UPDATE a SET x = 1").Error; err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			if err := db.Exec("UPDATE b SET x = 1").Error; err != nil {
+				t.Error(err)
+			}
+			all := s.Requests()
+			if first, last := all[1], all[len(all)-1]; first.Transaction == 0 ||
+				last.Transaction != 0 || last.InTransaction {
+				t.Errorf("requests = %+v, want the last one outside of the transaction", all)
+			}
 		}
-	}
+		if n := len(s.Logins()); n > 0 {
+			t.Errorf("new connections = %d, want that the one was used again", n)
+		}
+	})
+
+	t.Run("without a response closes the connection", func(t *testing.T) {
+		hang := make(chan struct{})
+		s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+			if k == tdsRollback {
+				<-hang
+			}
+		}})
+		defer close(hang)
+		db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
+		begin := time.Now()
+		if err := db.Begin().Rollback().Error; xerror.From(
+			err).GetErrorCode() != xerror.ServiceUnavailable {
+			t.Errorf("Rollback = %v, want %v", err, xerror.ServiceUnavailable)
+		}
+		if took := time.Since(begin); took > 20*time.Second {
+			t.Errorf("Rollback took %s", took)
+		}
+		if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 2 {
+			t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
+		}
+	})
 }
 
-func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
+func TestTx_Commit(t *testing.T) {
+	t.Run("fails after the server rolled back", func(t *testing.T) {
+		victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
+		s := answering(t, when("UPDATE b", victim))
+		db, _ := open(t, s, xdb.Options{})
+		s.Reset()
+		err := db.Transaction(func(tx *gorm.DB) error {
+			_ = tx.Exec("UPDATE b SET x = 1").Error // the application ignores the error
+			return tx.Exec("UPDATE a SET x = 1").Error
+		})
+		if err == nil {
+			t.Error("the transaction was committed")
+		}
+		for _, r := range s.Requests() {
+			if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsCommit {
+				t.Errorf("%s %s was sent after the transaction had ended", r.Kind, r.SQL)
+			}
+		}
+	})
+}
+
+func TestCreate_Atomicity(t *testing.T) {
 	var inserts atomic.Int32
 	s := answering(t, func(r tdsRequest) (tdsReply, bool) {
 		second := strings.HasPrefix(r.SQL, "INSERT") && inserts.Add(1) == 2
@@ -221,7 +225,7 @@ func TestAnInsertOfSeveralStatementsIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
+func TestConn_BrokenNetwork(t *testing.T) {
 	for name, reply := range map[string]tdsReply{
 		"before the answer": {Cut: true},
 		"within the answer": {Broken: true},
@@ -244,7 +248,7 @@ func TestAConnectionThatBreaksIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
+func TestConn_Outage(t *testing.T) {
 	s := answering(t, when("WAITFOR", tdsReply{Hang: true}))
 	db, _ := open(t, s, xdb.Options{})
 	running := make(chan error, 1)
@@ -282,103 +286,109 @@ func TestThePoolWorksAgainAfterAnOutage(t *testing.T) {
 	}
 }
 
-// The server keeps the isolation level of a transaction for its session, also when the
-// pool resets that.
-func TestAnIsolationLevelEndsWithItsTransaction(t *testing.T) {
-	const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
-	boom := errors.New("boom")
-	victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
-	s := answering(t, when("UPDATE victim", victim))
-	for _, tc := range []struct {
-		name string
-		o    *sql.TxOptions
-		text string
-		back error
-		want []string
-	}{
-		{"none", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
-		{
-			"the default", &sql.TxOptions{}, "UPDATE t",
-			nil,
-			[]string{"begin 2", "UPDATE t", "commit 0"},
-		},
-		{
-			"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t",
-			boom,
-			[]string{"begin 2", "UPDATE t", "rollback 0"},
-		},
-		{
-			"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t",
-			nil,
-			[]string{"begin 4", "UPDATE t", "commit 0", again},
-		},
-		{
-			"another that is rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t",
-			boom,
-			[]string{"begin 5", "UPDATE t", "rollback 0", again},
-		},
-		{
-			"another that the server has ended", &sql.TxOptions{Isolation: sql.LevelRepeatableRead},
-			"UPDATE victim", boom,
-			[]string{"begin 3", "UPDATE victim", again},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-			s.Reset()
-			err := db.Transaction(func(tx *gorm.DB) error {
-				_ = tx.Exec(tc.text)
-				return tc.back
-			}, tc.o)
-			if !errors.Is(err, tc.back) {
-				t.Errorf("Transaction = %v, want %v", err, tc.back)
-			}
-			if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
-				t.Errorf("the next statement = %v on a new connection or not: %d",
-					err, len(s.Logins()))
-			}
-			var got []string
-			for _, r := range s.Requests() {
-				if r.SQL == "" {
-					r.SQL = fmt.Sprint(r.Kind, " ", r.Level)
+func TestTx_Isolation(t *testing.T) {
+	// The server keeps the isolation level of a transaction for the session, even when
+	// the pool resets the session.
+	t.Run("is reset after the transaction", func(t *testing.T) {
+		const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+		boom := errors.New("boom")
+		victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
+		s := answering(t, when("UPDATE victim", victim))
+		for _, tc := range []struct {
+			name string
+			o    *sql.TxOptions
+			text string
+			back error
+			want []string
+		}{
+			{"none", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
+			{
+				"the default", &sql.TxOptions{}, "UPDATE t",
+				nil,
+				[]string{"begin 2", "UPDATE t", "commit 0"},
+			},
+			{
+				"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t",
+				boom,
+				[]string{"begin 2", "UPDATE t", "rollback 0"},
+			},
+			{
+				"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t",
+				nil,
+				[]string{"begin 4", "UPDATE t", "commit 0", again},
+			},
+			{
+				"another that is rolled back",
+				&sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t",
+				boom,
+				[]string{"begin 5", "UPDATE t", "rollback 0", again},
+			},
+			{
+				"another that the server has ended",
+				&sql.TxOptions{Isolation: sql.LevelRepeatableRead},
+				"UPDATE victim", boom,
+				[]string{"begin 3", "UPDATE victim", again},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
+				s.Reset()
+				err := db.Transaction(func(tx *gorm.DB) error {
+					_ = tx.Exec(tc.text)
+					return tc.back
+				}, tc.o)
+				if !errors.Is(err, tc.back) {
+					t.Errorf("Transaction = %v, want %v", err, tc.back)
 				}
-				got = append(got, r.SQL)
-			}
-			if want := append(tc.want, "SELECT 1"); !slices.Equal(got, want) {
-				t.Errorf("requests = %q, want %q", got, want)
-			}
-		})
-	}
+				if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
+					t.Errorf("the next statement = %v on a new connection or not: %d",
+						err, len(s.Logins()))
+				}
+				var got []string
+				for _, r := range s.Requests() {
+					if r.SQL == "" {
+						r.SQL = fmt.Sprint(r.Kind, " ", r.Level)
+					}
+					got = append(got, r.SQL)
+				}
+				if want := append(tc.want, "SELECT 1"); !slices.Equal(got, want) {
+					t.Errorf("requests = %q, want %q", got, want)
+				}
+			})
+		}
+	})
+
+	t.Run("closes the connection if the reset fails", func(t *testing.T) {
+		for name, reply := range map[string]tdsReply{
+			"refused": tdsFail(50000, "no"),
+			"silent":  {Deaf: true},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := answering(t, when("SET TRANSACTION", reply))
+				db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
+				s.Reset()
+				begin := time.Now()
+				err := db.Transaction(func(*gorm.DB) error { return nil },
+					&sql.TxOptions{Isolation: sql.LevelSerializable})
+				if took := time.Since(begin); err != nil || took > 20*time.Second {
+					t.Errorf("Transaction = %v after %s, want that it is committed", err, took)
+				}
+				if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 1 {
+					t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
+				}
+			})
+		}
+	})
 }
 
-func TestALevelThatCannotBeTakenBackClosesItsConnection(t *testing.T) {
-	for name, reply := range map[string]tdsReply{
-		"refused": tdsFail(50000, "no"),
-		"silent":  {Deaf: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := answering(t, when("SET TRANSACTION", reply))
-			db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-			s.Reset()
-			begin := time.Now()
-			err := db.Transaction(func(*gorm.DB) error { return nil },
-				&sql.TxOptions{Isolation: sql.LevelSerializable})
-			if took := time.Since(begin); err != nil || took > 20*time.Second {
-				t.Errorf("Transaction = %v after %s, want that it is committed", err, took)
-			}
-			if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 1 {
-				t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
-			}
-		})
-	}
-}
-
-func TestATransactionOfReadsOnlyIsRefused(t *testing.T) {
-	s := answering(t, nil)
-	db, _ := open(t, s, xdb.Options{})
-	s.Reset()
-	err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})
-	if err == nil || len(s.Requests()) > 0 {
-		t.Errorf("Transaction = %v, requests %v; want an error alone", err, s.Requests())
-	}
+func TestConn_BeginTx(t *testing.T) {
+	t.Run("rejects a read-only transaction", func(t *testing.T) {
+		s := answering(t, nil)
+		db, _ := open(t, s, xdb.Options{})
+		s.Reset()
+		err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})
+		if err == nil || len(s.Requests()) > 0 {
+			t.Errorf("Transaction = %v, requests %v; want an error alone", err, s.Requests())
+		}
+	})
 }

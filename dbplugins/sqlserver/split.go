@@ -3,11 +3,11 @@ package sqlserver
 import "gorm.io/gorm/clause"
 
 const (
-	// maxVars is how many parameters the rows of one statement have. The server takes
-	// 2100, of which two carry the statement; the rest is for what stands behind the
-	// rows.
+	// maxVars is the maximum number of row parameters per statement. The server accepts
+	// 2100, including two for the statement itself; the others are available for the rest
+	// of the statement.
 	maxVars = 2000
-	// maxRows is what the server takes in VALUES.
+	// maxRows is the server's limit for VALUES.
 	maxRows = 1000
 )
 
@@ -33,7 +33,7 @@ func (in *insert) split() []insert {
 	return parts
 }
 
-// varsOf returns how many parameters a row has.
+// varsOf returns the number of parameters of a row.
 func varsOf(row []any) int {
 	n := 0
 	for _, value := range row {

@@ -3,11 +3,11 @@
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/sqlserver"
 //
-// It reads DATABASE_HOST (localhost; host\instance asks SQL Server Browser for the port),
-// DATABASE_PORT (1433), DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TLS and
-// DATABASE_TLS_CA. Times are written in UTC. FOR UPDATE becomes table hints, and an
-// insert with a conflict clause becomes MERGE; one that is longer than a statement may be
-// becomes several.
+// It reads DATABASE_HOST (localhost; for host\instance, SQL Server Browser provides the
+// port), DATABASE_PORT (1433), DATABASE_USER, DATABASE_PASS, DATABASE_NAME, DATABASE_TLS
+// and DATABASE_TLS_CA. Times are written in UTC. FOR UPDATE becomes table hints, and an
+// insert with a conflict clause becomes MERGE. A long insert is split into several
+// statements.
 package sqlserver
 
 import (

@@ -18,9 +18,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// TestServerConforms runs on a real server, and is skipped where there is none. The
-// double shows nothing of this.
-func TestServerConforms(t *testing.T) {
+// TestDriver_Conformance runs on a real server only.
+func TestDriver_Conformance(t *testing.T) {
 	server := dbtest.FindServer(t, sqlserver.Name)
 	parts := partsOfDSN(t, server.DSN)
 	admin := connect(t, server.DSN)
@@ -57,7 +56,7 @@ func TestServerConforms(t *testing.T) {
 	})
 }
 
-// badParts are those of the table of DSN, without the variables.
+// badParts returns the configurations of bad without the variables.
 func badParts() map[string]driver.Config {
 	all := map[string]driver.Config{}
 	for name, tc := range bad {
@@ -66,7 +65,7 @@ func badParts() map[string]driver.Config {
 	return all
 }
 
-// partsOfDSN takes a DSN apart.
+// partsOfDSN converts a DSN to a configuration.
 func partsOfDSN(tb testing.TB, dsn string) driver.Config {
 	tb.Helper()
 	cfg, err := msdsn.Parse(dsn)
@@ -83,7 +82,7 @@ func partsOfDSN(tb testing.TB, dsn string) driver.Config {
 	}
 }
 
-// connect opens the server of a DSN for what the harness itself asks.
+// connect opens the server of a DSN for the queries of the harness.
 func connect(tb testing.TB, dsn string) *sql.DB {
 	tb.Helper()
 	db, err := gorm.Open(sqlserver.Driver{}.Dialector(dsn), &gorm.Config{Logger: logger.Discard})
@@ -94,7 +93,7 @@ func connect(tb testing.TB, dsn string) *sql.DB {
 	return pool(tb, db)
 }
 
-// version is what the server says of itself.
+// version returns the name and version of the server.
 func version(tb testing.TB, admin *sql.DB) (text string) {
 	tb.Helper()
 	const query = "SELECT CONCAT(CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), ' ', " +
@@ -105,12 +104,11 @@ func version(tb testing.TB, admin *sql.DB) (text string) {
 	return text
 }
 
-// logins makes the names of logins unique.
+// logins makes login names unique.
 var logins atomic.Int64
 
-// awkwardLogin makes a login with text in its name and as its password, and a user of it.
-// A backslash cannot stand in the name of a login; the names of databases are seen to by
-// TestTheServerSeesUserPasswordAndDatabaseAsTheyAre.
+// awkwardLogin creates a login with text in its name and password, and its user. A login
+// name cannot contain a backslash. TestConnector_Login covers database names.
 func awkwardLogin(
 	tb testing.TB, admin *sql.DB, parts driver.Config, text string,
 ) (driver.Config, func(*gorm.DB) error) {
@@ -131,7 +129,7 @@ func awkwardLogin(
 			tb.Fatalf("%s: %v", strings.ReplaceAll(step.do, literal, "***"), err)
 		}
 		tb.Cleanup(func() {
-			// the server may not have noticed yet that the login is gone
+			// the server may still list the closed login
 			eventually(tb, step.undo, func() bool {
 				_, err := admin.ExecContext(late, step.undo)
 				return err == nil

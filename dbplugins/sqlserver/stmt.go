@@ -11,20 +11,20 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// grace is how long the server has to confirm that a statement has ended, when its
-// context has. The library waits ten times as long, and for ever while it sends.
+// grace is how long the server may take to confirm a cancellation. The library waits ten
+// times as long, and has no limit while it sends.
 const grace = 500 * time.Millisecond
 
-// bound closes the connection if what is under way does not end soon after ctx. The
-// caller calls end when it has.
-func (c *conn) bound(ctx context.Context) (end func()) {
-	return driver.Watchdog(ctx, grace, c.wires.cut)
+// watch closes the connection if an operation does not return soon after ctx is canceled.
+// The caller must call stop when the operation has returned.
+func (c *conn) watch(ctx context.Context) (stop func()) {
+	return driver.Watchdog(ctx, grace, c.wires.close)
 }
 
-// ended returns the context's error instead of err if the connection was closed for that,
-// and marks an error of the network as the database's.
-func (c *conn) ended(ctx context.Context, err error) error {
-	if err == nil || err == io.EOF { // the end of rows is the value itself
+// contextError returns ctx.Err() instead of err if the connection was closed because ctx
+// is canceled. It translates other network errors.
+func (c *conn) contextError(ctx context.Context, err error) error {
+	if err == nil || err == io.EOF { // io.EOF is the end of the rows and must not be wrapped
 		return err
 	}
 	if ctx.Err() == nil || !c.wires.closed() {
@@ -35,8 +35,8 @@ func (c *conn) ended(ctx context.Context, err error) error {
 
 // Ping implements driver.Pinger.
 func (c *conn) Ping(ctx context.Context) error {
-	defer c.bound(ctx)()
-	return c.ended(ctx, c.Conn.Ping(ctx))
+	defer c.watch(ctx)()
+	return c.contextError(ctx, c.Conn.Ping(ctx))
 }
 
 // PrepareContext implements driver.ConnPrepareContext. It sends nothing.
@@ -48,8 +48,8 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 	return inner, err // a bulk copy
 }
 
-// stmt is the library's statement, which ends soon after its context also if the
-// server is silent.
+// stmt is a statement of the library that returns soon after its context is canceled,
+// even if the server does not respond.
 type stmt struct {
 	*mssql.Stmt
 
@@ -60,38 +60,38 @@ type stmt struct {
 func (s *stmt) ExecContext(
 	ctx context.Context, args []sqldriver.NamedValue,
 ) (sqldriver.Result, error) {
-	defer s.conn.bound(ctx)()
+	defer s.conn.watch(ctx)()
 	result, err := s.Stmt.ExecContext(ctx, args)
-	return result, s.conn.ended(ctx, err)
+	return result, s.conn.contextError(ctx, err)
 }
 
 // QueryContext implements driver.StmtQueryContext.
 func (s *stmt) QueryContext(
 	ctx context.Context, args []sqldriver.NamedValue,
 ) (sqldriver.Rows, error) {
-	end := s.conn.bound(ctx)
+	stop := s.conn.watch(ctx)
 	inner, err := s.Stmt.QueryContext(ctx, args)
 	lib, ok := inner.(*mssql.Rows)
-	if err != nil || !ok { // or the rows are read as messages
-		end()
-		return inner, s.conn.ended(ctx, err)
+	if err != nil || !ok { // not *mssql.Rows: the rows are read as messages
+		stop()
+		return inner, s.conn.contextError(ctx, err)
 	}
-	return &rows{lib, func(err error) error { return s.conn.ended(ctx, err) }, end}, nil
+	return &rows{lib, func(err error) error { return s.conn.contextError(ctx, err) }, stop}, nil
 }
 
-// rows are the library's, bound like their statement.
+// rows are rows of the library, watched like their statement.
 type rows struct {
 	*mssql.Rows
 
-	ended func(error) error
-	end   func()
+	translate func(error) error
+	stop      func()
 }
 
 // Next implements driver.Rows.
-func (r *rows) Next(dest []sqldriver.Value) error { return r.ended(r.Rows.Next(dest)) }
+func (r *rows) Next(dest []sqldriver.Value) error { return r.translate(r.Rows.Next(dest)) }
 
 // Close implements driver.Rows.
 func (r *rows) Close() error {
-	defer r.end()
-	return r.ended(r.Rows.Close())
+	defer r.stop()
+	return r.translate(r.Rows.Close())
 }

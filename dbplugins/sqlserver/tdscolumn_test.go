@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The types of values, 2.2.5.4.
+// Types of values, 2.2.5.4.
 const (
 	tdsTypeNull           = 0x1f
 	tdsTypeInt            = 0x26
@@ -20,7 +20,7 @@ const (
 	tdsTypeVarBinary      = 0xa5
 	tdsTypeNVarChar       = 0xe7
 
-	tdsNull64 = math.MaxUint64 // in the place of a length
+	tdsNull64 = math.MaxUint64 // instead of a length
 )
 
 // tdsColumn is a column of a result.
@@ -28,10 +28,10 @@ type tdsColumn struct {
 	Name string
 
 	info   []byte           // its type
-	encode func(any) []byte // of one value of it
+	encode func(any) []byte // encodes a value
 }
 
-// tdsBigInt is a column of int64.
+// tdsBigInt returns a column of int64.
 func tdsBigInt(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeInt, 8}, func(v any) []byte {
 		return tdsShort(v, func() []byte {
@@ -40,7 +40,7 @@ func tdsBigInt(name string) tdsColumn {
 	}}
 }
 
-// tdsBit is a column of bool.
+// tdsBit returns a column of bool.
 func tdsBit(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeBit, 1}, func(v any) []byte {
 		return tdsShort(v, func() []byte {
@@ -52,7 +52,7 @@ func tdsBit(name string) tdsColumn {
 	}}
 }
 
-// tdsNVarChar is a column of texts of any length.
+// tdsNVarChar returns a column of strings of any length.
 func tdsNVarChar(name string) tdsColumn {
 	return tdsColumn{
 		name,
@@ -63,14 +63,15 @@ func tdsNVarChar(name string) tdsColumn {
 	}
 }
 
-// tdsVarBinary is a column of []byte of any length.
+// tdsVarBinary returns a column of []byte of any length.
 func tdsVarBinary(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeVarBinary, 0xff, 0xff}, func(v any) []byte {
 		return tdsLong(v, func() []byte { return tdsAs[[]byte](v) })
 	}}
 }
 
-// tdsDateTimeOffset is a column of time.Time in microseconds, each in its own zone.
+// tdsDateTimeOffset returns a column of time.Time in microseconds, each with its own
+// offset.
 func tdsDateTimeOffset(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeDateTimeOffset, 6}, func(v any) []byte {
 		return tdsShort(v, func() []byte {
@@ -78,7 +79,7 @@ func tdsDateTimeOffset(name string) tdsColumn {
 			day := at.UTC().Truncate(24 * time.Hour)
 			parts := uint64(at.Sub(day).Microseconds()) // not negative
 			out := binary.LittleEndian.AppendUint64(nil, parts)[:5]
-			days := day.Unix()/(24*60*60) + 719162 // of the year 1 to 1970
+			days := day.Unix()/(24*60*60) + 719162 // days from year 1 to 1970
 			_, offset := at.Zone()
 			// of this era
 			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...)
@@ -88,8 +89,7 @@ func tdsDateTimeOffset(name string) tdsColumn {
 	}}
 }
 
-// tdsDecimal is a column of numbers that are given as texts, with four digits behind the
-// point.
+// tdsDecimal returns a column of decimal strings with four fractional digits.
 func tdsDecimal(name string) tdsColumn {
 	const precision, scale = 38, 4
 	return tdsColumn{name, []byte{tdsTypeDecimal, 17, precision, scale}, func(v any) []byte {
@@ -109,7 +109,7 @@ func tdsDecimal(name string) tdsColumn {
 	}}
 }
 
-// tdsAs returns the value that a column holds; another type is a fault of the test.
+// tdsAs returns the value of a column. It panics if the test passes another type.
 func tdsAs[T any](v any) T {
 	value, ok := v.(T)
 	if !ok {
@@ -118,7 +118,7 @@ func tdsAs[T any](v any) T {
 	return value
 }
 
-// tdsShort is a value with its length in a byte; 0 is NULL.
+// tdsShort encodes a value with a one-byte length; 0 is NULL.
 func tdsShort(v any, encode func() []byte) []byte {
 	if v == nil {
 		return []byte{0}
@@ -127,7 +127,7 @@ func tdsShort(v any, encode func() []byte) []byte {
 	return append([]byte{byte(len(b))}, b...) // short
 }
 
-// tdsLong is a value in pieces.
+// tdsLong encodes a value in chunks.
 func tdsLong(v any, encode func() []byte) []byte {
 	if v == nil {
 		return binary.LittleEndian.AppendUint64(nil, tdsNull64)
@@ -163,7 +163,7 @@ func tdsFloat(b []byte) any {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// tdsParseDecimal reads a sign and an integer, which is the number without its point.
+// tdsParseDecimal parses a sign and the unscaled integer.
 func tdsParseDecimal(b []byte, scale int) any {
 	number := new(big.Int).SetBytes(tdsReversed(b[1:]))
 	if b[0] == 0 {

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// tdsLogin is what a client says of itself.
+// tdsLogin is the login of a client.
 type tdsLogin struct {
 	User, Password, Database, App string
-	// Encrypted says whether the login came through TLS, Session whether the rest does.
+	// Encrypted reports whether the login was encrypted, Session whether the rest is.
 	Encrypted, Session bool
 }
 
-// The answers to the wish for encryption, 2.2.6.5.
+// Responses to the requested encryption, 2.2.6.5.
 const (
-	tdsEncryptOff    = 0 // of the login alone
+	tdsEncryptOff    = 0 // only the login
 	tdsEncryptOn     = 1
 	tdsEncryptNotSup = 2
 	tdsEncryptReq    = 3
 )
 
-// prelogin agrees on encryption, and begins it.
+// prelogin negotiates and starts encryption.
 func (s *tdsSession) prelogin() error {
 	kind, body, err := tdsReadMessage(s.conn)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *tdsSession) prelogin() error {
 	return nil
 }
 
-// tdsWishOf returns what a client wants to encrypt.
+// tdsWishOf returns the encryption that a client requests.
 func tdsWishOf(body []byte) byte {
 	for at := 0; at+5 <= len(body) && body[at] != 0xff; at += 5 {
 		offset := int(binary.BigEndian.Uint16(body[at+1:]))
@@ -74,7 +74,7 @@ func (o tdsOptions) agree(wish byte) byte {
 	}
 }
 
-// login reads the login and answers it; false: the client may not come in.
+// login reads the login and responds. It returns false if the login is rejected.
 func (s *tdsSession) login() bool {
 	kind, body, err := tdsReadMessage(s.transport)
 	if err != nil || kind != tdsPacketLogin7 {
@@ -99,7 +99,7 @@ func (s *tdsSession) login() bool {
 	return s.reply(tdsAcknowledgement(l)) == nil
 }
 
-// tdsParseLogin reads LOGIN7, 2.2.6.4: offsets in bytes and lengths in UTF-16 units.
+// tdsParseLogin parses LOGIN7, 2.2.6.4: offsets in bytes, lengths in UTF-16 units.
 func tdsParseLogin(body []byte) (tdsLogin, error) {
 	field := func(at int) []byte {
 		if at+4 > len(body) {
@@ -126,8 +126,8 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 	}, nil
 }
 
-// tdsHandshake carries the messages of a TLS handshake in packets of TDS. After its end
-// it is the connection itself.
+// tdsHandshake transports the messages of a TLS handshake in TDS packets. After the
+// handshake it is the plain connection.
 type tdsHandshake struct {
 	net.Conn
 
@@ -158,7 +158,7 @@ func (h *tdsHandshake) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write implements net.Conn. The client wants all that belongs together in one message.
+// Write implements net.Conn. The client expects each handshake flight in one message.
 func (h *tdsHandshake) Write(p []byte) (int, error) {
 	if h.over {
 		return h.Conn.Write(p)
@@ -182,5 +182,5 @@ func (h *tdsHandshake) end() error {
 	return err
 }
 
-// SetDeadline implements net.Conn; the double has none.
+// SetDeadline implements net.Conn. It does nothing.
 func (h *tdsHandshake) SetDeadline(time.Time) error { return nil }

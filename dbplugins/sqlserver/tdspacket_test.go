@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The types of messages, 2.2.3.1.1.
+// Types of messages, 2.2.3.1.1.
 const (
 	tdsPacketBatch       = 0x01
 	tdsPacketRPC         = 0x03
@@ -21,7 +21,7 @@ const (
 	tdsHeaderSize  = 8
 	tdsPacketSize  = 4096
 	tdsLastPacket  = 0x01
-	tdsLargestText = 64 << 20 // bytes of a message
+	tdsLargestText = 64 << 20 // maximum bytes of a message
 )
 
 // tdsReadMessage reads the packets of one message.

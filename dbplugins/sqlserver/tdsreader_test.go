@@ -8,7 +8,8 @@ import (
 
 var errShort = errors.New("the message is too short")
 
-// tdsReader takes values from a message. Behind its end all are zero, and err says so.
+// tdsReader reads values from a message. After the end of the message it sets err and
+// returns zero values.
 type tdsReader struct {
 	data []byte
 	err  error
@@ -29,10 +30,10 @@ func (r *tdsReader) uint16() uint16 { return binary.LittleEndian.Uint16(r.bytes(
 func (r *tdsReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.bytes(4)) }
 func (r *tdsReader) uint64() uint64 { return binary.LittleEndian.Uint64(r.bytes(8)) }
 
-// text takes a text of n UTF-16 units.
+// text reads a string of n UTF-16 units.
 func (r *tdsReader) text(n int) string { return tdsFromUTF16(r.bytes(2 * n)) }
 
-// shortText takes a text whose length stands before it in a byte.
+// shortText reads a string with a one-byte length.
 func (r *tdsReader) shortText() string { return r.text(int(r.byte())) }
 
 func tdsFromUTF16(b []byte) string {

@@ -5,33 +5,33 @@ import (
 	"unicode/utf16"
 )
 
-// tdsReply is what a statement is answered with.
+// tdsReply is the response to a statement.
 type tdsReply struct {
 	Columns  []tdsColumn
-	Rows     [][]any // as many values as columns, nil for NULL
-	Affected uint64  // rows, where there are no Columns
+	Rows     [][]any // one value per column, nil for NULL
+	Affected uint64  // affected rows if there are no Columns
 	Errors   []tdsError
-	Rollback bool // the server has ended the transaction
+	Rollback bool // the server rolled the transaction back
 
-	Hang   bool // no answer until the client gives up
-	Deaf   bool // nor then
-	Cut    bool // the connection ends instead
-	Broken bool // it ends in the middle of the answer
+	Hang   bool // respond only to a cancellation
+	Deaf   bool // never respond
+	Cut    bool // close the connection instead
+	Broken bool // close the connection within the response
 }
 
-// tdsError is an error of the server.
+// tdsError is a server error.
 type tdsError struct {
 	Number  int32
-	Class   byte // severity; 0 is 14
+	Class   byte // severity; 0 means 14
 	Message string
 }
 
-// tdsFail is a reply with one error.
+// tdsFail returns a reply with one error.
 func tdsFail(number int32, message string) tdsReply {
 	return tdsReply{Errors: []tdsError{{Number: number, Message: message}}}
 }
 
-// The tokens of an answer, 2.2.4, and what stands in DONE.
+// Response tokens, 2.2.4, and the status bits of DONE.
 const (
 	tdsTokenReturnStatus = 0x79
 	tdsTokenColumns      = 0x81
@@ -49,7 +49,7 @@ const (
 	tdsDoneAttention = 0x20
 )
 
-// The changes of the session that a server tells of, 2.2.7.9.
+// Session changes that a server reports, 2.2.7.9.
 const (
 	tdsEnvDatabase   = 1
 	tdsEnvPacketSize = 4
@@ -58,8 +58,8 @@ const (
 	tdsEnvRollback   = 10
 )
 
-// tokens writes the answer. One to a remote procedure call has a status, and its
-// statements end within it.
+// tokens encodes the response. The response to a remote procedure call has a status and
+// uses DONEINPROC.
 func (a tdsReply) tokens(kind tdsKind) []byte {
 	var out []byte
 	if a.Rollback {
@@ -112,7 +112,7 @@ func tdsErrorTokens(errs []tdsError) []byte {
 	return out
 }
 
-// tdsAcknowledgement lets a client in.
+// tdsAcknowledgement accepts a login.
 func tdsAcknowledgement(l tdsLogin) []byte {
 	out := tdsChange(tdsEnvDatabase, append(tdsShortText(l.Database), tdsShortText("master")...))
 	ack := append([]byte{1, 0x74, 0, 0, 4}, tdsShortText("Microsoft SQL Server")...)
@@ -126,7 +126,7 @@ func tdsChange(kind byte, values []byte) []byte {
 	return tdsSized(tdsTokenChange, append([]byte{kind}, values...))
 }
 
-// tdsSized is a token with its length before its body.
+// tdsSized encodes a token with its length before its body.
 func tdsSized(token byte, body []byte) []byte {
 	// short
 	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...)

@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// tdsKind is what a client asks for.
+// tdsKind is the kind of a request.
 type tdsKind string
 
-// The kinds of requests.
+// Kinds of requests.
 const (
-	tdsBatch     tdsKind = "batch"     // a statement without parameters
-	tdsRPC       tdsKind = "rpc"       // one with parameters, or a procedure
-	tdsBegin     tdsKind = "begin"     // of a transaction
-	tdsCommit    tdsKind = "commit"    // of a transaction
-	tdsRollback  tdsKind = "rollback"  // of a transaction
-	tdsAttention tdsKind = "attention" // gives up a statement
+	tdsBatch     tdsKind = "batch" // statement without parameters
+	tdsRPC       tdsKind = "rpc"   // statement with parameters, or a procedure
+	tdsBegin     tdsKind = "begin"
+	tdsCommit    tdsKind = "commit"
+	tdsRollback  tdsKind = "rollback"
+	tdsAttention tdsKind = "attention" // cancels a statement
 )
 
-// tdsRequest is what a client has asked for.
+// tdsRequest is a request of a client.
 type tdsRequest struct {
 	Kind          tdsKind
 	SQL           string
 	Params        []tdsParam
-	InTransaction bool   // whether the server has begun one
-	Transaction   uint64 // for which the client has sent it, 0 for none
-	// of isolation that a Begin asks for: 0 as before, 2 READ COMMITTED, 4 SERIALIZABLE,
-	// 5 SNAPSHOT
+	InTransaction bool   // whether a transaction is open on the server
+	Transaction   uint64 // ID that the client sent; 0 without a transaction
+	// Isolation level of a Begin: 0 unchanged, 2 READ COMMITTED, 4 SERIALIZABLE, 5
+	// SNAPSHOT.
 	Level byte
 }
 
-// tdsParam is a parameter as it came. Value is nil, int64, float64, bool, string, []byte
-// or time.Time.
+// tdsParam is a received parameter. Value is nil, int64, float64, bool, string, []byte or
+// time.Time.
 type tdsParam struct {
 	Name, Type string
 	Value      any
 }
 
-const tdsExecuteSQL = 10 // the number of sp_executesql
+const tdsExecuteSQL = 10 // procedure ID of sp_executesql
 
 func tdsParseStatement(kind byte, body []byte) (tdsRequest, error) {
 	r := &tdsReader{data: body}
@@ -65,7 +65,7 @@ func tdsParseStatement(kind byte, body []byte) (tdsRequest, error) {
 	return q, r.err
 }
 
-// headers takes ALL_HEADERS, 2.2.5.3, and returns the transaction in them.
+// headers reads ALL_HEADERS, 2.2.5.3, and returns the transaction ID.
 func (r *tdsReader) headers() (transaction uint64) {
 	all := &tdsReader{data: r.bytes(int(r.uint32()) - 4)}
 	for len(all.data) > 0 {
@@ -77,7 +77,7 @@ func (r *tdsReader) headers() (transaction uint64) {
 	return transaction
 }
 
-// param takes a parameter of a remote procedure call, 2.2.6.6.
+// param reads a parameter of a remote procedure call, 2.2.6.6.
 func (r *tdsReader) param() tdsParam {
 	p := tdsParam{Name: r.shortText()}
 	r.byte() // flags
@@ -85,7 +85,7 @@ func (r *tdsReader) param() tdsParam {
 	return p
 }
 
-// value takes a type and a value of it, 2.2.5.4 and 2.2.5.5.
+// value reads a type and its value, 2.2.5.4 and 2.2.5.5.
 func (r *tdsReader) value() (name string, value any) {
 	switch kind := r.byte(); kind {
 	case tdsTypeNull:
@@ -141,7 +141,7 @@ func (r *tdsReader) integer() (string, any) {
 	}
 }
 
-// long takes a text or bytes, in one piece or in several.
+// long reads a string or bytes, in one or several chunks.
 func (r *tdsReader) long(kind byte) (string, any) {
 	size := r.uint16()
 	name := fmt.Sprintf("varbinary(%d)", size)
@@ -174,8 +174,8 @@ func (r *tdsReader) long(kind byte) (string, any) {
 	return name, append([]byte{}, b...)
 }
 
-// tdsParseDateTimeOffset reads parts of a second, days since the year 1, both in UTC, and
-// the offset of the zone in minutes.
+// tdsParseDateTimeOffset reads the fraction of the day and the days since year 1, both in
+// UTC, and the offset of the time zone in minutes.
 func tdsParseDateTimeOffset(b []byte, scale int) time.Time {
 	n := len(b) - 5
 	parts := new(big.Int).SetBytes(tdsReversed(b[:n])).Int64()

@@ -8,42 +8,41 @@ import (
 	"sync"
 )
 
-// tdsOptions say how a double behaves.
+// tdsOptions configure a double.
 type tdsOptions struct {
-	// Answer is asked for every statement; nil answers each with nothing. It is called
-	// from any goroutine.
+	// Answer is called for every statement, from any goroutine. If it is nil, every
+	// statement has an empty response.
 	Answer func(tdsRequest) tdsReply
-	// Login is asked for every login; nil lets everybody in. What it returns is sent
-	// instead of an acknowledgement.
+	// Login is called for every login. A returned error rejects the login; if Login is
+	// nil, every login is accepted.
 	Login func(tdsLogin) []tdsError
-	// Transaction is called before a begin, commit or rollback is answered; it may be
+	// Transaction is called before the response to a begin, commit or rollback. It may be
 	// nil.
 	Transaction func(tdsKind)
-	// TLS is the certificate and the rest; nil is a server without encryption.
+	// TLS is the TLS configuration; nil disables encryption.
 	TLS *tls.Config
-	// Force demands that the whole session is encrypted.
+	// Force requires encryption of the whole session.
 	Force bool
-	// Silent accepts connections and never says a word.
+	// Silent accepts connections but never responds.
 	Silent bool
 }
 
-// tdsServer is a test double of SQL Server: a listener that implements as much of TDS 7.4
-// ([MS-TDS]) as the driver needs to log in, to run and cancel statements and to use
-// transactions. It does not parse SQL: a function of the test returns each reply. It
-// shows what a client sends and how it handles a reply, and proves nothing about SQL
-// Server.
+// tdsServer is a test double of SQL Server. It implements the part of TDS 7.4 ([MS-TDS])
+// that the driver needs for logins, statements, cancellation and transactions. It does
+// not parse SQL; a function of the test returns each response. It therefore tests the
+// client and proves nothing about SQL Server.
 type tdsServer struct {
 	options tdsOptions
 
 	mu       sync.Mutex
 	listener net.Listener
-	conns    map[net.Conn]bool // nil: it is stopped
+	conns    map[net.Conn]bool // nil after Stop
 	logins   []tdsLogin
 	requests []tdsRequest
 	running  sync.WaitGroup
 }
 
-// tdsStart starts a double on a free port of the loopback address.
+// tdsStart starts a double on a free loopback port.
 func tdsStart(o tdsOptions) (*tdsServer, error) {
 	s := &tdsServer{options: o}
 	return s, s.listen("127.0.0.1:0")
@@ -74,7 +73,7 @@ func (s *tdsServer) listen(address string) error {
 	return nil
 }
 
-// keep notes a connection that Stop has to break.
+// keep registers a connection that Stop closes.
 func (s *tdsServer) keep(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (s *tdsServer) drop(conn net.Conn) {
 	delete(s.conns, conn)
 }
 
-// Stop breaks every connection, refuses new ones, and waits until nothing runs any more.
+// Stop closes every connection, rejects new ones and waits for all goroutines.
 func (s *tdsServer) Stop() error {
 	s.mu.Lock()
 	conns := s.conns
@@ -105,15 +104,15 @@ func (s *tdsServer) Stop() error {
 	s.mu.Unlock()
 	s.running.Wait()
 	if conns == nil {
-		return nil // it was stopped before
+		return nil // already stopped
 	}
 	return err
 }
 
-// Restart starts a double that was stopped at its address.
+// Restart restarts a stopped double at the same address.
 func (s *tdsServer) Restart() error { return s.listen(s.listener.Addr().String()) }
 
-// Port is where it listens.
+// Port returns the port of the double.
 func (s *tdsServer) Port() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,28 +120,28 @@ func (s *tdsServer) Port() int {
 	return address.Port
 }
 
-// Connections returns how many clients are connected.
+// Connections returns the number of connected clients.
 func (s *tdsServer) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
-// Logins returns every login so far.
+// Logins returns all logins since the last Reset.
 func (s *tdsServer) Logins() []tdsLogin {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.logins)
 }
 
-// Requests returns what was asked since the last Reset, in order.
+// Requests returns the requests since the last Reset, in order.
 func (s *tdsServer) Requests() []tdsRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Reset forgets requests and logins.
+// Reset removes the recorded requests and logins.
 func (s *tdsServer) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type tdsSession struct {
 	inTx       bool
 }
 
-// serve talks to the client until one of them ends it.
+// serve serves the client until the connection is closed.
 func (s *tdsSession) serve() {
 	s.transport = s.conn
 	if s.server.options.Silent {
@@ -33,7 +33,7 @@ func (s *tdsSession) serve() {
 	}
 }
 
-// message answers one message; false: the connection ends.
+// message responds to one message. It returns false when the connection must be closed.
 func (s *tdsSession) message(kind byte, body []byte) bool {
 	switch kind {
 	case tdsPacketBatch, tdsPacketRPC:
@@ -41,7 +41,7 @@ func (s *tdsSession) message(kind byte, body []byte) bool {
 		return err == nil && s.statement(r)
 	case tdsPacketTransaction:
 		return s.transaction(body)
-	case tdsPacketAttention: // to a statement that was over already
+	case tdsPacketAttention: // for a finished statement
 		s.server.note(tdsRequest{Kind: tdsAttention})
 		return s.reply(tdsDone(tdsTokenDone, tdsDoneAttention, 0)) == nil
 	default:
@@ -49,7 +49,7 @@ func (s *tdsSession) message(kind byte, body []byte) bool {
 	}
 }
 
-// statement answers as the test wants it.
+// statement sends the response of the test.
 func (s *tdsSession) statement(r tdsRequest) bool {
 	r.InTransaction = s.inTx
 	s.server.note(r)
@@ -60,7 +60,7 @@ func (s *tdsSession) statement(r tdsRequest) bool {
 	switch {
 	case answer.Cut:
 		return false
-	case answer.Broken: // a row begins, and nothing follows
+	case answer.Broken: // a row starts and is not completed
 		_ = s.reply([]byte{tdsTokenColumns, 1, 0, 0, 0})
 		return false
 	case answer.Deaf:
@@ -75,7 +75,7 @@ func (s *tdsSession) statement(r tdsRequest) bool {
 	return s.reply(answer.tokens(r.Kind)) == nil
 }
 
-// hang waits until the client gives up.
+// hang waits until the client cancels.
 func (s *tdsSession) hang() bool {
 	for {
 		kind, _, err := tdsReadMessage(s.transport)
@@ -89,7 +89,7 @@ func (s *tdsSession) hang() bool {
 	}
 }
 
-// The requests of the transaction manager, 2.2.6.9, and the changes that answer them.
+// Transaction manager requests, 2.2.6.9, and the session changes in the responses.
 var tdsTransactions = map[uint16]struct {
 	kind   tdsKind
 	change byte
@@ -116,7 +116,7 @@ func (s *tdsSession) transaction(body []byte) bool {
 	}
 	s.inTx = t.kind == tdsBegin
 	id := append([]byte{8}, binary.LittleEndian.AppendUint64(nil, 7)...)
-	values := append([]byte{0}, id...) // no new one, the old one
+	values := append([]byte{0}, id...) // no new ID, the old ID
 	if s.inTx {
 		values = append(id, 0)
 	}

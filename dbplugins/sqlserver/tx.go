@@ -7,87 +7,85 @@ import (
 	"time"
 )
 
-// rollbackTimeout bounds the wait for the answer to a rollback. Without one the
-// connection is closed, and the server rolls back by itself.
+// rollbackTimeout limits the wait for the response to a rollback. After it the connection
+// is closed, which makes the server roll back.
 const rollbackTimeout = 2 * time.Second
 
-// readCommitted is the isolation level of a transaction that asks for none, and of each
-// statement outside of one.
+// readCommitted is the default isolation level, also outside of transactions.
 const readCommitted = sqldriver.IsolationLevel(sql.LevelReadCommitted)
 
-// BeginTx implements driver.ConnBeginTx. The server keeps the level of a transaction for
-// its session, also when the session is reset for the pool; so each transaction states
-// its level, and one of another level takes it back behind itself.
+// BeginTx implements driver.ConnBeginTx. The server keeps the isolation level of a
+// transaction for the session, even when the pool resets the session. Therefore each
+// transaction sets its level, and a level other than the default is reset afterwards.
 func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx, error) {
-	defer c.bound(ctx)()
+	defer c.watch(ctx)()
 	if o.Isolation == sqldriver.IsolationLevel(sql.LevelDefault) {
 		o.Isolation = readCommitted
 	}
-	life := &lifetime{ctx}
-	inner, err := c.Conn.BeginTx(life, o) // it is ctx until the rollback
+	txCtx := &txContext{ctx}
+	inner, err := c.Conn.BeginTx(txCtx, o) // ctx until the rollback
 	if err != nil {
-		if o.Isolation != readCommitted && ctx.Err() != nil { // it may have started
-			c.wires.cut()
+		if o.Isolation != readCommitted && ctx.Err() != nil { // the transaction may have started
+			c.wires.close()
 		}
-		return nil, c.ended(ctx, err)
+		return nil, c.contextError(ctx, err)
 	}
-	return &tx{inner, c, life, o.Isolation}, nil
+	return &tx{inner, c, txCtx, o.Isolation}, nil
 }
 
-// tx is the library's transaction, which waits for the answer to its rollback. The
-// library waits for none if the context of the transaction has ended, as it has
-// whenever that is the reason: the next statement of the connection would still be sent
-// for the transaction that has ended.
+// tx is a transaction of the library that waits for the response to its rollback. The
+// library does not wait if the context of the transaction is canceled. The next statement
+// of the connection would then be sent with the old transaction ID.
 type tx struct {
 	sqldriver.Tx
 
 	conn  *conn
-	life  *lifetime
+	txCtx *txContext
 	level sqldriver.IsolationLevel
 }
 
-// lifetime is the context that the library keeps for a transaction. It is another one for
+// txContext is the context that the library stores for a transaction. It is replaced for
 // the rollback.
-type lifetime struct{ context.Context }
+type txContext struct{ context.Context }
 
 // Commit implements driver.Tx.
 func (t *tx) Commit() error {
-	ctx := t.life.Context
-	end := t.conn.bound(ctx)
-	err := t.conn.ended(ctx, t.Tx.Commit())
+	ctx := t.txCtx.Context
+	end := t.conn.watch(ctx)
+	err := t.conn.contextError(ctx, t.Tx.Commit())
 	end()
-	t.takeBackLevel()
+	t.resetLevel()
 	return err
 }
 
 // Rollback implements driver.Tx.
 func (t *tx) Rollback() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.life.Context), rollbackTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.txCtx.Context), rollbackTimeout)
 	defer cancel()
-	end := t.conn.bound(ctx)
-	t.life.Context = ctx
+	end := t.conn.watch(ctx)
+	t.txCtx.Context = ctx
 	err := t.Tx.Rollback()
 	end()
 	if err != nil && ctx.Err() != nil {
 		return sqldriver.ErrBadConn
 	}
-	t.takeBackLevel()
+	t.resetLevel()
 	return err
 }
 
-// takeBackLevel gives the session the usual level again. What has become of the
-// transaction is known by then, so a failure ends the connection only.
-func (t *tx) takeBackLevel() {
+// resetLevel restores the default isolation level. The result of the transaction is
+// already known, so a failure only closes the connection.
+func (t *tx) resetLevel() {
 	if t.level == readCommitted || !t.conn.IsValid() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.life.Context), rollbackTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.txCtx.Context), rollbackTimeout)
 	defer cancel()
-	again, err := t.conn.PrepareContext(ctx, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
-	if s, ok := again.(*stmt); ok && err == nil {
+	reset, err := t.conn.PrepareContext(ctx, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+	if s, ok := reset.(*stmt); ok && err == nil {
 		_, err = s.ExecContext(ctx, nil)
 	}
 	if err != nil {
-		t.conn.wires.cut()
+		t.conn.wires.close()
 	}
 }

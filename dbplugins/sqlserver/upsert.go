@@ -10,21 +10,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// excluded is what gorm calls the rows that are to be inserted.
+// excluded is gorm's name for the rows to insert.
 const excluded = "excluded"
 
-// upsert says what becomes of a row that is there already.
+// upsert describes how to handle conflicting rows.
 type upsert struct {
 	clause.OnConflict
 
-	targets [][]string // sets of columns; a row with the same values in one of them is there
+	targets [][]string // column sets; a row that is equal in one of them is a conflict
 }
 
 var errNoTarget = errors.New("sqlserver: clause.OnConflict: " +
-	"MERGE has nothing for OnConstraint and TargetWhere: name the Columns")
+	"OnConstraint and TargetWhere are not supported: set Columns")
 
-// newUpsert returns what the statement's clause.OnConflict means, nil if no row can be
-// there already.
+// newUpsert converts the statement's clause.OnConflict. It returns nil if no conflict is
+// possible.
 func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 	on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
 	if !ok {
@@ -46,14 +46,13 @@ func newUpsert(stmt *gorm.Statement, columns []clause.Column) *upsert {
 		}
 	}
 	if len(u.targets) == 0 {
-		return nil // the server makes the key
+		return nil // the server generates the key
 	}
 	return u
 }
 
-// conflictTargets returns the columns that the clause names, else those of the primary
-// key. To do nothing, whatever the conflict, looks at every unique index that the entity
-// declares.
+// conflictTargets returns the columns of the clause, or those of the primary key.
+// DoNothing without columns also includes every unique index of the entity.
 func conflictTargets(stmt *gorm.Statement, on clause.OnConflict) (targets [][]string) {
 	if len(on.Columns) > 0 {
 		var target []string

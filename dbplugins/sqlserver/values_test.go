@@ -12,114 +12,117 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-func TestParametersGoAsTheyAre(t *testing.T) {
-	east := time.FixedZone("east", 8*3600)
-	at := time.Date(2024, 3, 1, 7, 59, 59, 999999000, east)
-	text, small := "x", int8(-1)
-	s := answering(t, nil)
-	db, _ := open(t, s, xdb.Options{})
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  string
-	}{
-		{name: "the smallest int8", value: int8(-128), want: "smallint -128"},
-		{name: "a pointer to an int8", value: &small, want: "bigint -1"},
-		{name: "int16", value: int16(-300), want: "smallint -300"},
-		{name: "uint8", value: uint8(255), want: "tinyint 255"},
-		{name: "int64", value: int64(math.MinInt64), want: "bigint -9223372036854775808"},
-		{name: "uint64", value: uint64(math.MaxInt64), want: "bigint 9223372036854775807"},
-		{name: "bool", value: true, want: "bit true"},
-		{name: "float64", value: 1.5, want: "float(8) 1.5"},
-		{name: "text", value: "größe 🔑", want: "nvarchar(8) größe 🔑"},
-		{name: "text with a NUL", value: "a\x00b", want: "nvarchar(3) a\x00b"},
-		{name: "pointer to a text", value: &text, want: "nvarchar(1) x"},
-		{name: "empty text", value: "", want: "nvarchar(max) "},
-		{
-			name:  "text of 4001",
-			value: fmt.Sprintf("%04001d", 0), want: "nvarchar(max) " + fmt.Sprintf("%04001d", 0),
-		},
-		{name: "bytes", value: []byte{0, 255}, want: "varbinary(2) [0 255]"},
-		{name: "no bytes", value: []byte(nil), want: "varbinary(max) <nil>"},
-		{name: "nil", value: nil, want: "null <nil>"},
-		{
-			name:  "time of another zone",
-			value: at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
-		},
-		{
-			name:  "pointer to a time",
-			value: &at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
-		},
-		{
-			name: "sql.NullTime", value: sql.NullTime{Time: at, Valid: true},
-			want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
-		},
-		{
-			name:  "sql.NullString",
-			value: sql.NullString{String: "x", Valid: true}, want: "nvarchar(1) x",
-		},
-		{
-			name: "a late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
-			want: "datetimeoffset(7) 9999-12-31 23:59:59 +0000 +0000",
-		},
-		{
-			name:  "the zero time",
-			value: time.Time{}, want: "datetimeoffset(7) 0001-01-01 00:00:00 +0000 +0000",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s.Reset()
-			if err := db.Exec("UPDATE t SET x = ?", tc.value).Error; err != nil {
-				t.Fatal(err)
-			}
-			p := s.Requests()[0].Params[0]
-			if got := fmt.Sprintf("%s %v", p.Type, p.Value); got != tc.want {
-				t.Errorf("parameter = %q, want %q", got, tc.want)
-			}
-		})
-	}
+func TestConn_CheckNamedValue(t *testing.T) {
+	t.Run("sends parameters unchanged", func(t *testing.T) {
+		east := time.FixedZone("east", 8*3600)
+		at := time.Date(2024, 3, 1, 7, 59, 59, 999999000, east)
+		text, small := "x", int8(-1)
+		s := answering(t, nil)
+		db, _ := open(t, s, xdb.Options{})
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  string
+		}{
+			{name: "the smallest int8", value: int8(-128), want: "smallint -128"},
+			{name: "a pointer to an int8", value: &small, want: "bigint -1"},
+			{name: "int16", value: int16(-300), want: "smallint -300"},
+			{name: "uint8", value: uint8(255), want: "tinyint 255"},
+			{name: "int64", value: int64(math.MinInt64), want: "bigint -9223372036854775808"},
+			{name: "uint64", value: uint64(math.MaxInt64), want: "bigint 9223372036854775807"},
+			{name: "bool", value: true, want: "bit true"},
+			{name: "float64", value: 1.5, want: "float(8) 1.5"},
+			{name: "text", value: "größe 🔑", want: "nvarchar(8) größe 🔑"},
+			{name: "text with a NUL", value: "a\x00b", want: "nvarchar(3) a\x00b"},
+			{name: "pointer to a text", value: &text, want: "nvarchar(1) x"},
+			{name: "empty text", value: "", want: "nvarchar(max) "},
+			{
+				name:  "text of 4001",
+				value: fmt.Sprintf("%04001d", 0),
+				want:  "nvarchar(max) " + fmt.Sprintf("%04001d", 0),
+			},
+			{name: "bytes", value: []byte{0, 255}, want: "varbinary(2) [0 255]"},
+			{name: "no bytes", value: []byte(nil), want: "varbinary(max) <nil>"},
+			{name: "nil", value: nil, want: "null <nil>"},
+			{
+				name:  "time of another zone",
+				value: at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+			},
+			{
+				name:  "pointer to a time",
+				value: &at, want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+			},
+			{
+				name: "sql.NullTime", value: sql.NullTime{Time: at, Valid: true},
+				want: "datetimeoffset(7) 2024-02-29 23:59:59.999999 +0000 +0000",
+			},
+			{
+				name:  "sql.NullString",
+				value: sql.NullString{String: "x", Valid: true}, want: "nvarchar(1) x",
+			},
+			{
+				name: "a late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+				want: "datetimeoffset(7) 9999-12-31 23:59:59 +0000 +0000",
+			},
+			{
+				name:  "the zero time",
+				value: time.Time{}, want: "datetimeoffset(7) 0001-01-01 00:00:00 +0000 +0000",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s.Reset()
+				if err := db.Exec("UPDATE t SET x = ?", tc.value).Error; err != nil {
+					t.Fatal(err)
+				}
+				p := s.Requests()[0].Params[0]
+				if got := fmt.Sprintf("%s %v", p.Type, p.Value); got != tc.want {
+					t.Errorf("parameter = %q, want %q", got, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("rejects values that the library would change", func(t *testing.T) {
+		broken := value + "\xff"
+		s := answering(t, nil)
+		db, _ := open(t, s, xdb.Options{})
+		for _, tc := range []struct {
+			name  string
+			value any
+			want  *xerror.ErrorCode
+		}{
+			{name: "broken text", value: broken, want: xerror.DataInvalid},
+			{name: "pointer to one", value: &broken, want: xerror.DataInvalid},
+			{
+				name:  "one that may be NULL",
+				value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
+			},
+			{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xerror.DataInvalid},
+			{
+				name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+				want: xerror.DataOutOfRange,
+			},
+			{
+				name:  "an early time",
+				value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange,
+			},
+			{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xerror.DataOutOfRange},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s.Reset()
+				err := db.Exec("UPDATE t SET x = ?", tc.value).Error
+				if code := xerror.From(err).GetErrorCode(); code != tc.want {
+					t.Errorf("code = %v, want %v (%v)", code, tc.want, err)
+				}
+				if strings.Contains(fmt.Sprint(err), value) || len(s.Requests()) > 0 {
+					t.Errorf("error = %v with the value, or it was sent: %v", err, s.Requests())
+				}
+			})
+		}
+	})
 }
 
-func TestWhatTheLibraryWouldAlterIsRefused(t *testing.T) {
-	broken := value + "\xff"
-	s := answering(t, nil)
-	db, _ := open(t, s, xdb.Options{})
-	for _, tc := range []struct {
-		name  string
-		value any
-		want  *xerror.ErrorCode
-	}{
-		{name: "broken text", value: broken, want: xerror.DataInvalid},
-		{name: "pointer to one", value: &broken, want: xerror.DataInvalid},
-		{
-			name:  "one that may be NULL",
-			value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
-		},
-		{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xerror.DataInvalid},
-		{
-			name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
-			want: xerror.DataOutOfRange,
-		},
-		{
-			name:  "an early time",
-			value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange,
-		},
-		{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xerror.DataOutOfRange},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s.Reset()
-			err := db.Exec("UPDATE t SET x = ?", tc.value).Error
-			if code := xerror.From(err).GetErrorCode(); code != tc.want {
-				t.Errorf("code = %v, want %v (%v)", code, tc.want, err)
-			}
-			if strings.Contains(fmt.Sprint(err), value) || len(s.Requests()) > 0 {
-				t.Errorf("error = %v with the value, or it was sent: %v", err, s.Requests())
-			}
-		})
-	}
-}
-
-func TestResultsComeBackAsTheyAre(t *testing.T) {
+func TestRows_Values(t *testing.T) {
 	at := time.Date(1969, 12, 31, 23, 59, 59, 1000, time.UTC)
 	late := time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC)
 	s := answering(t, when(`FROM "kinds_of_columns"`, tdsReply{

@@ -10,16 +10,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// wires are the network connections of one login, of which the last stays. It implements
-// mssql.HostDialer, whose dialer looks up the name of the host, which the library would
-// do without a context.
+// wires are the network connections of one login; only the last one remains open. It
+// implements mssql.HostDialer, so that host names are resolved with the context, which
+// the library does not do.
 type wires struct {
 	keepAlive time.Duration
 
-	mu      sync.Mutex
-	over    bool // they are closed
-	reached bool // a server has answered
-	all     []*wire
+	mu       sync.Mutex
+	isClosed bool // closed
+	reached  bool // connected to a server over TCP
+	all      []*wire
 }
 
 // HostName implements mssql.HostDialer.
@@ -33,36 +33,36 @@ func (w *wires) DialContext(ctx context.Context, network, addr string) (net.Conn
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.over {
+	if w.isClosed {
 		_ = inner.Close()
 		return nil, net.ErrClosed
 	}
 	opened := &wire{Conn: inner}
 	w.all = append(w.all, opened)
-	w.reached = w.reached || network == "tcp" // SQL Server Browser speaks UDP
+	w.reached = w.reached || network == "tcp" // SQL Server Browser uses UDP
 	return opened, nil
 }
 
-// cut closes them all.
-func (w *wires) cut() {
+// close closes all connections.
+func (w *wires) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.over = true
+	w.isClosed = true
 	for _, opened := range w.all {
 		_ = opened.Close()
 	}
 }
 
-// closed reports whether they are cut.
+// closed reports whether close was called.
 func (w *wires) closed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.over
+	return w.isClosed
 }
 
-// explain gives an error of the login its kind if only the library's text shows it:
-// that it has not found an instance, or that the network broke in a handshake. A
-// certificate that is not trusted is neither.
+// explain sets the kind of a login error that only the library's text describes: an
+// unknown instance, or a broken network during a handshake. It does not change the error
+// of an untrusted certificate.
 func (w *wires) explain(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (w *wires) explain(err error) error {
 	return driver.Translate(driver.Connection, err, err.Error())
 }
 
-// wire is a network connection that remembers whether it broke.
+// wire is a network connection that records whether it broke.
 type wire struct {
 	net.Conn
 
