@@ -15,40 +15,39 @@ import (
 )
 
 const (
-	// longestText and longestRaw are what SQL takes as VARCHAR2 and RAW, in bytes. What
-	// is longer is sent as a LOB, which the server turns into a VARCHAR2 if the column
-	// is one and the text fits.
+	// longestText and longestRaw are the maximum sizes of VARCHAR2 and RAW in bytes.
+	// Longer values are sent as LOBs, which the server converts to VARCHAR2 if they fit
+	// the column.
 	longestText = 4000
 	longestRaw  = 2000
 
-	// These are near to what a NUMBER holds, as which the library sends every float64.
+	// Approximate limits of NUMBER, as which the library sends every float64.
 	smallestNumber, largestNumber = 1e-129, 1e125
 )
 
 var (
-	errText  = errors.New("oracle: a text that is not valid UTF-8")
-	errTime  = errors.New("oracle: a time outside of the years 1 to 9999")
-	errFloat = errors.New("oracle: a floating-point number that a NUMBER does not hold")
+	errText  = errors.New("oracle: the string is not valid UTF-8")
+	errTime  = errors.New("oracle: the year of the time is not in the range 1 to 9999")
+	errFloat = errors.New("oracle: the floating-point number is out of the range of NUMBER")
 
-	// utc is a zone without a name: the library would send a named one as a region, whose
-	// rules the server may not share.
+	// utc is a time zone without a name. The library would send a name as a region, whose
+	// rules may differ on the server.
 	utc = time.FixedZone("", 0)
 )
 
-// CheckNamedValue implements driver.NamedValueChecker: it is the one place that says how
-// a Go value is bound.
+// CheckNamedValue implements driver.NamedValueChecker.
 func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 	v.Value, err = bind(v.Value)
 	return err
 }
 
-// bind returns the value that the library is given for v.
+// bind returns the value that is passed to the library for v.
 func bind(v any) (sqldriver.Value, error) {
 	if own(v) {
 		return v, nil
 	}
 	if _, ok := v.(sqldriver.Valuer); !ok {
-		// database/sql refuses what does not fit an int64
+		// database/sql rejects values above the int64 range
 		if rv := reflect.ValueOf(v); rv.IsValid() && rv.CanUint() {
 			return rv.Uint(), nil
 		}
@@ -73,8 +72,7 @@ func bind(v any) (sqldriver.Value, error) {
 	}
 }
 
-// own reports whether a value is one of the library's types, or a place for what the
-// server returns.
+// own reports whether a value is of a library type or an output parameter.
 func own(v any) bool {
 	switch v.(type) {
 	case sql.Out, go_ora.Out, go_ora.Clob, go_ora.NClob, go_ora.Blob, go_ora.NVarChar,
@@ -86,7 +84,7 @@ func own(v any) bool {
 }
 
 func bindFloat(f float64) (sqldriver.Value, error) {
-	// also NaN
+	// also true for NaN
 	if size := math.Abs(f); size != 0 && !(size >= smallestNumber && size <= largestNumber) {
 		return nil, driver.Translate(driver.OutOfRange, errFloat, "")
 	}
@@ -115,7 +113,7 @@ func bindBytes(data []byte) sqldriver.Value {
 	}
 }
 
-// bindTime returns the time in UTC and whole microseconds, which is what a column keeps.
+// bindTime returns the time in UTC, truncated to the microseconds of a column.
 func bindTime(t time.Time) (sqldriver.Value, error) {
 	t = t.UTC().Truncate(time.Microsecond)
 	if t.Year() < 1 || t.Year() > 9999 {

@@ -10,13 +10,13 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// clauseBuilders write what Oracle words in another way than gorm.
+// clauseBuilders write clauses that differ from gorm's.
 var clauseBuilders = map[string]clause.ClauseBuilder{
 	"FROM": buildFrom, "WHERE": buildWhere, "LIMIT": buildLimit, "FOR": buildFor,
 }
 
-// lockedPage reports whether rows are locked, but not all that the conditions find. FOR
-// UPDATE cannot stand with FETCH (ORA-02014), so the rows are chosen by a subquery.
+// lockedPage reports whether the statement locks a limited number of rows. FOR UPDATE
+// cannot be combined with FETCH (ORA-02014), so a subquery selects the rows.
 func lockedPage(stmt *gorm.Statement) bool {
 	_, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
 	limit, pages := stmt.Clauses["LIMIT"].Expression.(clause.Limit)
@@ -24,11 +24,11 @@ func lockedPage(stmt *gorm.Statement) bool {
 		(limit.Limit != nil && *limit.Limit >= 0 || limit.Offset > 0)
 }
 
-// buildFrom writes, for a page that is locked,
+// buildFrom writes the FROM clause. For a locked page it writes
 //
 //	FROM "T" WHERE "T".ROWID IN (SELECT "T".ROWID ... FROM "T" WHERE ... ORDER BY ... FETCH ...)
 //
-// and nothing special else. The order and the lock follow as ever.
+// The ORDER BY and FOR UPDATE clauses follow as usual.
 func buildFrom(c clause.Clause, b clause.Builder) {
 	c.Build(b)
 	stmt, ok := b.(*gorm.Statement)
@@ -51,19 +51,19 @@ func buildFrom(c clause.Clause, b clause.Builder) {
 
 func buildWhere(c clause.Clause, b clause.Builder) {
 	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
-		return // it stands in the subquery
+		return // it is in the subquery
 	}
 	c.Build(b)
 }
 
-// isQuery reports whether the statement that is built is a SELECT.
+// isQuery reports whether the statement is a SELECT.
 func isQuery(stmt *gorm.Statement) bool {
 	return len(stmt.BuildClauses) > 0 && stmt.BuildClauses[0] == "SELECT"
 }
 
 func buildLimit(c clause.Clause, b clause.Builder) {
 	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
-		return // it stands in the subquery
+		return // it is in the subquery
 	}
 	writeLimit(c, b)
 }
@@ -83,7 +83,7 @@ func writeLimit(c clause.Clause, b clause.Builder) {
 	write(b, strings.Join(parts, " "))
 }
 
-var errShare = errors.New("oracle: there are no shared row locks: use clause.Locking{Strength: \"UPDATE\"}")
+var errShare = errors.New("oracle: shared row locks are not supported: use clause.Locking{Strength: \"UPDATE\"}")
 
 func buildFor(c clause.Clause, b clause.Builder) {
 	locking, ok := c.Expression.(clause.Locking)
@@ -104,20 +104,20 @@ func buildFor(c clause.Clause, b clause.Builder) {
 	}
 }
 
-// writeLockedTable names a column of the table, which is what Oracle wants.
+// writeLockedTable writes a column of the table, as FOR UPDATE OF requires.
 func writeLockedTable(table clause.Table, b clause.Builder) {
 	stmt, ok := b.(*gorm.Statement)
 	own := ok && (table.Name == clause.CurrentTable || table.Name == stmt.Table)
 	if !own || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 {
 		_ = b.AddError(fmt.Errorf(
-			"oracle: cannot lock the rows of %q alone: only those of the query's own table",
+			"oracle: cannot lock only the rows of %q: only the main table of the query is supported",
 			table.Name))
 		return
 	}
 	write(b, " OF ", quoted(stmt.Table), ".", quoted(stmt.Schema.DBNames[0]))
 }
 
-// writeEach calls do for each of n parts, and writes what separates them.
+// writeEach calls do for 0 to n-1 and writes the separator between the calls.
 func writeEach(w clause.Writer, n int, separator string, do func(i int)) {
 	for i := range n {
 		if i > 0 {
@@ -127,7 +127,7 @@ func writeEach(w clause.Writer, n int, separator string, do func(i int)) {
 	}
 }
 
-// write writes texts.
+// write writes strings.
 func write(w clause.Writer, texts ...string) {
 	for _, text := range texts {
 		_, _ = w.WriteString(text)

@@ -8,8 +8,8 @@ import (
 	leasedriver "github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// nowMicros adds up the parts of the interval since 1970. SYSTIMESTAMP is the same
-// wherever it stands in a statement.
+// nowMicros adds the parts of the interval since 1970. SYSTIMESTAMP does not change
+// within a statement.
 var nowMicros = strings.ReplaceAll(
 	"TRUNC(EXTRACT(DAY FROM {d}) * 86400000000 + EXTRACT(HOUR FROM {d}) * 3600000000 + "+
 		"EXTRACT(MINUTE FROM {d}) * 60000000 + EXTRACT(SECOND FROM {d}) * 1000000)",

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// FullDataTypeOf is the type of a column with its default, which has to stand before NOT
+// FullDataTypeOf returns the type of a column with its default, which must precede NOT
 // NULL.
 func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
 	text := m.DataTypeOf(field) + m.defaultOf(field)
@@ -44,15 +44,15 @@ func (m tables) HasColumn(value any, name string) bool {
 	})
 }
 
-// MigrateColumn implements gorm.Migrator. It changes a type that differs and a NOT NULL
-// that is no longer wanted; as with gorm's other databases, it does not add one, for
-// which there may be rows. Defaults are not compared.
+// MigrateColumn implements gorm.Migrator. It changes a different type and removes an
+// obsolete NOT NULL. Like gorm's other drivers, it does not add NOT NULL, because
+// existing rows may contain NULL. It does not compare defaults.
 func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType) error {
 	if field.IgnoreMigration {
 		return nil
 	}
 	nullable, known := c.Nullable()
-	// it must not be NULL, and need not be so any more
+	// NOT NULL is no longer required
 	relax := known && !nullable && !field.NotNull
 	want := strings.TrimSuffix(m.DataTypeOf(field), identity)
 	got, ok := c.ColumnType()
@@ -81,7 +81,7 @@ type catalogColumn struct {
 	DataPrecision, DataScale sql.NullInt64
 }
 
-// full returns the type as dataType would write it, or what differs from that.
+// full returns the type in the spelling of dataType.
 func (c catalogColumn) full() string {
 	switch {
 	case c.CharUsed == "C":
@@ -97,7 +97,8 @@ func (c catalogColumn) full() string {
 	}
 }
 
-// ColumnTypes implements gorm.Migrator. It says of a column what a migration compares.
+// ColumnTypes implements gorm.Migrator. It returns the properties that a migration
+// compares.
 func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	var types []gorm.ColumnType
 	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
@@ -128,7 +129,7 @@ func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	return types, err
 }
 
-// unique returns the columns of a table that are unique by themselves.
+// unique returns the columns of a table with their own unique constraint.
 func (m tables) unique(owner, table string) (map[string]bool, error) {
 	var found []struct {
 		ColumnName  string

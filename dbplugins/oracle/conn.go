@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// breakWait is how long a statement whose context has ended may take to end. The
-	// library asks the server to interrupt it, which is not answered if the network or
-	// the server hangs.
+	// breakWait is how long a statement may run after its context is canceled. The
+	// library sends an interrupt, but the network or the server may not respond.
 	breakWait = 500 * time.Millisecond
-	// endWait bounds what ends something: a rollback, a cursor, a session.
+	// endWait limits a rollback and the closing of a cursor or session.
 	endWait = time.Second
-	// trusted is how long an idle connection is taken to be alive without asking.
+	// trusted is how long a connection may be idle before it is checked.
 	trusted = time.Second
 )
 
-// libraryConn is what the connections of the library can do.
+// libraryConn contains the methods of the library's connections.
 type libraryConn interface {
 	sqldriver.Conn
 	sqldriver.ConnBeginTx
@@ -40,23 +39,22 @@ type conn struct {
 	libraryConn
 
 	wire  *wire
-	spent atomic.Bool // not to be used again
+	spent atomic.Bool // must not be reused
 	inTx  bool
 	used  time.Time
 }
 
-var errPanic = errors.New("oracle: the library could not read what the server has answered")
+var errPanic = errors.New("oracle: cannot parse the response of the server")
 
-// do calls f, which talks to the server. Its error says whether the context or the
-// network has ended.
+// do calls f, which communicates with the server. It returns the context's error if ctx
+// is canceled, and translates network errors.
 //
-// A connection whose context ended in the meantime is spent, whatever f returns: the
-// library may have sent an interrupt to which the server answers when the next statement
-// is under way.
+// If ctx is canceled, the connection is not reused, whatever f returns. The library may
+// have sent an interrupt, to which the server would respond during the next statement.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
 	end := driver.Watchdog(ctx, breakWait, c.wire.cut)
 	defer func() {
-		if p := recover(); p != nil { // it takes the lengths in a packet as they come
+		if p := recover(); p != nil { // the library does not check the lengths in a packet
 			c.spent.Store(true)
 			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
 		}
@@ -67,18 +65,18 @@ func (c *conn) do(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// explain returns the context's error if that has ended, and a broken network as such.
+// explain returns ctx.Err() if ctx is canceled, and translates network errors.
 func (c *conn) explain(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	if ended != nil {
+	ctxErr := ctx.Err()
+	if ctxErr != nil {
 		c.spent.Store(true)
 	}
 	if err == nil {
 		return nil
 	}
 	kind := cmp.Or(Driver{}.ErrorKind(err), driver.KindOf(driver.TranslateNetwork(err)))
-	if ended != nil && gaveUp(kind) {
-		return ended
+	if ctxErr != nil && isInterrupt(kind) {
+		return ctxErr
 	}
 	if kind == driver.Connection || kind == driver.TooManyConnections {
 		c.spent.Store(true)
@@ -92,8 +90,8 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// gaveUp reports whether an error of the kind can come of an interrupt.
-func gaveUp(kind driver.ErrorKind) bool {
+// isInterrupt reports whether an interrupt can cause an error of this kind.
+func isInterrupt(kind driver.ErrorKind) bool {
 	switch kind {
 	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections,
 		driver.LockTimeout:
@@ -103,7 +101,7 @@ func gaveUp(kind driver.ErrorKind) bool {
 	}
 }
 
-// within calls f, and cuts the wire if that takes longer than endWait.
+// within calls f, and closes the network connection after endWait.
 func (c *conn) within(f func() error) error {
 	defer time.AfterFunc(endWait, c.wire.cut).Stop()
 	return c.do(context.Background(), f)
@@ -117,11 +115,10 @@ func (c *conn) Ping(ctx context.Context) error {
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() }
 
-// ResetSession implements driver.SessionResetter: a connection that was idle is asked
-// whether it is still there.
+// ResetSession implements driver.SessionResetter. It pings a connection that was idle.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.IsValid() && time.Since(c.used) > trusted {
-		// the library would send an interrupt of its own if this context ends
+		// otherwise the library sends an interrupt when ctx is canceled
 		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
 		if err := c.within(ping); err != nil {
 			c.spent.Store(true)
@@ -133,8 +130,8 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// Close implements driver.Conn. Of one that is spent the library would wait for an
-// answer.
+// Close implements driver.Conn. It closes the network connection first if the connection
+// is broken, because the library would wait for a response.
 func (c *conn) Close() error {
 	if !c.IsValid() {
 		c.wire.cut()
@@ -142,7 +139,7 @@ func (c *conn) Close() error {
 	err := c.within(c.libraryConn.Close)
 	defer c.wire.cut()
 	if !c.IsValid() {
-		return nil // the session does not exist any more
+		return nil // the session no longer exists
 	}
 	return err
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-func TestResultsAreAsGormExpectsThem(t *testing.T) {
+func TestRows_Values(t *testing.T) {
 	east := time.FixedZone("east", 8*3600)
 	d := &double{script: []answer{{
 		pattern: "FROM results", columns: []string{"ID", "Author__name", "TOTAL", "PRICE", "AT"},
@@ -41,7 +41,7 @@ func TestResultsAreAsGormExpectsThem(t *testing.T) {
 	first, second := got[0], got[1]
 	if first["id"] != int64(math.MaxInt64) || first["Author__name"] != "x" ||
 		first["total"] != int64(3) || first["price"] != "3" {
-		t.Errorf("row = %v, want an exact id, the names lowered, whole numbers as int64 and decimals as texts", first)
+		t.Errorf("row = %v, want an exact id, lower-case names, whole numbers as int64 and decimals as strings", first)
 	}
 	if at, ok := first["at"].(time.Time); !ok || at.Location() != time.UTC || at.Hour() != 0 {
 		t.Errorf("time = %v, want it in UTC", first["at"])
@@ -52,7 +52,7 @@ func TestResultsAreAsGormExpectsThem(t *testing.T) {
 	}
 }
 
-func TestJoinedColumnsFindTheirFields(t *testing.T) {
+func TestRows_Columns(t *testing.T) {
 	d := &double{script: []answer{{
 		pattern: `FROM "APP_BOOKS"`, columns: []string{"ID", "TITLE", "Author__id", "Author__name"},
 		types: []string{"NUMBER:0", "NCHAR", "NUMBER:0", "NCHAR"},
@@ -66,7 +66,7 @@ func TestJoinedColumnsFindTheirFields(t *testing.T) {
 	}
 }
 
-func TestWhatTheDatabaseFillsInComesBack(t *testing.T) {
+func TestCreate_Returning(t *testing.T) {
 	db := openDouble(t, &double{}, nil)
 	batch := []*tag{{Level: "x"}, {ID: 5, Level: "y", Label: "mine"}}
 	if err := db.Create(batch).Error; err != nil {
@@ -89,7 +89,7 @@ func TestWhatTheDatabaseFillsInComesBack(t *testing.T) {
 	}
 }
 
-func TestRowsThatBreakOffAreNoEnd(t *testing.T) {
+func TestRows_BrokenNetwork(t *testing.T) {
 	d := &double{script: []answer{{
 		pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
 		rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
@@ -102,7 +102,7 @@ func TestRowsThatBreakOffAreNoEnd(t *testing.T) {
 	}
 }
 
-func TestContextEndsAStatementAndItsConnection(t *testing.T) {
+func TestConn_Cancellation(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
@@ -137,9 +137,9 @@ func TestContextEndsAStatementAndItsConnection(t *testing.T) {
 	}
 }
 
-// A connection that was idle may have lost its server, which an insert would notice too
-// late to be tried again.
-func TestIdleConnectionIsAskedFirst(t *testing.T) {
+// A connection that was idle may have lost its server. An insert would report it too late
+// for a retry.
+func TestConn_ResetSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{}
 		db := openDoubleIn(quietContext(t), t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
@@ -174,21 +174,24 @@ func TestIdleConnectionIsAskedFirst(t *testing.T) {
 	})
 }
 
-// go-ora only parses a query that is executed, and returns before a slow one has begun.
-func TestExecutedQueryRunsToItsEnd(t *testing.T) {
-	for _, prepared := range []bool{false, true} {
-		d := &double{script: []answer{{
-			pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
-			rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
-		}}}
-		db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: prepared})
-		if err := db.Exec("SELECT id FROM big").Error; kindOfError(err) != driver.Connection {
-			t.Errorf("prepared %t: error = %v, want that of the last row", prepared, err)
+func TestConn_ExecContext(t *testing.T) {
+	// go-ora only parses a query that is executed, and returns before a slow query
+	// starts.
+	t.Run("runs a query to its end", func(t *testing.T) {
+		for _, prepared := range []bool{false, true} {
+			d := &double{script: []answer{{
+				pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
+				rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
+			}}}
+			db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: prepared})
+			if err := db.Exec("SELECT id FROM big").Error; kindOfError(err) != driver.Connection {
+				t.Errorf("prepared %t: error = %v, want that of the last row", prepared, err)
+			}
 		}
-	}
+	})
 }
 
-func TestPreparedStatementsAreTheSame(t *testing.T) {
+func TestConn_PrepareContext(t *testing.T) {
 	d := &double{}
 	db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: true})
 	for range 2 {
@@ -202,7 +205,7 @@ func TestPreparedStatementsAreTheSame(t *testing.T) {
 	}
 }
 
-func TestTransactionOptions(t *testing.T) {
+func TestConn_BeginTx(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		opts sql.TxOptions
@@ -217,11 +220,11 @@ func TestTransactionOptions(t *testing.T) {
 		{name: "read-only", opts: sql.TxOptions{ReadOnly: true}, want: "SET TRANSACTION READ ONLY"},
 		{
 			name: "repeatable read", opts: sql.TxOptions{Isolation: sql.LevelRepeatableRead},
-			want: "error: oracle: there is no isolation level Repeatable Read",
+			want: "error: oracle: unsupported isolation level Repeatable Read",
 		},
 		{
 			name: "both", opts: sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true},
-			want: "error: oracle: a transaction is read-only or has",
+			want: "error: oracle: a read-only transaction cannot have an isolation level",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -243,109 +246,9 @@ func TestTransactionOptions(t *testing.T) {
 	}
 }
 
-func TestMigrationLockIsMadeAndWaitedFor(t *testing.T) {
-	d := &double{}
-	db := openDouble(t, d, nil)
-	d.script = []answer{
-		{
-			pattern: "FROM plinth_migration_lock",
-			err:     &network.OracleError{ErrCode: 942},
-		},
-		{pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}},
-	}
-	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
-		t.Error("it ran without the lock")
-		return nil
-	})
-	if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(),
-		"CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
-		t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
-	}
-	d.script = []answer{
-		// the table is there, its row is not
-		{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}},
-		{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
-	}
-	if err := (oracle.Driver{}).Migrate(db.Statement.Context, db,
-		nil); kindOfError(err) != driver.Authentication {
-		t.Errorf("Migrate = %v, want the error of INSERT", err)
-	}
-	d.taken()
-	d.script = []answer{{
-		pattern: "FROM plinth_migration_lock",
-		err:     &network.OracleError{ErrCode: 54},
-	}}
-	ctx, cancel := context.WithTimeout(db.Statement.Context, 300*time.Millisecond)
-	defer cancel()
-	if err := (oracle.Driver{}).Migrate(ctx, db,
-		func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Migrate = %v, want the context's error", err)
-	}
-	if asked := slices.DeleteFunc(d.taken(),
-		func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
-		t.Errorf("the lock was asked for %d times, want it again", len(asked))
-	}
-}
+const lockQuery = "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT"
 
-// One connection is enough, because the lock has one beside the pool; the one that
-// migrates is closed.
-func TestMigrationWithAPoolOfOne(t *testing.T) {
-	d := &double{}
-	db := openDouble(t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
-	boom := errors.New("boom")
-	ctx, cancel := context.WithTimeout(db.Statement.Context, 5*time.Second)
-	defer cancel()
-	err := oracle.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
-		return errors.Join(boom, tx.Exec("CREATE TABLE x (id NUMBER)").Error)
-	})
-	if !errors.Is(err, boom) {
-		t.Errorf("Migrate = %v, want run's error", err)
-	}
-	want := []string{"<begin>", askLock, "CREATE TABLE x (id NUMBER)", "<rollback>"}
-	if got := d.taken(); !slices.Equal(got, want) {
-		t.Errorf("statements = %q, want %q", got, want)
-	}
-	if d.opened-d.closed != 0 {
-		t.Errorf("connections left open = %d, want none", d.opened-d.closed)
-	}
-}
-
-const askLock = "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT"
-
-// The session of the lock is idle while a migration runs, and a firewall or an IDLE_TIME
-// may end it.
-func TestMigrationThatHasLostItsLockSaysSo(t *testing.T) {
-	d := &double{}
-	db := openDouble(t, d, nil)
-	err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
-		d.script = []answer{{
-			pattern: "FROM plinth_migration_lock",
-			err:     &network.OracleError{ErrCode: 2396},
-		}}
-		return nil
-	})
-	if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "lock was lost") {
-		t.Errorf("Migrate = %v, want that the lock was lost", err)
-	}
-}
-
-func TestMigrationIsDoneEvenIfItsContextEndsOrALockIsHardToClose(t *testing.T) {
-	d := &double{}
-	db := openDouble(t, d, nil)
-	ctx, cancel := context.WithCancel(db.Statement.Context)
-	err := oracle.Driver{}.Migrate(ctx, db, func(*gorm.DB) error {
-		d.closeErr = errors.New("the session does not end")
-		d.taken()
-		cancel()
-		return nil
-	})
-	d.closeErr = nil
-	if got := d.taken(); err != nil || !slices.Equal(got, []string{askLock, "<rollback>"}) {
-		t.Errorf("Migrate = %v with %q, want none, and the lock asked for once more", err, got)
-	}
-}
-
-func TestSessionIsInUTCAndWaitsForTables(t *testing.T) {
+func TestConnector_Session(t *testing.T) {
 	d := &double{}
 	openDouble(t, d, nil)
 	if want := []string{"ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"}; !slices.Equal(d.session, want) {
@@ -353,12 +256,12 @@ func TestSessionIsInUTCAndWaitsForTables(t *testing.T) {
 	}
 }
 
-// loud has a column whose name would come back in lower case.
+// loud has a column whose name would be lower case in results.
 type loud struct {
 	ID int64 `gorm:"column:ID"`
 }
 
-func TestStatementsThatOracleHasNot(t *testing.T) {
+func TestDialector_Unsupported(t *testing.T) {
 	db := openDouble(t, &double{}, nil)
 	for _, tc := range []struct {
 		name string
@@ -366,28 +269,28 @@ func TestStatementsThatOracleHasNot(t *testing.T) {
 		want string
 	}{
 		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(
-			&[]author{}).Error, want: "no shared row locks"},
+			&[]author{}).Error, want: "shared row locks are not supported"},
 		{
 			name: "another table",
 			err: db.Clauses(clause.Locking{
 				Strength: "UPDATE",
 				Table:    clause.Table{Name: "x"},
 			}).Find(&[]author{}).Error,
-			want: `cannot lock the rows of "x"`,
+			want: `cannot lock only the rows of "x"`,
 		},
 		{name: "constraint", err: db.Clauses(clause.OnConflict{
 			OnConstraint: "x",
 			DoNothing:    true,
-		}).Create(named("a")).Error, want: "names columns, not a constraint"},
+		}).Create(named("a")).Error, want: "OnConstraint is not supported"},
 		{name: "returning", err: db.Model(&author{}).Clauses(clause.Returning{}).Where(
-			"id = 1").Update("age", 2).Error, want: "returns no rows"},
+			"id = 1").Update("age", 2).Error, want: "clause.Returning is not supported"},
 		{
 			name: "column in upper case",
-			err:  db.AutoMigrate(&loud{}), want: "write column:ID in lower case",
+			err:  db.AutoMigrate(&loud{}), want: "set column:ID in lower case",
 		},
 		{name: "savepoint", err: db.Transaction(func(tx *gorm.DB) error {
 			return tx.SavePoint("a; DROP").Error
-		}), want: "no name of a savepoint"},
+		}), want: "invalid savepoint name"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
@@ -397,7 +300,7 @@ func TestStatementsThatOracleHasNot(t *testing.T) {
 	}
 }
 
-func TestBinds(t *testing.T) {
+func TestConn_CheckNamedValue(t *testing.T) {
 	type colour string
 	late := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {

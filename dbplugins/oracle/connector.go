@@ -12,29 +12,29 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// setUp is what a session begins with. Functions such as LOCALTIMESTAMP, and times
-// without a zone, are in UTC: the library sets the zone of the client's machine. A change
-// of the schema waits for those who write to the table, 30 seconds at most; by default it
-// fails at once (ORA-00054).
+// setUp is the first statement of a session. It makes functions such as LOCALTIMESTAMP,
+// and times without a time zone, use UTC instead of the client's time zone. A schema
+// change waits up to 30 seconds for writers of the table; by default it fails without
+// waiting (ORA-00054).
 const setUp = "ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"
 
-// loginTimeout bounds a login. database/sql also connects with a context that has no end,
-// and the place in the pool would be lost to a listener that does not answer.
+// loginTimeout limits a login whose context has no deadline, as database/sql may pass.
+// Otherwise a listener that does not respond would occupy a place in the pool.
 const loginTimeout = 15 * time.Second
 
-var errLogin = errors.New("oracle: the login was not answered in time")
+var errLogin = errors.New("oracle: login timeout")
 
-// opener opens a connection of the library on a wire.
+// opener opens a connection of the library that uses wire w.
 type opener func(ctx context.Context, w *wire) (sqldriver.Conn, error)
 
 // connector opens the connections of one pool.
 type connector struct {
 	open  opener
-	limit time.Duration // of a login
+	limit time.Duration // limit of a login
 }
 
-// library returns the opener of go-ora. Each connection has a connector of its own: the
-// library writes to a shared one, and to the TLS configuration, without a lock.
+// library returns the opener of go-ora. Each connection uses its own connector, because
+// the library modifies a shared connector and its TLS configuration without a lock.
 func library(dsn string, config *tls.Config) opener {
 	return func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 		own := go_ora.NewConnector(dsn)
@@ -63,9 +63,9 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 		return err
 	})
 	if err != nil {
-		n.wire.cut() // the library leaves it open
+		n.wire.cut() // the library does not close it
 		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(limited), errLogin) {
-			// not the caller's context
+			// the login timeout, not the deadline of the caller
 			err = driver.Translate(driver.Connection, errLogin, errLogin.Error())
 		}
 		return nil, err
@@ -73,9 +73,8 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return n, nil
 }
 
-// login opens a connection, which the end of ctx cuts. The library has no context to
-// watch in the meantime: what it does when that ends, it does in another goroutine
-// without a lock.
+// login opens a connection. Canceling ctx closes it. The library does not receive ctx,
+// because it handles a cancellation in another goroutine without synchronization.
 func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 	w.caller = ctx
 	defer context.AfterFunc(ctx, w.cut)()

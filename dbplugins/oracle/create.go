@@ -10,21 +10,21 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// defaultValue stands in the values of a row for what the database fills in.
+// defaultValue marks values of a row that the database sets.
 var defaultValue = clause.Expr{SQL: "DEFAULT"}
 
 const (
-	// countName is the variable of a block that counts the rows.
+	// countName is the PL/SQL variable that counts the rows.
 	countName = "plinth_rows"
 
-	// maxRows and maxBinds bound a block, which has to be compiled as a whole: that takes
-	// the longer the more it holds, and PL/SQL has no more than 32768 binds. Some columns
-	// of an upsert or of RETURNING are bound twice.
+	// maxRows and maxBinds limit a PL/SQL block, whose compile time grows with its size.
+	// PL/SQL permits 32768 binds, and some columns of an upsert or RETURNING are bound
+	// twice.
 	maxRows, maxBinds = 100, 10_000
 )
 
-// create is the callback of an insert. One that is longer than a block may be becomes
-// several, in the transaction that gorm has begun.
+// create is gorm's create callback. It splits a long insert into several blocks of the
+// same transaction.
 func create(db *gorm.DB) {
 	if db.Error != nil {
 		return
@@ -36,7 +36,7 @@ func create(db *gorm.DB) {
 		}
 	}
 	in := insertion{Statement: stmt}
-	if stmt.SQL.Len() > 0 { // it is of another callback
+	if stmt.SQL.Len() > 0 { // built by another callback
 		db.RowsAffected = in.run(db)
 		return
 	}
@@ -46,8 +46,7 @@ func create(db *gorm.DB) {
 	}
 }
 
-// runAll builds and runs a statement for as many rows as one takes, until all are
-// inserted or one fails.
+// runAll inserts the rows block by block until all are inserted or one block fails.
 func (in *insertion) runAll(db *gorm.DB) {
 	all, affected := in.values.Values, int64(0)
 	for rows := range slices.Chunk(all, in.blockRows()) {
@@ -70,15 +69,15 @@ func (in *insertion) runAll(db *gorm.DB) {
 	}
 }
 
-// blockRows is how many rows stand in one statement.
+// blockRows returns the number of rows per statement.
 func (in *insertion) blockRows() int {
-	if in.DryRun { // which shows one statement
+	if in.DryRun { // a dry run shows one statement
 		return max(1, len(in.values.Values))
 	}
 	return min(maxRows, max(1, maxBinds/max(1, len(in.values.Columns))))
 }
 
-// run runs the statement, and returns how many rows it has changed.
+// run executes the statement and returns the number of affected rows.
 func (in *insertion) run(db *gorm.DB) int64 {
 	if db.DryRun || db.Error != nil {
 		return 0
@@ -94,22 +93,22 @@ func (in *insertion) run(db *gorm.DB) int64 {
 	return in.count(result)
 }
 
-// insertion is a statement that inserts one or more rows.
+// insertion is an insert of one or more rows.
 type insertion struct {
 	*gorm.Statement
 
 	values   clause.Values      // of its rows
-	first    int                // which row of all the first one is
-	conflict *clause.OnConflict // nil: a conflict is an error
+	first    int                // index of its first row among all rows
+	conflict *clause.OnConflict // nil if a conflict is an error
 	targets  []string           // the columns of the conflict
 
-	inBlock bool // they stand in a block even if there is one
-	counted bool // the block counts the rows that it has changed
+	inBlock bool // use a block even for one row
+	counted bool // the block counts the affected rows
 	counter int64
 	outs    []*out
 }
 
-// build writes an INSERT or a MERGE, or a block of several.
+// build writes an INSERT, a MERGE, or a block of several.
 func (in *insertion) build() {
 	in.counted = in.conflict != nil && (len(in.values.Values) > 1 || len(in.targets) == 0)
 	in.inBlock = in.counted || len(in.values.Values) > 1
@@ -138,7 +137,8 @@ func (in *insertion) build() {
 	write(in, "END;")
 }
 
-// count returns how many rows were changed. Of a block the server counts something else.
+// count returns the number of affected rows. The server's row count of a block has
+// another meaning.
 func (in *insertion) count(result sql.Result) int64 {
 	switch {
 	case in.counted:
@@ -146,12 +146,13 @@ func (in *insertion) count(result sql.Result) int64 {
 	case in.inBlock:
 		return int64(len(in.values.Values))
 	default:
-		n, _ := result.RowsAffected() // the library has no error for it
+		n, _ := result.RowsAffected() // the library returns no error
 		return n
 	}
 }
 
-// entity returns the i-th entity of the insert, if it is one.
+// entity returns the i-th entity of the insert. It returns false if the insert has no
+// entity, such as for maps.
 func (in *insertion) entity(i int) (reflect.Value, bool) {
 	rv := in.ReflectValue
 	if rv.IsValid() && (rv.Kind() == reflect.Slice || rv.Kind() == reflect.Array) {

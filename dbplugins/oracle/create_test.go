@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// notes makes so many rows.
+// notes returns n rows.
 func notes(n int) []*note {
 	rows := make([]*note, n)
 	for i := range rows {
@@ -20,7 +20,7 @@ func notes(n int) []*note {
 	return rows
 }
 
-// wide makes rows of 150 columns.
+// wide returns rows of 150 columns.
 func wide(n int) []map[string]any {
 	rows := make([]map[string]any, n)
 	for i := range rows {
@@ -32,8 +32,7 @@ func wide(n int) []map[string]any {
 	return rows
 }
 
-// outline returns the number of rows of each statement, and what begins and ends a
-// transaction.
+// outline returns the number of rows of each statement, and the transaction statements.
 func outline(lines []string) []string {
 	shape := make([]string, len(lines))
 	for i, line := range lines {
@@ -45,109 +44,111 @@ func outline(lines []string) []string {
 	return shape
 }
 
-func TestLongInsertIsSeveralBlocksInOneTransaction(t *testing.T) {
-	plain := &gorm.Session{SkipDefaultTransaction: true}
-	for _, tc := range []struct {
-		name string
-		do   func(db *gorm.DB) *gorm.DB
-		rows int64
-		want []string
-	}{
-		{
-			name: "rows", do: func(db *gorm.DB) *gorm.DB { return db.Create(notes(250)) },
-			rows: 250, want: []string{"<begin>", "100", "100", "50", "<commit>"},
-		},
-		{
-			name: "without a transaction of gorm's",
-			do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(250)) },
-			rows: 250, want: []string{"100", "100", "50"},
-		},
-		{
-			name: "as many as a block takes",
-			do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(100)) },
-			rows: 100, want: []string{"100"},
-		},
-		{
-			name: "in batches that are too long",
-			do:   func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
-			rows: 150, want: []string{"<begin>", "100", "50", "<commit>"},
-		},
-		{
-			name: "many binds",
-			do:   func(db *gorm.DB) *gorm.DB { return db.Table("app_wide").Create(wide(100)) },
-			rows: 100, want: []string{"<begin>", "66", "34", "<commit>"},
-		},
-		{
-			name: "rows that are counted",
-			do: func(db *gorm.DB) *gorm.DB {
-				return db.Clauses(clause.OnConflict{DoNothing: true}).Create(notes(150))
+func TestCreate_Blocks(t *testing.T) {
+	t.Run("are in one transaction", func(t *testing.T) {
+		plain := &gorm.Session{SkipDefaultTransaction: true}
+		for _, tc := range []struct {
+			name string
+			do   func(db *gorm.DB) *gorm.DB
+			rows int64
+			want []string
+		}{
+			{
+				name: "rows", do: func(db *gorm.DB) *gorm.DB { return db.Create(notes(250)) },
+				rows: 250, want: []string{"<begin>", "100", "100", "50", "<commit>"},
 			},
-			rows: 2, want: []string{"<begin>", "100", "50", "<commit>"},
-		},
-		{
-			name: "prepared",
-			do: func(db *gorm.DB) *gorm.DB {
-				return db.Session(&gorm.Session{
-					PrepareStmt:            true,
-					SkipDefaultTransaction: true,
-				}).Create(notes(150))
+			{
+				name: "without a transaction of gorm's",
+				do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(250)) },
+				rows: 250, want: []string{"100", "100", "50"},
 			},
-			rows: 150, want: []string{"100", "50"},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			d := &double{}
-			db := openDouble(t, d, nil)
-			done := tc.do(db)
-			lines := d.taken()
-			if done.Error != nil || done.RowsAffected != tc.rows {
-				t.Errorf("rows = %d (%v), want %d", done.RowsAffected, done.Error, tc.rows)
-			}
-			if got := outline(lines); !slices.Equal(got, tc.want) {
-				t.Errorf("statements = %q, want %q", got, tc.want)
-			}
-			for _, line := range lines {
-				checkGrammar(t, tc.name, line)
-			}
-		})
-	}
-}
-
-func TestLongInsertIsAllOrNothing(t *testing.T) {
-	d := &double{script: []answer{{
-		pattern: `^BEGIN\n(INSERT[^\n]*\n){50}END`,
-		err:     &network.OracleError{ErrCode: 1},
-	}}}
-	db := openDouble(t, d, nil)
-	done := db.Create(notes(150))
-	want := []string{"<begin>", "100", "50", "<rollback>"}
-	if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 ||
-		!slices.Equal(got, want) {
-		t.Errorf("rows = %d (%v) with %q, want an error and %q",
-			done.RowsAffected, done.Error, got, want)
-	}
-	d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
-	if done := db.Create(notes(150)); done.Error == nil {
-		t.Errorf("rows = %d (%v) of a commit that failed, want an error",
-			done.RowsAffected, done.Error)
-	}
-	d.script = nil
-	if err := db.Create(&note{}).Error; err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
-}
-
-func TestWhatTheDatabaseFillsInComesBackFromEveryBlock(t *testing.T) {
-	rows := make([]*tag, 150)
-	for i := range rows {
-		rows[i] = &tag{Level: fmt.Sprint(i)}
-	}
-	if err := openDouble(t, &double{}, nil).Create(rows).Error; err != nil {
-		t.Fatal(err)
-	}
-	for i, row := range rows {
-		if row.ID != 4711 || row.Label != "filled in" {
-			t.Fatalf("row %d = %+v, want what the database has filled in", i, row)
+			{
+				name: "as many as a block takes",
+				do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(100)) },
+				rows: 100, want: []string{"100"},
+			},
+			{
+				name: "in batches that are too long",
+				do:   func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
+				rows: 150, want: []string{"<begin>", "100", "50", "<commit>"},
+			},
+			{
+				name: "many binds",
+				do:   func(db *gorm.DB) *gorm.DB { return db.Table("app_wide").Create(wide(100)) },
+				rows: 100, want: []string{"<begin>", "66", "34", "<commit>"},
+			},
+			{
+				name: "rows that are counted",
+				do: func(db *gorm.DB) *gorm.DB {
+					return db.Clauses(clause.OnConflict{DoNothing: true}).Create(notes(150))
+				},
+				rows: 2, want: []string{"<begin>", "100", "50", "<commit>"},
+			},
+			{
+				name: "prepared",
+				do: func(db *gorm.DB) *gorm.DB {
+					return db.Session(&gorm.Session{
+						PrepareStmt:            true,
+						SkipDefaultTransaction: true,
+					}).Create(notes(150))
+				},
+				rows: 150, want: []string{"100", "50"},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				d := &double{}
+				db := openDouble(t, d, nil)
+				done := tc.do(db)
+				lines := d.taken()
+				if done.Error != nil || done.RowsAffected != tc.rows {
+					t.Errorf("rows = %d (%v), want %d", done.RowsAffected, done.Error, tc.rows)
+				}
+				if got := outline(lines); !slices.Equal(got, tc.want) {
+					t.Errorf("statements = %q, want %q", got, tc.want)
+				}
+				for _, line := range lines {
+					checkGrammar(t, tc.name, line)
+				}
+			})
 		}
-	}
+	})
+
+	t.Run("are rolled back together", func(t *testing.T) {
+		d := &double{script: []answer{{
+			pattern: `^BEGIN\n(INSERT[^\n]*\n){50}END`,
+			err:     &network.OracleError{ErrCode: 1},
+		}}}
+		db := openDouble(t, d, nil)
+		done := db.Create(notes(150))
+		want := []string{"<begin>", "100", "50", "<rollback>"}
+		if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 ||
+			!slices.Equal(got, want) {
+			t.Errorf("rows = %d (%v) with %q, want an error and %q",
+				done.RowsAffected, done.Error, got, want)
+		}
+		d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
+		if done := db.Create(notes(150)); done.Error == nil {
+			t.Errorf("rows = %d (%v) of a commit that failed, want an error",
+				done.RowsAffected, done.Error)
+		}
+		d.script = nil
+		if err := db.Create(&note{}).Error; err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+
+	t.Run("return generated values", func(t *testing.T) {
+		rows := make([]*tag, 150)
+		for i := range rows {
+			rows[i] = &tag{Level: fmt.Sprint(i)}
+		}
+		if err := openDouble(t, &double{}, nil).Create(rows).Error; err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			if row.ID != 4711 || row.Label != "filled in" {
+				t.Fatalf("row %d = %+v, want what the database has filled in", i, row)
+			}
+		}
+	})
 }

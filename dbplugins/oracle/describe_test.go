@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-func TestDescribe(t *testing.T) {
+func TestDriver_Describe(t *testing.T) {
 	for _, tc := range []struct{ name, dsn, want string }{
 		{name: "service", dsn: "oracle://u:secret@db:1522/svc?SSL=false", want: "db:1522/svc"},
 		{name: "IPv6", dsn: "oracle://u:secret@[::1]:1521/svc", want: "[::1]:1521/svc"},

@@ -23,7 +23,7 @@ import (
 // gorm.SavePointerDialectorInterface.
 type dialector struct {
 	dsn       string
-	open      opener // nil: go-ora's; a test has one of its own
+	open      opener // nil uses go-ora; set by tests
 	connector *connector
 }
 
@@ -49,21 +49,21 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		DeleteClauses: []string{"DELETE", "FROM", "WHERE"},
 	})
 	lines := db.Logger
-	db.Logger = logger.Discard // gorm writes a line about the callback that is replaced
+	db.Logger = logger.Discard // gorm logs that a callback is replaced
 	defer func() { db.Logger = lines }()
 	cb := db.Callback()
 	return errors.Join(
 		cb.Create().Replace("gorm:create", create),
-		cb.Update().Before("gorm:update").Register("plinth:oracle_returning", refuseReturning),
-		cb.Delete().Before("gorm:delete").Register("plinth:oracle_returning", refuseReturning),
+		cb.Update().Before("gorm:update").Register("plinth:oracle_returning", rejectReturning),
+		cb.Delete().Before("gorm:delete").Register("plinth:oracle_returning", rejectReturning),
 	)
 }
 
-// errReturning ends an update or a delete that asks for rows.
+// errReturning is the error of an update or delete with clause.Returning.
 var errReturning = errors.New(
-	"oracle: an update or a delete returns no rows: leave clause.Returning out")
+	"oracle: clause.Returning is not supported for update and delete: remove it")
 
-func refuseReturning(db *gorm.DB) {
+func rejectReturning(db *gorm.DB) {
 	if _, ok := db.Statement.Clauses["RETURNING"]; ok {
 		_ = db.AddError(errReturning)
 	}
@@ -133,9 +133,9 @@ func (*dialector) RollbackTo(tx *gorm.DB, name string) error {
 	return savepoint(tx, "ROLLBACK TO SAVEPOINT ", name)
 }
 
-func savepoint(tx *gorm.DB, what, name string) error {
+func savepoint(tx *gorm.DB, statement, name string) error {
 	if !savepointName.MatchString(name) {
-		return fmt.Errorf("oracle: %q is no name of a savepoint", name)
+		return fmt.Errorf("oracle: invalid savepoint name %q", name)
 	}
-	return tx.Exec(what + name).Error
+	return tx.Exec(statement + name).Error
 }

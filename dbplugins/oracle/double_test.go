@@ -19,9 +19,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// double stands in for go-ora and its server. It takes what go-ora would get, keeps it,
-// and answers from a script and from a catalog that it makes of the CREATE TABLE
-// statements that it has seen. It understands no SQL.
+// double is a test double of go-ora and its server. It records statements and responds
+// from a script and from a catalog of the CREATE TABLE statements that it received. It
+// does not parse other SQL.
 type double struct {
 	mu      sync.Mutex
 	lines   []string
@@ -30,27 +30,27 @@ type double struct {
 	script  []answer
 	pingErr error
 
-	session  []string // what each connection begins with
+	session  []string // the first statements of each connection
 	lastPing context.Context
 	closeErr error
 
 	opened, closed, pings int
 }
 
-// answer is what a statement is answered with that the pattern fits.
+// answer is the response to statements that match the pattern.
 type answer struct {
 	pattern string
 	columns []string
 	types   []string
 	rows    [][]sqldriver.Value
 	err     error
-	hangs   bool // until the context or the network ends; then it is err
+	hangs   bool // until the context is canceled or the network closed; returns err
 	cuts    bool // the network breaks before the last row
 }
 
 type catalogColumn struct{ name, kind, nullable string }
 
-// drv is the driver over the double.
+// drv is the driver with connections of the double.
 type drv struct {
 	oracle.Driver
 
@@ -66,7 +66,7 @@ func (d drv) Dialector(string) gorm.Dialector {
 	})
 }
 
-// openDouble opens a database over a double.
+// openDouble opens a database on a double.
 func openDouble(tb testing.TB, d *double, change func(*xdb.Options)) *gorm.DB {
 	tb.Helper()
 	return openDoubleIn(testContext(tb), tb, d, change)
@@ -100,7 +100,7 @@ func openDoubleIn(
 	return db.WithContext(ctx)
 }
 
-// taken returns what the double was given since the last call.
+// taken returns the statements since the last call.
 func (d *double) taken() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,7 +115,7 @@ var (
 	createObject = regexp.MustCompile(`(?:INDEX|CONSTRAINT) "([^"]+)"`)
 )
 
-// take keeps a statement and the kinds of its binds, and returns the answer.
+// take records a statement and the kinds of its binds, and returns the response.
 func (d *double) take(query string, args []sqldriver.NamedValue) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -144,7 +144,7 @@ func (d *double) take(query string, args []sqldriver.NamedValue) answer {
 	return d.fromCatalog(query, args)
 }
 
-// columnsOf reads the column definitions of a CREATE TABLE.
+// columnsOf parses the column definitions of a CREATE TABLE statement.
 func columnsOf(text string) (columns []catalogColumn) {
 	depth, begin := 0, 0
 	var parts []string
@@ -178,7 +178,7 @@ func columnsOf(text string) (columns []catalogColumn) {
 	return columns
 }
 
-// fromCatalog answers the questions of the migrator.
+// fromCatalog responds to the queries of the migrator.
 func (d *double) fromCatalog(query string, args []sqldriver.NamedValue) answer {
 	text := func(i int) string { return fmt.Sprint(args[i].Value) }
 	one := func(yes bool) answer {
@@ -216,7 +216,7 @@ func (d *double) fromCatalog(query string, args []sqldriver.NamedValue) answer {
 
 var typeParts = regexp.MustCompile(`^([A-Z0-9_]+)(?:\((\d+)(?:,(\d+))?( CHAR)?\))?(.*)$`)
 
-// describe answers as all_tab_columns would.
+// describe responds like all_tab_columns.
 func (d *double) describe(table string) answer {
 	a := answer{
 		columns: []string{
@@ -249,7 +249,7 @@ func (d *double) describe(table string) answer {
 	return a
 }
 
-// keys answers for the one column that is unique by itself.
+// keys returns the single column with its own unique constraint.
 func (d *double) keys(table string) answer {
 	a := answer{
 		columns: []string{"COLUMN_NAME", "COLUMN_COUNT"},
@@ -261,7 +261,7 @@ func (d *double) keys(table string) answer {
 	return a
 }
 
-// kindOf names what go-ora makes of a bind.
+// kindOf returns go-ora's type of a bind.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -292,7 +292,7 @@ func kindOf(v any) string {
 	}
 }
 
-// fill is what the server returns.
+// fill sets output parameters as the server does.
 func fill(dest any) {
 	switch dest := dest.(type) {
 	case *int64:

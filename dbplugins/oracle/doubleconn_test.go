@@ -40,7 +40,7 @@ func (c *doubleConn) Close() error {
 func (c *doubleConn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
 	if ctx.Done() != nil || opts != (sqldriver.TxOptions{}) {
 		return nil, errors.New(
-			"go-ora refuses options, and interrupts a rollback whose context has ended")
+			"go-ora rejects options, and interrupts a rollback if its context is canceled")
 	}
 	c.double.take("<begin>", nil)
 	return doubleTx{c.double}, nil
@@ -57,7 +57,7 @@ func (c *doubleConn) ExecContext(
 		c.double.mu.Lock()
 		defer c.double.mu.Unlock()
 		c.double.session = append(c.double.session, query)
-		return sqldriver.RowsAffected(0), nil // of each connection
+		return sqldriver.RowsAffected(0), nil // setup of a connection
 	}
 	return sqldriver.RowsAffected(1), c.double.take(query, args).err
 }
@@ -134,7 +134,7 @@ func (r *doubleRows) Next(dest []sqldriver.Value) error {
 	return nil
 }
 
-// The types are written as NUMBER, or NUMBER:2 with a scale.
+// Types are written as NUMBER, or NUMBER:2 with a scale.
 
 func (r *doubleRows) ColumnTypeDatabaseTypeName(i int) string {
 	if i >= len(r.types) {
@@ -152,7 +152,7 @@ func (r *doubleRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok
 	}
 	_, text, found := strings.Cut(r.types[i], ":")
 	if !found {
-		return 38, 255, true // what go-ora says of count(*)
+		return 38, 255, true // as go-ora returns for count(*)
 	}
 	scale, _ = strconv.ParseInt(text, 10, 64)
 	return 19, scale, true

@@ -18,27 +18,26 @@ import (
 const (
 	defaultPort = 1521
 
-	// caParam is a parameter of the DSN that the library does not have: the file of
-	// DATABASE_TLS_CA.
+	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
 	caParam = "TLS CA"
-	// locationParam is the zone of a DATE or TIMESTAMP without one. The library would ask
-	// the server for its own.
+	// locationParam is the time zone of a DATE, or of a TIMESTAMP without a time zone.
+	// Without it the library queries the server's time zone.
 	locationParam = "SERVER LOCATION"
-	// timeoutParam is the library's limit for each read and write, 10 minutes by default.
-	// Contexts do that here.
+	// timeoutParam is the library's timeout of each read and write, 10 minutes by
+	// default. It is disabled, because contexts limit operations.
 	timeoutParam = "TIMEOUT"
 	sslParam     = "SSL"
 	verifyParam  = "SSL VERIFY"
 )
 
-// The library puts the host and the service into a connect descriptor as they are, in
-// which a parenthesis or a quote would begin something else.
+// The library inserts the host and the service into a connect descriptor without
+// escaping. Parentheses or quotes would change the descriptor.
 var (
 	service = regexp.MustCompile("^[^\\x00-\\x1f\\x7f()='\"\\\\/,`\\[\\]]+$")
 	host    = regexp.MustCompile(`^[A-Za-z0-9_.:%-]+$`)
 )
 
-// DSN implements driver.Driver. Any character may stand in the user and in the password.
+// DSN implements driver.Driver. The user and the password may contain any character.
 func (Driver) DSN(c driver.Config) (string, error) {
 	own, ownErr := xenv.Load[settings](c.Source)
 	name, variable := own.ServiceName, serviceKey
@@ -47,10 +46,10 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	}
 	at, addressErr := address(c)
 	params, tlsErr := tlsParams(c)
-	missing := driver.Missing(map[xenv.EnvKey]string{
+	createMissing := driver.Missing(map[xenv.EnvKey]string{
 		xenv.DatabaseUser: c.User, xenv.DatabasePass: c.Pass, variable: name,
 	})
-	if err := errors.Join(missing, ownErr, addressErr, checkService(name, variable),
+	if err := errors.Join(createMissing, ownErr, addressErr, checkService(name, variable),
 		tlsErr); err != nil {
 		return "", err
 	}
@@ -66,7 +65,8 @@ func (Driver) DSN(c driver.Config) (string, error) {
 func address(c driver.Config) (string, error) {
 	name, port, err := c.Address(defaultPort)
 	if err == nil && !host.MatchString(name) {
-		err = xenv.Problem(xenv.DatabaseHost, name, "is no host", "a name or an address")
+		err = xenv.Problem(xenv.DatabaseHost, name, "is not a valid host",
+			"a host name or an address")
 	}
 	return net.JoinHostPort(name, port), err
 }
@@ -75,7 +75,8 @@ func checkService(name string, variable xenv.EnvKey) error {
 	if name == "" || service.MatchString(name) && strings.TrimSpace(name) == name {
 		return nil
 	}
-	return xenv.Problem(variable, name, "is no name of a service", "letters, digits and _ $ # . -")
+	return xenv.Problem(variable, name, "is not a valid service name",
+		"letters, digits and _ $ # . -")
 }
 
 func tlsParams(c driver.Config) (url.Values, error) {
@@ -95,14 +96,13 @@ func tlsParams(c driver.Config) (url.Values, error) {
 	return params, err
 }
 
-// errDSN quotes nothing of the string: where a password is not escaped, any part of it
-// may be a piece of that, even the name of a parameter.
-var errDSN = errors.New("oracle: the connection string does not parse: want " +
-	"oracle://user:password@host:port/service?NAME=value, with the parameters that go-ora has, " +
-	"and with %3F for a ? in the password, %40 for a @")
+// errDSN does not quote the DSN, because an unescaped password may be parsed as any other
+// part.
+var errDSN = errors.New("oracle: parse DSN: want " +
+	"oracle://user:password@host:port/service?NAME=value, with parameters of go-ora, " +
+	"and special characters in the password percent-encoded, such as %3F for ? and %40 for @")
 
-// parse reads a DSN, ours or one of the application's own, and returns what the library
-// is to be given.
+// parse parses a DSN and returns the DSN and the TLS configuration for the library.
 func parse(dsn string) (clean string, config *tls.Config, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != Name {
@@ -125,7 +125,7 @@ func parse(dsn string) (clean string, config *tls.Config, err error) {
 		return "", nil, errDSN
 	case !parts.SSL && ca != "":
 		return "", nil, fmt.Errorf(
-			"oracle: the connection string has %q, which is only used with SSL=true", caParam)
+			"oracle: parse DSN: parameter %q requires SSL=true", caParam)
 	case parts.SSL && parts.Wallet == nil:
 		mode := driver.TLSVerifyFull
 		if !parts.SSLVerify {

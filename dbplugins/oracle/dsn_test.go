@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// awkward are the values of the conformance suite, and some that go-ora's own form could
-// trip over.
+// awkward contains the values of the conformance suite and values with special meaning in
+// go-ora's DSN.
 var awkward = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
 	"a&b=c", "a;b=c", "a=b",
@@ -21,7 +21,7 @@ var awkward = []string{
 	"a/b", "/", "a/../b", "%2F", "x)(HOST=evil", "a\nb", "a\x00b", "SSL=true",
 }
 
-func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
+func TestDriver_DSN_RoundTrip(t *testing.T) {
 	for _, text := range awkward {
 		parts := driver.Config{
 			Host: "db.example", Port: 1522, User: "u" + text, Pass: text,
@@ -51,8 +51,8 @@ func TestAwkwardValuesSurviveTheLibrary(t *testing.T) {
 	}
 }
 
-// The library puts the service into a connect descriptor as it is.
-func TestServiceNameCannotLeaveTheDescriptor(t *testing.T) {
+// The library inserts the service into a connect descriptor without escaping.
+func TestDriver_DSN_ServiceName(t *testing.T) {
 	for _, text := range awkward {
 		dsn, err := oracle.Driver{}.DSN(driver.Config{
 			User: "u", Pass: "p",
@@ -75,7 +75,7 @@ func TestServiceNameCannotLeaveTheDescriptor(t *testing.T) {
 	}
 }
 
-func TestDSNFillsInDefaults(t *testing.T) {
+func TestDriver_DSN(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		parts driver.Config
@@ -127,7 +127,7 @@ func TestDSNFillsInDefaults(t *testing.T) {
 	}
 }
 
-func TestForeignDSN(t *testing.T) {
+func TestOpen_DSN(t *testing.T) {
 	for _, tc := range []struct {
 		name, dsn string
 		want      string // in the error
@@ -139,20 +139,20 @@ func TestForeignDSN(t *testing.T) {
 			dsn: go_ora.BuildJDBC("u", "p",
 				"(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil),
 		},
-		{name: "another scheme", dsn: "postgres://u:hunter2@h/s", want: "does not parse"},
-		{name: "no URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "does not parse"},
-		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "does not parse"},
+		{name: "another scheme", dsn: "postgres://u:hunter2@h/s", want: "parse DSN: want"},
+		{name: "no URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "parse DSN: want"},
+		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "parse DSN: want"},
 		{
 			name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1",
-			want: "does not parse",
+			want: "parse DSN: want",
 		},
 		{
 			name: "a password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s",
-			want: "does not parse",
+			want: "parse DSN: want",
 		},
 		{
 			name: "an authority that is not used", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem",
-			want: "only used with SSL=true",
+			want: "requires SSL=true",
 		},
 		{
 			name: "an authority that is not there",
@@ -173,7 +173,7 @@ func TestForeignDSN(t *testing.T) {
 	}
 }
 
-func TestAdviceOnWhatIsIgnored(t *testing.T) {
+func TestDriver_Advice(t *testing.T) {
 	got := oracle.Driver{}.Advice(driver.Config{
 		Host: "h",
 		TLS:  driver.TLSDisable, Source: xenv.Map{

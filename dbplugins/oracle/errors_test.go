@@ -13,11 +13,11 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// message23 is what 23ai says, with the value.
+// message23 is a message of 23ai, which contains the value.
 const message23 = "ORA-00001: unique constraint (APP.UQ_EMAIL) violated on table APP.USERS columns (EMAIL)\n" +
 	"ORA-03301: (ORA-00001 details) row with column values (EMAIL:'hunter2') already exists"
 
-func TestErrorsHaveAKindAndNoValue(t *testing.T) {
+func TestDriver_ErrorKind(t *testing.T) {
 	for _, tc := range []struct {
 		code int
 		text string
@@ -180,7 +180,7 @@ func TestErrorsHaveAKindAndNoValue(t *testing.T) {
 	}
 }
 
-func TestDriver_ErrorKind_network(t *testing.T) {
+func TestDriver_ErrorKind_Network(t *testing.T) {
 	if got := (oracle.Driver{}).ErrorKind(network.ErrConnReset); got != driver.Canceled {
 		t.Errorf("kind of the library's interrupt = %v, want %v", got, driver.Canceled)
 	}

@@ -8,21 +8,21 @@ import (
 	"gorm.io/gorm"
 )
 
-// Over returns the dialector of this package over the connections of a double of the
-// library. cut breaks the network below a connection.
+// Over returns the dialector of this package with connections of a test double. cut
+// breaks the network of a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 		return open(ctx, w.cut)
 	}}
 }
 
-// Connector returns the connector of this package, with a limit for a login.
+// Connector returns the connector of this package with a login timeout.
 func Connector(dsn string, limit time.Duration) (sqldriver.Connector, error) {
 	clean, config, err := parse(dsn)
 	return &connector{open: library(clean, config), limit: limit}, err
 }
 
-// What the tests look at from inside.
+// Internals for tests.
 var (
 	Parse      = parse
 	SplitLists = splitLists

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// The entities are those of the conformance suite, and some for what that has not.
+// Entities of the conformance suite, and others for what the suite does not cover.
 type (
 	author struct {
 		xmodels.BaseEntity
@@ -56,7 +56,7 @@ type (
 		Data []byte
 	}
 
-	// tag has what the database fills in.
+	// tag has fields that the database sets.
 	tag struct {
 		ID     uint
 		Level  string `gorm:"unique"` // a reserved word
@@ -75,7 +75,7 @@ type (
 		Bio  string `gorm:"type:text"`
 	}
 
-	// sample has the types that gorm maps by itself, preset has defaults.
+	// sample has the types that gorm maps; preset has defaults.
 	sample struct {
 		xmodels.BaseEntity
 		Active  bool    `gorm:"not null"`
@@ -102,7 +102,7 @@ type (
 		Colour *string `gorm:"size:20;index"`
 	}
 
-	// document is kept as JSON.
+	// document is stored as JSON.
 	document struct {
 		xmodels.BaseEntity
 		Tags []string       `gorm:"serializer:json"`
@@ -127,7 +127,7 @@ func entities() []any {
 	}
 }
 
-// quietContext carries a quiet log.
+// quietContext returns a context with a silent logger.
 func quietContext(tb testing.TB) context.Context {
 	tb.Helper()
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelError + 4, Writer: &strings.Builder{}})
@@ -138,7 +138,7 @@ func quietContext(tb testing.TB) context.Context {
 	return xlog.NewContext(context.Background(), engine)
 }
 
-// testContext carries an id node too.
+// testContext also contains an ID node.
 func testContext(tb testing.TB) context.Context {
 	tb.Helper()
 	node, err := xsnowflake.NewNode()
@@ -149,7 +149,7 @@ func testContext(tb testing.TB) context.Context {
 	return context.WithValue(quietContext(tb), xctx.SnowflakeNodeKey, node)
 }
 
-func TestStatementsAreThoseThatWereReviewed(t *testing.T) {
+func TestStatements(t *testing.T) {
 	for _, file := range []struct {
 		name   string
 		steps  []step
@@ -225,8 +225,7 @@ func part(parts []string, i int) string {
 	return "(nothing)"
 }
 
-// Long lists, and the names of savepoints that gorm makes of an address, are left out of
-// the files.
+// Long lists, and savepoint names that contain an address, are omitted from the files.
 var (
 	longBinds  = regexp.MustCompile(`:\d+(,:\d+){9,}`)
 	longKinds  = regexp.MustCompile(`NUMBER(, NUMBER){20,}`)

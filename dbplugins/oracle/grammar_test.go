@@ -16,7 +16,7 @@ var (
 	inList   = regexp.MustCompile(`(?i)\bIN \((:\d+(?:,:\d+)*)\)`)
 )
 
-// wrong are forms that Oracle does not have, or not before 23ai.
+// wrong matches syntax that Oracle does not support, or not before 23ai.
 var wrong = []struct {
 	name    string
 	pattern *regexp.Regexp
@@ -48,8 +48,8 @@ var wrong = []struct {
 	},
 }
 
-// checkGrammar looks for what is certainly wrong in a statement. That nothing is found
-// says little: see the golden files.
+// checkGrammar searches a statement for invalid syntax. It does not prove that a
+// statement is valid.
 func checkGrammar(t *testing.T, name, line string) {
 	t.Helper()
 	query, kinds, _ := strings.Cut(line, "\n-- ")

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. An index is of whole
-// values, in the session's order.
+// BuildIndexOptions implements migrator.BuildIndexOptionsInterface. It ignores lengths
+// and collations.
 func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement) []any {
 	parts := make([]any, len(opts))
 	for i, opt := range opts {
@@ -23,8 +23,8 @@ func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement)
 	return parts
 }
 
-// CreateIndex implements gorm.Migrator. It leaves out what Oracle has no place for: a
-// method, a condition, a comment.
+// CreateIndex implements gorm.Migrator. It ignores index methods, conditions and
+// comments, which Oracle does not support.
 func (m tables) CreateIndex(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		if stmt.Schema == nil {

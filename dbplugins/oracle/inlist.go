@@ -5,21 +5,21 @@ import (
 	"unicode"
 )
 
-// longestList is how many items IN takes (ORA-01795).
+// longestList is the maximum number of items of an IN list (ORA-01795).
 const longestList = 1000
 
-// splitLists turns a list of more than a thousand binds behind a column into several: x
-// IN (...) OR x IN (...), and NOT IN with AND. It works on the text that is sent, so it
-// does not matter how that was made. The binds keep their order.
+// splitLists splits an IN list of more than 1000 binds after a column: x IN (...) OR x IN
+// (...), and NOT IN with AND. It processes the text of the statement and keeps the order
+// of the binds.
 func splitLists(query string) string {
 	if !strings.Contains(query, ":1001") {
-		return query // the shortest way to see that there is no such list
+		return query // fast check for a long list
 	}
 	l := lists{tokens: tokensOf(query)}
 	return l.split()
 }
 
-// lists works through the tokens of one statement.
+// lists processes the tokens of one statement.
 type lists struct {
 	tokens []string
 	out    []string
@@ -39,8 +39,8 @@ func (l *lists) split() string {
 	return strings.Join(l.out, "")
 }
 
-// longList reports whether a list of too many binds begins with the IN at i, and where
-// its parenthesis closes.
+// longList reports whether a list of too many binds starts with the IN at i, and returns
+// the index of its closing parenthesis.
 func (l *lists) longList(i int) (end int, ok bool) {
 	if !strings.EqualFold(l.tokens[i], "IN") {
 		return 0, false
@@ -57,14 +57,14 @@ func (l *lists) longList(i int) (end int, ok bool) {
 		case strings.HasPrefix(token, ":"):
 			items++
 		case token != "," && strings.TrimSpace(token) != "":
-			return 0, false // a subquery, or a list of pairs, which may be longer
+			return 0, false // a subquery or a list of pairs, which has no limit
 		}
 	}
 	return 0, false
 }
 
-// rewrite writes the lists in place of the one that begins at in. The operand before it
-// is written already.
+// rewrite replaces the list at index in by shorter lists. The operand before the list is
+// already in l.out.
 func (l *lists) rewrite(in, end int) {
 	last := skipSpace(l.out, len(l.out)-1, -1)
 	word, join := " IN (", " OR "
@@ -98,8 +98,8 @@ func (l *lists) rewrite(in, end int) {
 	l.out = append(l.out, "))")
 }
 
-// operand returns where the operand begins that ends at last: a name, maybe with dots. It
-// is negative if there is something else: a call, a bind, a literal, an expression.
+// operand returns the index of the first token of the operand that ends at last: a name,
+// optionally qualified. It returns a negative value for any other expression.
 func operand(tokens []string, last int) int {
 	i := last
 	if i < 0 || !isName(tokens[i]) {
@@ -120,8 +120,8 @@ func isName(token string) bool {
 		strings.IndexFunc(token, unicode.IsLetter) == 0
 }
 
-// skipSpace returns the first token from i on, in steps, that is neither space nor a
-// comment.
+// skipSpace returns the index of the next token from i that is neither space nor a
+// comment. step is 1 or -1.
 func skipSpace(tokens []string, i, step int) int {
 	for i >= 0 && i < len(tokens) {
 		t := tokens[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// lookAnswers answers the look at a name: with its row and the time, or with the time
+// lookAnswers responds to the query of a lease with its row and the time, or the time
 // alone.
 func lookAnswers(row ...sqlValue) []answer {
 	return []answer{
@@ -33,12 +33,12 @@ func lookAnswers(row ...sqlValue) []answer {
 	}
 }
 
-func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
+func TestStatements_Lease(t *testing.T) {
 	d := &double{script: lookAnswers("1000", nil, nil, nil, nil, nil, nil, nil)}
 	db := openDouble(t, d, nil)
 	var b strings.Builder
 	var swept []string
-	// note writes down what a step has sent. What the sweep has sent beside it comes at
+	// note writes the statements of a step. Statements of the concurrent sweep follow at
 	// the end.
 	note := func(name string) {
 		b.WriteString("== " + name + "\n")
@@ -73,7 +73,7 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		t.Errorf("acquire without a row = %+v, %v; want %+v", got, err, want)
 	}
 	note("take a name without a row")
-	d.answerWith(lookAnswers("5000", "0", "1", "somebody", "4000", "7", "100", "4500"))
+	d.answerWith(lookAnswers("5000", "0", "1", "another holder", "4000", "7", "100", "4500"))
 	got, err = keeper.Acquire(ctx, r)
 	if want := (leasedriver.Grant{
 		OK: true, Token: 5000, Mark: 7,
@@ -82,7 +82,7 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
 	}
 	note("take what has ended")
-	d.answerWith(lookAnswers("5000", "0", "1", "somebody", "4000", "7", "100", "9000"))
+	d.answerWith(lookAnswers("5000", "0", "1", "another holder", "4000", "7", "100", "9000"))
 	if got, err = keeper.Acquire(ctx, r); err != nil || got.OK || got.Wait != 4*time.Millisecond {
 		t.Errorf("acquire what is held = %+v, %v", got, err)
 	}
@@ -111,7 +111,7 @@ func TestStatementsOfLeasesAreThoseThatWereReviewed(t *testing.T) {
 	compare(t, "lease", b.String())
 }
 
-// answerWith changes the script.
+// answerWith replaces the script.
 func (d *double) answerWith(script []answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// excluded is the name that gorm has for the row that is not inserted.
+// excluded is gorm's name for the row to insert.
 const excluded = "excluded"
 
 // writeMerge writes
 //
 //	MERGE INTO "T" USING (SELECT :1 "A" FROM DUAL) "EXCLUDED" ON (...) WHEN MATCHED ... WHEN NOT MATCHED ...
 //
-// which returns nothing: what the database fills in stays as it is in the entity.
+// MERGE returns no values, so generated values are not stored in the entity.
 func (r row) writeMerge() {
 	write(r, "MERGE INTO ")
 	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})
@@ -46,8 +46,8 @@ func (r row) writeMerge() {
 		r.columns(quoted(excluded)+"."), ")")
 }
 
-// updates returns the assignments without those that mean nothing: of a column of the
-// conflict, which MERGE does not allow, and of what the row does not give.
+// updates returns the assignments, except those of conflict columns, which MERGE does not
+// permit, and those of columns that the row does not set.
 func (r row) updates() clause.Set {
 	if r.conflict.DoNothing {
 		return nil
@@ -62,8 +62,7 @@ func (r row) updates() clause.Set {
 	})
 }
 
-// writeTyped writes a value of the source: a NULL must have the type of its
-// column.
+// writeTyped writes a value of the source. A NULL must have the type of its column.
 func (r row) writeTyped(v value) {
 	if isNull(v.v) {
 		write(r, r.typedNull(v.column))
@@ -105,14 +104,14 @@ func (r row) typedNull(name string) string {
 
 var (
 	errOnConstraint = errors.New(
-		"oracle: ON CONFLICT names columns, not a constraint: set clause.OnConflict.Columns")
+		"oracle: clause.OnConflict: OnConstraint is not supported: set Columns")
 	errTargetWhere = errors.New(
-		"oracle: ON CONFLICT has no condition for its columns: leave TargetWhere out")
-	errNoTarget = errors.New("oracle: ON CONFLICT that updates needs columns, or a primary key")
-	errNoColumn = errors.New("oracle: an insert needs a column")
+		"oracle: clause.OnConflict: TargetWhere is not supported: remove it")
+	errNoTarget = errors.New("oracle: clause.OnConflict: an update requires Columns or a primary key")
+	errNoColumn = errors.New("oracle: an insert requires at least one column")
 )
 
-// readConflict reads the clause ON CONFLICT.
+// readConflict reads the ON CONFLICT clause.
 func (in *insertion) readConflict() error {
 	conflict, ok := in.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
 	if !ok {

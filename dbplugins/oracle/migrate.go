@@ -15,53 +15,53 @@ import (
 
 const (
 	lockTable = "plinth_migration_lock"
-	askLock   = "SELECT id FROM " + lockTable + " FOR UPDATE NOWAIT"
+	lockQuery = "SELECT id FROM " + lockTable + " FOR UPDATE NOWAIT"
 
-	// askWait bounds the question whether the lock is still there.
-	askWait = 10 * time.Second
+	// checkTimeout limits the check whether the lock is still held.
+	checkTimeout = 10 * time.Second
 
 	nameExists, noTable = 955, 942 // ORA-00955, ORA-00942
 )
 
-// Migrate implements driver.Migrator. The lock is a row lock on the one row of a small
-// table, which needs no privilege that a migration does not need too, and is let go if
-// the process dies.
+// Migrate implements driver.Migrator. The lock is a row lock of a table with one row. It
+// needs no additional privileges, and it is released when the process exits.
 //
-// Every change of the schema commits, and would let go of a lock of its own session. So
-// the lock has a session outside of the pool, and run gets another one, of the pool,
-// which is closed afterwards. The session of the lock has nothing to do in the meantime,
-// and may be ended for that: the lock is asked for again when run has returned, and is an
-// error if it is lost, because another process may have run the same.
+// Schema changes commit, which would release a lock of their session. Therefore the lock
+// uses a session outside of the pool, and run uses a connection of the pool, which is
+// closed afterwards. The idle session of the lock may be closed by the server or the
+// network. Migrate checks the lock after run, and returns an error if it was lost,
+// because another process may have run the same migration.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	d, ok := db.Dialector.(*dialector)
 	if !ok {
-		return fmt.Errorf("oracle: the dialector is a %T, not this package's", db.Dialector)
+		return fmt.Errorf("oracle: unexpected dialector type %T", db.Dialector)
 	}
-	beside := sql.OpenDB(d.connector)
-	beside.SetMaxOpenConns(1)
-	defer func() { _ = beside.Close() }() // what run has done is done
-	tx, err := lock(ctx, beside)
+	lockPool := sql.OpenDB(d.connector)
+	lockPool.SetMaxOpenConns(1)
+	defer func() { _ = lockPool.Close() }() // run has already succeeded or failed
+	tx, err := lock(ctx, lockPool)
 	if err != nil {
 		return d.Translate(err)
 	}
-	defer func() { _ = tx.Rollback() }() // or the end of the session
+	defer func() { _ = tx.Rollback() }() // closing the session also releases the lock
 	err = driver.WithConn(ctx, db, func(tx *gorm.DB, _ *sql.Conn) error { return run(tx) })
 	if err != nil {
 		return err
 	}
 	if err := held(ctx, tx); err != nil {
-		return fmt.Errorf("oracle: the migration has run, but its lock was lost meanwhile, "+
+		return fmt.Errorf("oracle: the migration has run, but its lock was lost, "+
 			"and another process may have run it too: %w", d.Translate(err))
 	}
 	return nil
 }
 
-// held returns why the lock is not held any more. The end of ctx is no reason.
+// held returns an error if the lock is no longer held. It ignores the cancellation of
+// ctx.
 func held(ctx context.Context, tx *sql.Tx) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	var id int
-	return tx.QueryRowContext(ctx, askLock).Scan(&id)
+	return tx.QueryRowContext(ctx, lockQuery).Scan(&id)
 }
 
 // lock returns a transaction that holds the lock.
@@ -76,29 +76,29 @@ func lock(ctx context.Context, db *sql.DB) (tx *sql.Tx, err error) {
 	return tx, err
 }
 
-// tryLock locks the row at once or not at all. If there is no table or no row, it
-// makes them.
+// tryLock locks the row without waiting. It creates the table or the row if missing.
 func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 	for {
-		// database/sql would end it from another goroutine
+		// database/sql would roll back in another goroutine
 		tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
 		if err != nil {
 			return nil, err
 		}
 		var id int
-		err = tx.QueryRowContext(ctx, askLock).Scan(&id)
+		err = tx.QueryRowContext(ctx, lockQuery).Scan(&id)
 		if err == nil {
 			return tx, nil
 		}
-		err = missing(ctx, db, tx, err)
+		err = createMissing(ctx, db, tx, err)
 		if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// missing makes what the error says is missing, for which it first ends the transaction.
-func missing(ctx context.Context, db *sql.DB, tx *sql.Tx, cause error) error {
+// createMissing rolls tx back and creates the table or row whose absence caused the
+// error.
+func createMissing(ctx context.Context, db *sql.DB, tx *sql.Tx, cause error) error {
 	if err := tx.Rollback(); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -106,7 +106,7 @@ func missing(ctx context.Context, db *sql.DB, tx *sql.Tx, cause error) error {
 	case errors.Is(cause, sql.ErrNoRows):
 		_, err := db.ExecContext(ctx, "INSERT INTO "+lockTable+" (id) VALUES (1)")
 		if (Driver{}).ErrorKind(err) == driver.Unique {
-			return nil // another process was faster
+			return nil // another process created it
 		}
 		return err
 	case number(cause) == noTable:
@@ -120,7 +120,7 @@ func missing(ctx context.Context, db *sql.DB, tx *sql.Tx, cause error) error {
 	}
 }
 
-// number returns the number of an error of the server, 0 if it is none.
+// number returns the number of a server error, or 0.
 func number(err error) int {
 	var e *network.OracleError
 	if errors.As(err, &e) {

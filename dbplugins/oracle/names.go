@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// nameParts are the parts of a name: quoted ones, and what stands between the dots.
+// nameParts matches the parts of a qualified name, quoted or not.
 var nameParts = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|[^.]+")
 
-// raised returns a name as the catalog has it: a quoted one as it is, one without an
-// upper-case letter in upper case, as if it stood unquoted in SQL. A name with both, such
-// as gorm's alias Author__name, keeps its case.
+// raised returns a name as it is stored in the catalog. A quoted name is unchanged. A
+// name without an upper-case letter becomes upper case, like an unquoted name in SQL. A
+// name with upper-case letters, such as gorm's alias Author__name, keeps its case.
 func raised(name string) string {
 	if len(name) > 1 && (name[0] == '"' || name[0] == '`') && name[0] == name[len(name)-1] {
 		return clean(name[1 : len(name)-1])
@@ -21,10 +21,10 @@ func raised(name string) string {
 	return clean(strings.ToUpper(name))
 }
 
-// clean removes what no name can hold, and which would end a quoted one.
+// clean removes characters that a name cannot contain.
 func clean(name string) string { return strings.NewReplacer(`"`, "", "\x00", "").Replace(name) }
 
-// lowered returns a name of the catalog, or of a result, as gorm knows it.
+// lowered returns a name of the catalog or of a result as gorm expects it.
 func lowered(name string) string {
 	if name != strings.ToUpper(name) {
 		return name
@@ -32,7 +32,7 @@ func lowered(name string) string {
 	return strings.ToLower(name)
 }
 
-// quoted returns a name, or several with dots between them, as it stands in SQL.
+// quoted returns a name, optionally qualified, as it is written in SQL.
 func quoted(name string) string {
 	parts := nameParts.FindAllString(name, -1)
 	for i, part := range parts {
@@ -43,8 +43,8 @@ func quoted(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// split returns the owner and the name of a table as the catalog has them; no owner is
-// the current schema.
+// split returns the owner and the name of a table as they are stored in the catalog. An
+// empty owner means the current schema.
 func split(table string) (owner, name string) {
 	parts := nameParts.FindAllString(table, -1)
 	if len(parts) == 0 {

@@ -1,39 +1,39 @@
 // Package oracle registers the "oracle" database driver, for Oracle Database 12.2 and
-// later. It is pure Go.
+// later, written in pure Go.
 //
 //	import _ "github.com/plinthgo/plinth/dbplugins/oracle"
 //
 // It reads DATABASE_HOST (localhost), DATABASE_PORT (1521), DATABASE_USER, DATABASE_PASS,
-// DATABASE_SERVICE_NAME (where that is empty, DATABASE_NAME), DATABASE_TLS and
-// DATABASE_TLS_CA. DATABASE_LIB_DIR is ignored: there is no client library.
+// DATABASE_SERVICE_NAME (default DATABASE_NAME), DATABASE_TLS and DATABASE_TLS_CA. It
+// ignores DATABASE_LIB_DIR, because it needs no client library.
 //
 // # Names
 //
 // A name without an upper-case letter is written in upper case, so that unquoted SQL
-// finds the same table; in results it is lower case again. Any other name is kept as it
-// is. Names are always quoted, so reserved words may be used.
+// finds the same table. In results it is in lower case. Other names are unchanged. Names
+// are always quoted, so they may be reserved words.
 //
 // # Statements
 //
-// What makes several rows, or returns what the database has filled in, is a PL/SQL block
-// of up to 100 ordinary INSERTs: it is undone as a whole, takes one round trip, and a
-// NULL or a large text in one row does not change the type of a column as it would in a
-// UNION ALL. ON CONFLICT is a MERGE for each row, or a handler of DUP_VAL_ON_INDEX where
-// no column is named.
+// An insert of several rows, or one that returns generated values, is a PL/SQL block of
+// up to 100 INSERT statements. The block is atomic and needs one round trip. Unlike with
+// UNION ALL, a NULL or a long string in one row does not change the type of a column. ON
+// CONFLICT becomes a MERGE per row, or a handler of DUP_VAL_ON_INDEX if the clause has no
+// columns.
 //
 // # Connections
 //
-// The connections of the library go-ora are wrapped. The wrapper lowers the names of
-// result columns, binds Go values, sees a broken network where the library sees the end
-// of the rows, and closes the network where a statement does not end with its context:
-// such a connection is not used again.
+// The package wraps the connections of the library go-ora. The wrapper converts result
+// column names to lower case, binds Go values and detects a broken network that the
+// library reports as the end of the rows. If a statement does not return after its
+// context is canceled, the wrapper closes the connection.
 //
-// # What this rests on
+// # Tests
 //
-// No server has answered to this package on the machines it was written on. Its SQL is
-// compared with reviewed golden files that a double below the wrapper records, its
-// connection errors with a double of a listener on a real socket. The conformance suite
-// runs where PLINTH_TEST_ORACLE_DSN names a server.
+// The package has not been tested with a server during its development. Its SQL is
+// compared with reviewed golden files, which are recorded with a test double of go-ora.
+// Connection errors are tested with a double of a listener. The conformance suite runs if
+// PLINTH_TEST_ORACLE_DSN is set.
 package oracle
 
 import (
@@ -71,14 +71,14 @@ func (Driver) Name() string { return Name }
 // InterfaceVersion implements driver.Driver.
 func (Driver) InterfaceVersion() int { return 1 }
 
-// Describe implements driver.Driver: address and service.
+// Describe implements driver.Driver. It returns the address and the service.
 func (Driver) Describe(dsn string) string {
 	clean, _, err := parse(dsn)
 	if err != nil {
 		return ""
 	}
-	u, _ := url.Parse(clean) // parse has done so
-	// what looks like a host may be a piece of a password
+	u, _ := url.Parse(clean) // parse has already parsed it
+	// the host may be part of an unescaped password
 	if u.User == nil || strings.Count(dsn, "@") != 1 {
 		return ""
 	}
@@ -88,8 +88,8 @@ func (Driver) Describe(dsn string) string {
 // Dialector implements driver.Driver.
 func (Driver) Dialector(dsn string) gorm.Dialector { return &dialector{dsn: dsn} }
 
-// TransactionalDDL implements driver.Migrator: Oracle commits before and after each
-// change of the schema.
+// TransactionalDDL implements driver.Migrator. Oracle commits before and after each
+// schema change.
 func (Driver) TransactionalDDL() bool { return false }
 
 // Advice implements driver.Driver.

@@ -23,10 +23,10 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// slow joins a view that everybody may read with itself.
+// slow is a self join of a view that any user may read.
 const slow = "SELECT count(*) FROM all_objects a, all_objects b, all_objects c, all_objects d"
 
-// partsOf reads the parts of a server's DSN.
+// partsOf converts the DSN of a server to a configuration.
 func partsOf(dsn string) driver.Config {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -40,7 +40,7 @@ func partsOf(dsn string) driver.Config {
 	}
 }
 
-// admin is a connection of the user who may create others.
+// admin returns a connection of a user that may create users.
 func admin(tb testing.TB, dsn string) *sql.DB {
 	tb.Helper()
 	db := sql.OpenDB(go_ora.NewConnector(dsn))
@@ -57,9 +57,9 @@ func run(tb testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-// users makes a user for a text, and drops it in the end. A password and a name in quotes
-// may hold every character but a double quote, for which there is no escape; a text with
-// one has its quotes replaced, here and in the parts alike.
+// users creates a user whose name and password contain text, and drops it after the test.
+// Quoted names and passwords cannot contain a double quote; it is replaced in both the
+// user and the configuration.
 func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
 	var mu sync.Mutex
 	number := 0
@@ -89,8 +89,7 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 	}
 }
 
-// dropUser waits for the end of the user's last session, which the server may not have
-// noticed yet (ORA-01940).
+// dropUser retries until the user's last session has ended (ORA-01940).
 func dropUser(tb testing.TB, db *sql.DB, name string) {
 	tb.Helper()
 	again := time.NewTicker(50 * time.Millisecond)
@@ -108,7 +107,7 @@ func dropUser(tb testing.TB, db *sql.DB, name string) {
 	}
 }
 
-// version is what the server says of itself.
+// version returns the name and version of the server.
 func version(tb testing.TB, dsn string) string {
 	tb.Helper()
 	var text string
@@ -120,7 +119,7 @@ func version(tb testing.TB, dsn string) string {
 	return text
 }
 
-func TestConforms(t *testing.T) {
+func TestDriver_Conformance(t *testing.T) {
 	server := dbtest.FindServer(t, oracle.Name)
 	parts := partsOf(server.DSN)
 	dbtest.Run(t, dbtest.Harness{
@@ -128,8 +127,8 @@ func TestConforms(t *testing.T) {
 		Config: func(testing.TB) driver.Config { return parts },
 		Bad:    bad,
 		Unusable: func(testing.TB) map[string]driver.Config {
-			// An unknown service is none: a listener says the same of one whose database
-			// is starting.
+			// An unknown service is not unusable: a listener reports the same for a
+			// starting database.
 			wrongPass, nobody := parts, parts
 			wrongPass.Pass += "wrong"
 			nobody.User = "no_such_user"
@@ -146,7 +145,7 @@ func TestConforms(t *testing.T) {
 	})
 }
 
-// bad are parts that make no DSN.
+// bad returns invalid configurations.
 var bad = map[string]driver.Config{
 	"nothing":    {},
 	"no user":    {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
@@ -178,7 +177,7 @@ var bad = map[string]driver.Config{
 	},
 }
 
-func TestBadPartsAreRefused(t *testing.T) {
+func TestDriver_DSN_Errors(t *testing.T) {
 	for name, parts := range bad {
 		t.Run(name, func(t *testing.T) {
 			if parts.Pass != "" {

@@ -11,15 +11,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// out is a place for what the database fills in for one field of one row.
+// out is an output parameter for one field of one row.
 type out struct {
 	row   int
 	field *schema.Field
 	dest  any
 }
 
-// writeReturning writes RETURNING for the fields that the database fills in, and for
-// those that a clause asks for.
+// writeReturning writes RETURNING for generated fields and for those of clause.Returning.
 func (r row) writeReturning() {
 	if _, ok := r.entity(r.index); !ok {
 		return
@@ -34,7 +33,7 @@ func (r row) writeReturning() {
 	write(r, " INTO ")
 	writeEach(r, len(fields), ",", func(i int) {
 		o := &out{row: r.index, field: fields[i]}
-		r.AddVar(r, o.place())
+		r.AddVar(r, o.bindVar())
 		r.outs = append(r.outs, o)
 	})
 }
@@ -44,7 +43,7 @@ func (r row) returned() []*schema.Field {
 	if returning, ok := r.Clauses["RETURNING"].Expression.(clause.Returning); ok {
 		for _, name := range r.Schema.DBNames {
 			field := r.Schema.FieldsByDBName[name]
-			if field.Readable && (len(returning.Columns) == 0 || r.asks(returning, name)) {
+			if field.Readable && (len(returning.Columns) == 0 || r.includes(returning, name)) {
 				fields = append(fields, field)
 			}
 		}
@@ -58,7 +57,7 @@ func (r row) returned() []*schema.Field {
 	return fields
 }
 
-func (r row) asks(returning clause.Returning, name string) bool {
+func (r row) includes(returning clause.Returning, name string) bool {
 	for _, c := range returning.Columns {
 		if c.Name == "*" || driver.ColumnName(r.Statement, c.Name) == name {
 			return true
@@ -67,8 +66,8 @@ func (r row) asks(returning clause.Returning, name string) bool {
 	return false
 }
 
-// place returns the bind for the field. A text needs its size.
-func (o *out) place() any {
+// bindVar returns the output parameter of the field. A string needs a size.
+func (o *out) bindVar() any {
 	switch o.field.GORMDataType {
 	case schema.Bool, schema.Int, schema.Uint:
 		o.dest = &sql.NullInt64{}
@@ -86,7 +85,7 @@ func (o *out) place() any {
 	return sql.Out{Dest: o.dest}
 }
 
-// value returns what the database has filled in; false: nothing, or the row was not
+// value returns the returned value. It returns false for NULL or if the row was not
 // inserted.
 func (o *out) value() (any, bool) {
 	switch dest := o.dest.(type) {

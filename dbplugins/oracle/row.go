@@ -6,13 +6,13 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// value is what a row gives for one column.
+// value is the value of one column of a row.
 type value struct {
 	column string
 	v      any
 }
 
-// given returns the values of a row without those that the database is to fill in.
+// given returns the values of a row except those that the database sets.
 func (in *insertion) given(values []any) []value {
 	given := make([]value, 0, len(values))
 	for i, v := range values {
@@ -24,7 +24,7 @@ func (in *insertion) given(values []any) []value {
 	return given
 }
 
-// row is a row that is to be written.
+// row is a row to write.
 type row struct {
 	*insertion
 
@@ -41,8 +41,7 @@ func (r row) has(column string) bool {
 	return false
 }
 
-// hasTargets reports whether the row can be in conflict: it gives a value for each of the
-// columns.
+// hasTargets reports whether the row sets all conflict columns.
 func (r row) hasTargets() bool {
 	for _, target := range r.targets {
 		if !r.has(target) {
@@ -76,7 +75,7 @@ func (in *insertion) writeCount() {
 	}
 }
 
-// writeInsert writes INSERT, and RETURNING if the database fills something in.
+// writeInsert writes an INSERT, with RETURNING for generated fields.
 func (r row) writeInsert() {
 	write(r, "INSERT INTO ")
 	r.WriteQuoted(clause.Table{Name: clause.CurrentTable})
@@ -94,7 +93,7 @@ func (r row) writeInsert() {
 	r.writeReturning()
 }
 
-// columns returns the columns of the row, each behind a prefix.
+// columns returns the column names of the row, each with a prefix.
 func (r row) columns(prefix string) string {
 	names := make([]string, len(r.values))
 	for i, v := range r.values {

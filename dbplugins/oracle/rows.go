@@ -12,45 +12,44 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// unscaled is what the library says of the scale of a number that is no column, such as
-// count(*).
+// unscaled is the scale that the library reports for a computed number, such as count(*).
 const unscaled = 255
 
-// libraryRows is what the rows of the library can do.
+// libraryRows contains the methods of the library's rows.
 type libraryRows interface {
 	sqldriver.RowsColumnTypeDatabaseTypeName
 	sqldriver.RowsColumnTypePrecisionScale
 	sqldriver.RowsColumnTypeScanType
 }
 
-// rows are the rows of a query. It watches the context until it is closed; the library
-// does so only until the first rows are there.
+// rows are the rows of a query. They watch the context until they are closed; the library
+// does so only until the first rows have arrived.
 type rows struct {
 	libraryRows
 
 	conn    *conn
-	ctx     context.Context // that of the query, as in database/sql
+	ctx     context.Context // context of the query, as in database/sql
 	query   string
 	end     func()
 	names   []string
 	numbers []numberKind
 }
 
-var errBroken = driver.Translate(driver.Connection, io.ErrUnexpectedEOF, "the rows broke off")
+var errBroken = driver.Translate(driver.Connection, io.ErrUnexpectedEOF, "the result is incomplete")
 
-// numberKind says what becomes of the text as which the library returns a NUMBER.
+// numberKind is the Go type of a NUMBER, which the library returns as a string.
 type numberKind uint8
 
 const (
 	noNumber numberKind = iota
-	decimal             // stays a text, in which no digit is lost
-	integer             // becomes an int64
-	either              // becomes an int64 if it is whole
+	decimal             // string, which keeps all digits
+	integer             // int64
+	either              // int64 for a whole number, otherwise string
 )
 
-var errRows = errors.New("oracle: these are not the library's rows")
+var errRows = errors.New("oracle: unexpected rows type")
 
-// rows returns the rows of a query that has not failed with err.
+// rows wraps the rows of a query, or returns err if it is not nil.
 func (c *conn) rows(
 	ctx context.Context, query string, inner sqldriver.Rows, err error,
 ) (sqldriver.Rows, error) {
@@ -115,7 +114,7 @@ func (r *rows) Next(dest []sqldriver.Value) (err error) {
 	return nil
 }
 
-// whole returns a number as an int64 if it is one.
+// whole returns a number as an int64 if possible.
 func whole(text string) sqldriver.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -128,7 +127,7 @@ func (r *rows) failed(err error) error {
 		if !r.conn.wire.broken.Load() {
 			return io.EOF
 		}
-		err = errBroken // the library has the same error for a network that ended
+		err = errBroken // the library returns io.EOF for a broken network, too
 	}
 	return r.conn.explain(r.ctx, err)
 }
@@ -151,8 +150,7 @@ func (r *rows) Close() error {
 }
 
 // ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a
-// 64-bit id into a float64, and has no type at all for some columns, which gorm does not
-// expect.
+// 64-bit ID into a float64 and returns nil for some columns, which gorm does not support.
 func (r *rows) ColumnTypeScanType(i int) reflect.Type {
 	if r.numbers[i] != noNumber {
 		return reflect.TypeFor[any]()

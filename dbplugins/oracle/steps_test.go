@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// step is one thing that an application does.
+// step is an operation of an application.
 type step struct {
 	name string
 	do   func(db *gorm.DB) error
@@ -141,9 +141,9 @@ func queries() []step {
 	var n int64
 	var texts []string
 	return []step{
-		{"first", func(db *gorm.DB) error { return none(db.First(&author{}, 5).Error) }},
-		{"last", func(db *gorm.DB) error { return none(db.Last(&author{}).Error) }},
-		{"take", func(db *gorm.DB) error { return none(db.Take(&author{}).Error) }},
+		{"first", func(db *gorm.DB) error { return foundOrNil(db.First(&author{}, 5).Error) }},
+		{"last", func(db *gorm.DB) error { return foundOrNil(db.Last(&author{}).Error) }},
+		{"take", func(db *gorm.DB) error { return foundOrNil(db.Take(&author{}).Error) }},
 		{"find", func(db *gorm.DB) error {
 			return db.Where("age > ?", 3).Order("name DESC").Find(&[]author{}).Error
 		}},
@@ -231,7 +231,7 @@ func queries() []step {
 	}
 }
 
-// preloading answers the query for authors with one.
+// preloading responds to the query for authors with one row.
 func preloading() step {
 	return step{"preload", func(db *gorm.DB) error {
 		return db.Preload("Books").Find(&[]author{}).Error
@@ -244,10 +244,10 @@ func locks() []step {
 	}
 	return []step{
 		{"first, locked", tx(func(tx *gorm.DB) error {
-			return none(tx.Clauses(lock).First(&account{}, 5).Error)
+			return foundOrNil(tx.Clauses(lock).First(&account{}, 5).Error)
 		})},
 		{"take, locked", tx(func(tx *gorm.DB) error {
-			return none(tx.Clauses(lock).Where("id = ?", 5).Take(&account{}).Error)
+			return foundOrNil(tx.Clauses(lock).Where("id = ?", 5).Take(&account{}).Error)
 		})},
 		{"list, locked", tx(func(tx *gorm.DB) error {
 			return tx.Clauses(lock).Where("id IN ?",
@@ -365,8 +365,8 @@ func schemas() []step {
 	}
 }
 
-// none is nil where nothing was found, since the double has no rows.
-func none(err error) error {
+// foundOrNil returns nil for ErrRecordNotFound, because the double has no rows.
+func foundOrNil(err error) error {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
 	}

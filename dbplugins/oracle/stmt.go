@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// libraryStmt is what the statements of the library can do.
+// libraryStmt contains the methods of the library's statements.
 type libraryStmt interface {
 	sqldriver.Stmt
 	sqldriver.StmtExecContext
@@ -61,7 +61,7 @@ func (s *stmt) Close() error {
 }
 
 // drain reads the rows of a query that was executed as a statement. The library would
-// only have it parsed.
+// only parse the query.
 func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	if err != nil {
 		return nil, err
@@ -70,15 +70,14 @@ func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	for err == nil {
 		err = r.Next(row)
 	}
-	if err == io.EOF { // the very value, as in database/sql
+	if err == io.EOF { // the value itself, as in database/sql
 		err = nil
 	}
 	return sqldriver.RowsAffected(0), errors.Join(err, r.Close())
 }
 
-// keep commits what the library does not commit by itself outside of a transaction: what
-// a CALL has done, and the locks of a SELECT ... FOR UPDATE, which would stay with the
-// connection.
+// keep commits a statement outside of a transaction that the library does not commit: the
+// changes of a CALL, and the locks of SELECT ... FOR UPDATE.
 func (c *conn) keep(ctx context.Context, query string) error {
 	if c.inTx || !leavesOpen(query) {
 		return nil
@@ -90,14 +89,14 @@ func (c *conn) keep(ctx context.Context, query string) error {
 	return tx.Commit()
 }
 
-// leavesOpen reports whether a statement begins a transaction that the library does not
-// end.
+// leavesOpen reports whether a statement starts a transaction that the library does not
+// commit.
 func leavesOpen(query string) bool {
 	return begins(query, "CALL") || begins(query, "LOCK") ||
 		isSelect(query) && strings.Contains(strings.ToUpper(query), "FOR UPDATE")
 }
 
-// isSelect reports whether a statement is one that returns rows.
+// isSelect reports whether a statement returns rows.
 func isSelect(query string) bool { return begins(query, "SELECT") || begins(query, "WITH") }
 
 func begins(query, word string) bool {

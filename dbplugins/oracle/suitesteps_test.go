@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// suites are the shapes of statements that the conformance suite has beyond those of the
-// other files.
+// suites contains the statements of the conformance suite that the other files do not
+// cover.
 func suites() []step {
 	return append(append(suiteReads(), suiteParameters()...), suiteWrites()...)
 }
@@ -24,7 +24,7 @@ func suiteReads() []step {
 				"email").Order("name").Find(&[]map[string]any{}).Error
 		}},
 		{"take a map", func(db *gorm.DB) error {
-			return none(db.Model(&author{}).Select("id", "name").Where("name = ?",
+			return foundOrNil(db.Model(&author{}).Select("id", "name").Where("name = ?",
 				"b").Take(&map[string]any{}).Error)
 		}},
 		{"group, having and order", func(db *gorm.DB) error {
@@ -59,7 +59,8 @@ func suiteReads() []step {
 			return db.Model(&author{}).Where("name NOT LIKE ?", "%a%b%").Pluck("name", &texts).Error
 		}},
 		{"null and a key", func(db *gorm.DB) error {
-			return none(db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, 5).Error)
+			return foundOrNil(db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{},
+				5).Error)
 		}},
 		{"booleans", func(db *gorm.DB) error {
 			return db.Model(&sample{}).Where("active = ?", true).Or("maybe_on = ?",
@@ -75,7 +76,7 @@ func suiteReads() []step {
 			return err
 		}},
 		{"deleted too", func(db *gorm.DB) error {
-			return none(db.Unscoped().First(&note{}, 5).Error)
+			return foundOrNil(db.Unscoped().First(&note{}, 5).Error)
 		}},
 		{"rows of some columns", func(db *gorm.DB) error {
 			rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
@@ -186,7 +187,7 @@ func suiteWrites() []step {
 	}
 }
 
-// keyset reads a page and the next one, for which the double has to have rows.
+// keyset reads two pages, for which the double needs rows.
 func keyset() step {
 	return step{"pages by key", func(db *gorm.DB) error {
 		for _, sort := range []string{"asc", "desc"} {

@@ -13,17 +13,17 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// tables is the dialector's gorm.Migrator.
+// tables implements gorm.Migrator.
 type tables struct{ migrator.Migrator }
 
 var errNoSchema = errors.New("oracle: the value has no schema")
 
-// ofOwner is the condition that a view of the catalog speaks of the table's owner; an
-// empty text is NULL here.
+// ofOwner restricts a catalog view to the owner of the table. An empty string is NULL in
+// Oracle.
 const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
-// has reports whether the query on the catalog finds something of value's table. find
-// returns the name of the table and what else the query compares.
+// has reports whether the catalog query returns rows for value's table. find returns the
+// table name and the remaining arguments.
 func (m tables) has(
 	value any, query string, find func(*gorm.Statement) (table string, args []any),
 ) bool {
@@ -53,8 +53,8 @@ func (m tables) HasTable(value any) bool {
 		func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
 }
 
-// CreateTable implements gorm.Migrator. gorm writes foreign keys into the statement as
-// they are; here they come behind it.
+// CreateTable implements gorm.Migrator. It creates foreign keys after the tables instead
+// of in the CREATE TABLE statement.
 func (m tables) CreateTable(values ...any) error {
 	values = m.ReorderModels(values, false)
 	if err := m.each(values, checkColumns); err != nil {
@@ -89,7 +89,7 @@ func checkColumns(stmt *gorm.Statement) error {
 	for _, name := range stmt.Schema.DBNames {
 		if name != lowered(name) && !stmt.Schema.FieldsByDBName[name].IgnoreMigration {
 			return fmt.Errorf(
-				"oracle: the column %s of %s would not find its field in results: write column:%s in lower case",
+				"oracle: column %s of %s is not lower case and cannot be mapped to its field in results: set column:%s in lower case",
 				name, stmt.Table, name)
 		}
 	}
@@ -116,11 +116,11 @@ func (m tables) addConstraint(table clause.Table, c schema.ConstraintInterface) 
 	return m.fresh().Exec("ALTER TABLE ? ADD "+text, append([]any{table}, vars...)...).Error
 }
 
-// fresh returns a handle without the conditions of another statement.
+// fresh returns a *gorm.DB without the conditions of another statement.
 func (m tables) fresh() *gorm.DB { return m.DB.Session(&gorm.Session{}) }
 
-// build returns the text of a constraint. A foreign key has no ON UPDATE here, and ON
-// DELETE only if it does something: to refuse is what it does without.
+// build returns the SQL of a constraint. It omits ON UPDATE, and the ON DELETE actions
+// other than CASCADE and SET NULL, because Oracle does not support them.
 func build(c schema.ConstraintInterface) (string, []any) {
 	key, ok := c.(*schema.Constraint)
 	if !ok {
@@ -138,7 +138,7 @@ func build(c schema.ConstraintInterface) (string, []any) {
 func (m tables) DropTable(values ...any) error {
 	for _, value := range slices.Backward(m.ReorderModels(values, false)) {
 		if !m.HasTable(value) {
-			continue // IF EXISTS came with 23ai
+			continue // IF EXISTS requires 23ai
 		}
 		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
 			return m.fresh().Exec("DROP TABLE ? CASCADE CONSTRAINTS", m.CurrentTable(stmt)).Error

@@ -28,7 +28,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestTypesOfTags(t *testing.T) {
+func TestDialector_DataTypeOf(t *testing.T) {
 	for tag, want := range map[string]string{
 		"text": "CLOB", "longtext": "CLOB", "bytea": "BLOB", "varchar(40)": "VARCHAR2(40 CHAR)",
 		"VARCHAR2(40 CHAR)": "VARCHAR2(40 CHAR)", "VARCHAR2(40 BYTE)": "VARCHAR2(40 BYTE)",
@@ -50,7 +50,7 @@ func TestTypesOfTags(t *testing.T) {
 	}
 }
 
-// list returns n binds, from the first on.
+// list returns n binds, starting at first.
 func list(first, n int) string {
 	names := make([]string, n)
 	for i := range names {
@@ -59,7 +59,7 @@ func list(first, n int) string {
 	return strings.Join(names, ",")
 }
 
-func TestLongListsAreSplit(t *testing.T) {
+func TestSplitLists(t *testing.T) {
 	a, b := list(1, 1000), list(1001, 500)
 	all := a + "," + b
 	for _, tc := range []struct{ name, query, want string }{
@@ -114,7 +114,7 @@ func TestLongListsAreSplit(t *testing.T) {
 	}
 }
 
-func FuzzSplitListsKeepsTheBinds(f *testing.F) {
+func FuzzSplitLists(f *testing.F) {
 	f.Add("WHERE id", uint16(1500), "")
 	f.Add("WHERE lower(x) NOT", uint16(2001), " OR 'a''b' IN (:2002)")
 	f.Add(":1001", uint16(1001), ") /* (")
@@ -126,7 +126,7 @@ func FuzzSplitListsKeepsTheBinds(f *testing.F) {
 	})
 }
 
-// bindsOf returns what stands behind each colon.
+// bindsOf returns the text after each colon.
 func bindsOf(query string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(query, ":") {

@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// certificate returns one for 127.0.0.1, and the file of its authority.
+// certificate returns a certificate for 127.0.0.1 and the file of its authority.
 func certificate(tb testing.TB) (tls.Certificate, string) {
 	tb.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -27,14 +27,14 @@ func certificate(tb testing.TB) (tls.Certificate, string) {
 	return server.TLS.Certificates[0], file
 }
 
-// encrypted lets a double speak TLS from the first byte.
+// encrypted makes a double use TLS from the first byte.
 type encrypted struct {
 	net.Conn
 
 	head []byte
 }
 
-// Read implements net.Conn: what was read already comes first.
+// Read implements net.Conn. It returns the buffered bytes first.
 func (c *encrypted) Read(p []byte) (int, error) {
 	if len(c.head) > 0 {
 		n := copy(p, c.head)
@@ -44,7 +44,7 @@ func (c *encrypted) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-func TestTLSModesSayWhomToTrust(t *testing.T) {
+func TestOpen_TLS(t *testing.T) {
 	own, ca := certificate(t)
 	l := listen(t, "127.0.0.1:0", func(c net.Conn, head []byte) {
 		if len(head) == 0 || head[0] != tlsHandshake {
@@ -60,7 +60,7 @@ func TestTLSModesSayWhomToTrust(t *testing.T) {
 		name     string
 		mode, ca string
 		host     string
-		want     string // in the error: the listener's own is the proof that it was reached
+		want     string // in the error; the listener's own error shows that it was reached
 	}{
 		{name: "require", mode: driver.TLSRequire, want: "ORA-12514"},
 		{name: "verify with the authority", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},

@@ -25,11 +25,10 @@ import (
 const (
 	secret = "hunter2-unique"
 
-	tlsHandshake = 0x16 // the first byte of one
+	tlsHandshake = 0x16 // first byte of a TLS handshake
 )
 
-// listener is a double of an Oracle listener: it answers a connect packet, and knows
-// nothing further.
+// listener is a test double of an Oracle listener. It responds to a connect packet only.
 type listener struct {
 	net.Listener
 
@@ -39,8 +38,8 @@ type listener struct {
 	serves sync.WaitGroup
 }
 
-// listen starts a double at an address. serve is given each connection with the first
-// packet; it is closed afterwards.
+// listen starts a double at an address. It calls serve with each connection and its first
+// packet, and then closes the connection.
 func listen(tb testing.TB, address string, serve func(c net.Conn, packet []byte)) *listener {
 	tb.Helper()
 	inner, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
@@ -106,7 +105,7 @@ func readPacket(c net.Conn) []byte {
 	return packet
 }
 
-// refuse answers with a refuse packet.
+// refuse responds with a refuse packet.
 func refuse(code int) func(net.Conn, []byte) {
 	return func(c net.Conn, _ []byte) {
 		text := fmt.Sprintf("(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=%d)(ERROR_STACK=(ERROR=(CODE=%d)(EMFI=4))))", code, code)
@@ -121,10 +120,10 @@ func refuse(code int) func(net.Conn, []byte) {
 	}
 }
 
-// hang answers nothing until the other side closes.
+// hang does not respond until the client closes the connection.
 func hang(c net.Conn, _ []byte) { _, _ = io.Copy(io.Discard, c) }
 
-// say answers with bytes.
+// say responds with the given bytes.
 func say(text string) func(net.Conn, []byte) {
 	return func(c net.Conn, packet []byte) {
 		_, _ = io.WriteString(c, text)
@@ -139,7 +138,7 @@ func open(ctx context.Context, parts driver.Config, timeout time.Duration) error
 	return errors.Join(err, xdb.Close(db))
 }
 
-func TestListenerErrorsHaveAKind(t *testing.T) {
+func TestOpen_ListenerErrors(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, tc := range []struct {
 		name  string
@@ -187,7 +186,7 @@ func kindOfError(err error) driver.ErrorKind {
 	return oracle.Driver{}.ErrorKind(err)
 }
 
-func TestOpenEndsWithItsContextWhereTheServerHangs(t *testing.T) {
+func TestOpen_Cancellation(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, tc := range []struct {
 		name  string
@@ -216,8 +215,8 @@ func TestOpenEndsWithItsContextWhereTheServerHangs(t *testing.T) {
 	}
 }
 
-// The pool opens connections of its own accord too, with a context that has no end.
-func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
+// The pool also opens connections with a context without a deadline.
+func TestConnector_LoginTimeout(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	l := listen(t, "127.0.0.1:0", hang)
 	dsn, err := oracle.Driver{}.DSN(l.parts(t))
@@ -245,9 +244,9 @@ func TestLoginEndsWithoutAContextToEndIt(t *testing.T) {
 	l.stop()
 }
 
-// What is no listener is none later either, and go-ora would make room for as much as a
-// length says.
-func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
+// A retry cannot succeed with another protocol, and go-ora would allocate as much as a
+// length field contains.
+func TestOpen_OtherProtocol(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, text := range []string{
 		"HTTP/1.1 400 Bad Request\r\n\r\n", strings.Repeat("\x00", 64),
@@ -256,7 +255,7 @@ func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
 		l := listen(t, "127.0.0.1:0", say(text))
 		start := time.Now()
 		err := open(testContext(t), l.parts(t), 20*time.Second)
-		if err == nil || !strings.Contains(err.Error(), "no Oracle listener") ||
+		if err == nil || !strings.Contains(err.Error(), "not an Oracle listener") ||
 			time.Since(start) > 10*time.Second {
 			t.Errorf("%.8q: Open = %v after %s, want that it is no listener",
 				text, err, time.Since(start))
@@ -265,7 +264,7 @@ func TestAnotherProtocolEndsOpenAtOnce(t *testing.T) {
 	}
 }
 
-func TestOpenWaitsForAListenerThatComesBack(t *testing.T) {
+func TestOpen_Retry(t *testing.T) {
 	first := listen(t, "127.0.0.1:0", refuse(12514))
 	parts := first.parts(t)
 	address := first.Addr().String()
@@ -295,7 +294,7 @@ func TestOpenWaitsForAListenerThatComesBack(t *testing.T) {
 	second.stop()
 }
 
-func TestRefusedPortIsUnavailable(t *testing.T) {
+func TestOpen_ConnectionRefused(t *testing.T) {
 	l := listen(t, "127.0.0.1:0", hang)
 	parts := l.parts(t)
 	l.stop()
@@ -306,7 +305,7 @@ func TestRefusedPortIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestConnectPacketHoldsTheServiceAndNoPassword(t *testing.T) {
+func TestOpen_ConnectPacket(t *testing.T) {
 	l := listen(t, "127.0.0.1:0", refuse(12514))
 	_ = open(testContext(t), l.parts(t), -1)
 	l.stop()

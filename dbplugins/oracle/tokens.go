@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// tokensOf returns the pieces of a statement: what is quoted and comments as a whole,
-// binds, words, spaces, and every other character by itself. Together they are the
-// statement.
+// tokensOf splits a statement into tokens: quoted text, comments, binds, words, spaces,
+// and single characters. Their concatenation is the statement.
 func tokensOf(query string) []string {
 	tokens := make([]string, 0, len(query)/3)
 	for query != "" {
@@ -19,10 +18,10 @@ func tokensOf(query string) []string {
 	return tokens
 }
 
-// tokenLength returns the length of the first piece.
+// tokenLength returns the length of the first token.
 func tokenLength(s string) int {
 	switch {
-	case s[0] == '\'', s[0] == '"': // a doubled quote is two pieces, which makes no difference
+	case s[0] == '\'', s[0] == '"': // a doubled quote becomes two tokens, which has no effect
 		return through(s, 1, s[:1])
 	case strings.HasPrefix(s, "--"):
 		return through(s, 2, "\n")
@@ -40,7 +39,7 @@ func tokenLength(s string) int {
 	return n
 }
 
-// through returns the length up to and with an end, or all of s.
+// through returns the length up to and including end, or the length of s.
 func through(s string, from int, end string) int {
 	if i := strings.Index(s[from:], end); i >= 0 {
 		return from + i + len(end)
@@ -48,7 +47,7 @@ func through(s string, from int, end string) int {
 	return len(s)
 }
 
-// span returns the length of what begins s and is all of one kind.
+// span returns the length of the prefix whose runes all satisfy of.
 func span(s string, of func(rune) bool) int {
 	return len(s) - len(strings.TrimLeftFunc(s, of))
 }

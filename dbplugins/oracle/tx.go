@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// setTransaction returns the statement that a transaction with these options begins with,
-// "" if it needs none. The library itself refuses every option.
+// setTransaction returns the first statement of a transaction with these options, or "".
+// The library itself rejects every option.
 func setTransaction(opts sqldriver.TxOptions) (string, error) {
 	level := sql.IsolationLevel(opts.Isolation)
 	switch {
@@ -16,19 +16,19 @@ func setTransaction(opts sqldriver.TxOptions) (string, error) {
 		return "SET TRANSACTION READ ONLY", nil
 	case opts.ReadOnly:
 		return "", fmt.Errorf(
-			"oracle: a transaction is read-only or has an isolation level (%v), not both", level)
+			"oracle: a read-only transaction cannot have an isolation level (%v)", level)
 	case level == sql.LevelDefault, level == sql.LevelReadCommitted:
 		return "", nil
 	case level == sql.LevelSerializable, level == sql.LevelSnapshot:
 		return "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", nil
 	default:
 		return "", fmt.Errorf(
-			"oracle: there is no isolation level %v: use read committed or serializable", level)
+			"oracle: unsupported isolation level %v: use read committed or serializable", level)
 	}
 }
 
-// BeginTx implements driver.ConnBeginTx. The library would interrupt a rollback whose
-// context has ended, so it gets none.
+// BeginTx implements driver.ConnBeginTx. It does not pass ctx to the library, which would
+// interrupt the rollback after a cancellation.
 func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver.Tx, error) {
 	first, err := setTransaction(opts)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 		return err
 	})
 	if err != nil {
-		c.spent.Store(true) // it may have started
+		c.spent.Store(true) // the transaction may have started
 		return nil, err
 	}
 	c.inTx = true
@@ -55,7 +55,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 type tx struct {
 	inner sqldriver.Tx
 	conn  *conn
-	ctx   context.Context // that of BeginTx, as in database/sql
+	ctx   context.Context // context of BeginTx, as in database/sql
 }
 
 // Commit implements driver.Tx.
@@ -64,8 +64,8 @@ func (t *tx) Commit() error {
 	return t.conn.do(t.ctx, t.inner.Commit)
 }
 
-// Rollback implements driver.Tx. The server itself rolls back what has lost its
-// connection.
+// Rollback implements driver.Tx. If it fails, it closes the connection, which makes the
+// server roll back.
 func (t *tx) Rollback() error {
 	t.conn.inTx = false
 	err := t.conn.within(t.inner.Rollback)

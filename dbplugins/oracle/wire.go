@@ -10,17 +10,17 @@ import (
 	"sync/atomic"
 )
 
-// wire is the network below one connection. The library keeps its own to itself, and
-// waits for an answer that does not come; closing the wire ends that.
+// wire is the network connection of a conn. The library does not expose its connection;
+// closing the wire makes a blocked read return.
 type wire struct {
-	// of the login, whose end ends a dial; set before the library has the wire
+	// context of the login, which cancels a dial; set before the library uses the wire
 	caller context.Context
 
-	mu   sync.Mutex
-	conn net.Conn
-	gone bool
+	mu     sync.Mutex
+	conn   net.Conn
+	closed bool
 
-	broken atomic.Bool // a read or a write has failed
+	broken atomic.Bool // a read or a write failed
 }
 
 // DialContext implements the library's dialer.
@@ -29,7 +29,7 @@ func (w *wire) DialContext(ctx context.Context, network, address string) (net.Co
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(w.caller, cancel)() // the caller's, which the library does not get
+		defer context.AfterFunc(w.caller, cancel)() // the library does not pass the login context
 	}
 	inner, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -37,20 +37,20 @@ func (w *wire) DialContext(ctx context.Context, network, address string) (net.Co
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.gone {
+	if w.closed {
 		_ = inner.Close()
 		return nil, net.ErrClosed
 	}
-	w.conn = inner // a redirect dials again
+	w.conn = inner // after a redirect the library dials again
 	w.broken.Store(false)
 	return &watched{Conn: inner, wire: w}, nil
 }
 
-// cut closes the network, now and for good.
+// cut closes the network connection permanently.
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.gone = true
+	w.closed = true
 	w.broken.Store(true)
 	if w.conn != nil {
 		_ = w.conn.Close()
@@ -58,12 +58,12 @@ func (w *wire) cut() {
 	}
 }
 
-// watched notices what goes wrong.
+// watched records read and write errors.
 type watched struct {
 	net.Conn
 
 	wire *wire
-	head []byte // the first bytes that came
+	head []byte // the first bytes received
 }
 
 // Read implements net.Conn.
@@ -72,8 +72,8 @@ func (c *watched) Read(p []byte) (int, error) {
 	if err != nil {
 		c.wire.broken.Store(true)
 	}
-	if missing := headLength - len(c.head); missing > 0 {
-		c.head = append(c.head, p[:min(n, missing)]...)
+	if createMissing := headLength - len(c.head); createMissing > 0 {
+		c.head = append(c.head, p[:min(n, createMissing)]...)
 		if len(c.head) == headLength && !isAnswer(c.head) {
 			return 0, errProtocol
 		}
@@ -81,15 +81,15 @@ func (c *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// headLength is the length of a packet's head: its own length in two bytes, two of a
-// checksum, its type, and three more.
+// headLength is the length of a packet header: two bytes of length, two of checksum, one
+// of type and three others.
 const headLength = 8
 
-var errProtocol = errors.New("oracle: what answers at this address is no Oracle listener")
+var errProtocol = errors.New("oracle: the server is not an Oracle listener")
 
-// isAnswer reports whether a head is one of the answers to a connect packet: accept,
-// refuse, redirect, resend. The library takes every length as it comes, and makes room
-// for 4 GB if it is zero. A record of TLS passes too.
+// isAnswer reports whether head is a response to a connect packet: accept, refuse,
+// redirect or resend. The library does not check lengths and allocates 4 GB for a length
+// of zero. TLS records are accepted, too.
 func isAnswer(head []byte) bool {
 	if head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 3 {
 		return true

@@ -48,17 +48,17 @@ func TestStatements_Lease(t *testing.T) {
 			nil, nil, // setup, and a name without a row
 			// expired
 			{
-				int64(5000), int64(1), int64(3), "somebody",
+				int64(5000), int64(1), int64(3), "another holder",
 				int64(4000), int64(7), int64(100), int64(4500),
 			},
 			// held
 			{
-				int64(6000), int64(0), int64(1), "somebody",
+				int64(6000), int64(0), int64(1), "another holder",
 				int64(4000), int64(7), int64(100), int64(9000),
 			},
 			// after a renewal
 			{
-				int64(7000), int64(0), int64(1), "somebody",
+				int64(7000), int64(0), int64(1), "another holder",
 				int64(4000), int64(7), int64(100), int64(9000),
 			},
 			// removed

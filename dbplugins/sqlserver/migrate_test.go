@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// answers returns a result of one number.
-func answers(n int64) tdsReply {
+// numberReply returns a result of one number.
+func numberReply(n int64) tdsReply {
 	return tdsReply{Columns: []tdsColumn{tdsBigInt("")}, Rows: [][]any{{n}}}
 }
 
@@ -62,9 +62,9 @@ func TestDriver_Migrate(t *testing.T) {
 				return tdsReply{}, false
 			}
 			if tries.Add(1) < 5 {
-				return answers(-1), true
+				return numberReply(-1), true
 			}
-			return answers(1), true
+			return numberReply(1), true
 		})
 		db, _ := open(t, s, xdb.Options{})
 		ran := false
@@ -109,8 +109,8 @@ func TestDriver_Migrate_LockErrors(t *testing.T) {
 		reply tdsReply
 		want  driver.ErrorKind
 	}{
-		{name: "canceled", reply: answers(-2), want: driver.Unknown},
-		{name: "wrong call", reply: answers(-999), want: driver.Unknown},
+		{name: "canceled", reply: numberReply(-2), want: driver.Unknown},
+		{name: "wrong call", reply: numberReply(-999), want: driver.Unknown},
 		{
 			name:  "no permission",
 			reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication,

@@ -64,7 +64,7 @@ func (c *catalog) answer(r tdsRequest) (tdsReply, bool) {
 		return c.describe(table), true
 	default:
 		// the table exists
-		return answers(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)")
+		return numberReply(1), strings.Contains(strings.ToLower(r.SQL), "select count(*)")
 	}
 }
 

@@ -1,0 +1,120 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sijms/go-ora/v2/network"
+	"gorm.io/gorm"
+
+	"github.com/plinthgo/plinth/core/major/xdb"
+	"github.com/plinthgo/plinth/core/major/xdb/driver"
+	"github.com/plinthgo/plinth/dbplugins/oracle"
+)
+
+func TestDriver_Migrate(t *testing.T) {
+	t.Run("creates the lock and waits for it", func(t *testing.T) {
+		d := &double{}
+		db := openDouble(t, d, nil)
+		d.script = []answer{
+			{
+				pattern: "FROM plinth_migration_lock",
+				err:     &network.OracleError{ErrCode: 942},
+			},
+			{pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}},
+		}
+		err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
+			t.Error("it ran without the lock")
+			return nil
+		})
+		if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(),
+			"CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
+			t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
+		}
+		d.script = []answer{
+			// the table exists, its row does not
+			{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}},
+			{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
+		}
+		if err := (oracle.Driver{}).Migrate(db.Statement.Context, db,
+			nil); kindOfError(err) != driver.Authentication {
+			t.Errorf("Migrate = %v, want the error of INSERT", err)
+		}
+		d.taken()
+		d.script = []answer{{
+			pattern: "FROM plinth_migration_lock",
+			err:     &network.OracleError{ErrCode: 54},
+		}}
+		ctx, cancel := context.WithTimeout(db.Statement.Context, 300*time.Millisecond)
+		defer cancel()
+		if err := (oracle.Driver{}).Migrate(ctx, db,
+			func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Migrate = %v, want the context's error", err)
+		}
+		if asked := slices.DeleteFunc(d.taken(),
+			func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
+			t.Errorf("the lock was asked for %d times, want it again", len(asked))
+		}
+	})
+
+	// A pool of one connection is sufficient, because the lock uses a connection outside
+	// of the pool. The connection of the migration is closed.
+	t.Run("works with a pool of one connection", func(t *testing.T) {
+		d := &double{}
+		db := openDouble(t, d, func(o *xdb.Options) { o.MaxOpenConns = 1 })
+		boom := errors.New("boom")
+		ctx, cancel := context.WithTimeout(db.Statement.Context, 5*time.Second)
+		defer cancel()
+		err := oracle.Driver{}.Migrate(ctx, db, func(tx *gorm.DB) error {
+			return errors.Join(boom, tx.Exec("CREATE TABLE x (id NUMBER)").Error)
+		})
+		if !errors.Is(err, boom) {
+			t.Errorf("Migrate = %v, want run's error", err)
+		}
+		want := []string{"<begin>", lockQuery, "CREATE TABLE x (id NUMBER)", "<rollback>"}
+		if got := d.taken(); !slices.Equal(got, want) {
+			t.Errorf("statements = %q, want %q", got, want)
+		}
+		if d.opened-d.closed != 0 {
+			t.Errorf("connections left open = %d, want none", d.opened-d.closed)
+		}
+	})
+
+	// The session of the lock is idle during a migration, so a firewall or an IDLE_TIME
+	// may close it.
+	t.Run("fails if the lock was lost", func(t *testing.T) {
+		d := &double{}
+		db := openDouble(t, d, nil)
+		err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
+			d.script = []answer{{
+				pattern: "FROM plinth_migration_lock",
+				err:     &network.OracleError{ErrCode: 2396},
+			}}
+			return nil
+		})
+		if kindOfError(err) != driver.Connection ||
+			!strings.Contains(err.Error(), "lock was lost") {
+			t.Errorf("Migrate = %v, want that the lock was lost", err)
+		}
+	})
+
+	t.Run("ignores a cancellation after run returned", func(t *testing.T) {
+		d := &double{}
+		db := openDouble(t, d, nil)
+		ctx, cancel := context.WithCancel(db.Statement.Context)
+		err := oracle.Driver{}.Migrate(ctx, db, func(*gorm.DB) error {
+			d.closeErr = errors.New("the session does not end")
+			d.taken()
+			cancel()
+			return nil
+		})
+		d.closeErr = nil
+		if got := d.taken(); err != nil || !slices.Equal(got, []string{lockQuery, "<rollback>"}) {
+			t.Errorf("Migrate = %v with %q, want nil, and the lock checked again", err, got)
+		}
+	})
+}
