@@ -20,25 +20,25 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// childVariable makes a test binary play a process that makes ids.
+// childVariable makes a test binary a child process that generates IDs.
 const childVariable xenv.EnvKey = "PLINTH_LEASETEST_CHILD"
 
-// role is what a child is to be.
+// role is the configuration of a child process.
 type role struct {
 	Address string
 	TTL     time.Duration
-	File    string // gets the ids, eight bytes each
+	File    string // receives the IDs, eight bytes each
 
-	First, Count int           // the only numbers that it asks for; Count 0 is all
-	Datacenter   *int          // of the node, where it has one
-	Clock        time.Duration // how far its clock is ahead
-	Wait         bool          // for a number, where all are held
-	Hold         bool          // until it is told to go
+	First, Count int           // the only node IDs to acquire; Count 0 means all
+	Datacenter   *int          // of the node, optional
+	Clock        time.Duration // offset of its clock
+	Wait         bool          // for a node ID if all are held
+	Hold         bool          // until the parent sends a line
 }
 
-// Child is called first in the TestMain of a package that calls Nodes. In a process that
-// Nodes has started it opens the backend by the address in NodesHarness, makes ids as it
-// is told, and exits; else it returns. done closes the backend.
+// Child must be called first in the TestMain of a package that calls Nodes. In a child
+// process of Nodes it opens the backend at NodesHarness.Address, generates IDs and exits;
+// otherwise it returns. done closes the backend.
 func Child(open func(address string) (b driver.Backend, done func(), err error)) {
 	text, ok := xenv.GetEnv(childVariable)
 	if !ok {
@@ -49,20 +49,20 @@ func Child(open func(address string) (b driver.Backend, done func(), err error))
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	if err := c.live(open); err != nil {
+	if err := c.run(open); err != nil {
 		c.say("error " + strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-// child is the process.
+// child is the state of a child process.
 type child struct {
 	role
 	in   *bufio.Scanner
 	node *xsnowflake.Node
 	file *os.File
-	step atomic.Int64 // of its clock
+	step atomic.Int64 // offset of its clock
 
 	stop, stopped chan struct{}
 	gene          int
@@ -70,16 +70,16 @@ type child struct {
 	failure       error
 }
 
-// answer begins what a child says to its parent. Its log writes to the standard output
-// too.
-const answer = "leasetest child: "
+// answer prefixes the lines of a child for its parent. Its log also writes to the
+// standard output.
+const responsePrefix = "leasetest child: "
 
-func (*child) say(line string) { _, _ = io.WriteString(os.Stdout, answer+line+"\n") }
+func (*child) say(line string) { _, _ = io.WriteString(os.Stdout, responsePrefix+line+"\n") }
 
 func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.step.Load())) }
 
-// live is the whole life of a child.
-func (c *child) live(
+// run runs the child until its input is closed.
+func (c *child) run(
 	open func(address string) (b driver.Backend, done func(), err error),
 ) (err error) {
 	b, done, err := open(c.Address)
@@ -99,20 +99,20 @@ func (c *child) live(
 		b = nodeIDs{Backend: b, first: c.First, count: c.Count}
 	}
 	leases := xlease.New(b)
-	if err := c.birth(leases); err != nil {
+	if err := c.newNode(leases); err != nil {
 		return err
 	}
 	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Capabilities().Name)
 	for c.in.Scan() {
 		verb, number, _ := strings.Cut(c.in.Text(), " ")
 		n, _ := strconv.Atoi(number)
-		c.say(c.obey(verb, n))
+		c.say(c.execute(verb, n))
 	}
 	return errors.Join(c.node.Close(), leases.Close())
 }
 
-// birth makes the node.
-func (c *child) birth(leases *xlease.Leases) error {
+// newNode creates the node.
+func (c *child) newNode(leases *xlease.Leases) error {
 	c.step.Store(int64(c.Clock))
 	opts := []xsnowflake.Option{xsnowflake.WithLeases(leases, c.TTL), xsnowflake.WithClock(c.now)}
 	if c.Datacenter != nil {
@@ -135,30 +135,30 @@ func (c *child) birth(leases *xlease.Leases) error {
 
 func (c *child) slot() int { return c.node.DatacenterID()*8 + c.node.NodeID() }
 
-// obey does what the parent says, and returns the answer.
-func (c *child) obey(verb string, n int) string {
+// execute executes a command of the parent and returns the response.
+func (c *child) execute(verb string, n int) string {
 	switch verb {
 	case "make":
 		c.make(n)
-		return c.tell()
+		return c.result()
 	case "run":
 		c.stop, c.stopped = make(chan struct{}), make(chan struct{})
-		go c.run()
+		go c.loop()
 		return "running"
 	case "stop":
 		close(c.stop)
 		<-c.stopped
-		return c.tell()
+		return c.result()
 	case "step":
 		c.step.Add(int64(time.Duration(n) * time.Millisecond))
 		return "stepped"
 	default:
-		return "what is " + verb + "?"
+		return "unknown command " + verb
 	}
 }
 
-// tell says what became of the last order, in numbers.
-func (c *child) tell() string {
+// result returns the result of the last command.
+func (c *child) result() string {
 	text := "none"
 	if c.failure != nil {
 		text = strings.ReplaceAll(c.failure.Error(), "\n", "; ")
@@ -168,14 +168,15 @@ func (c *child) tell() string {
 	return line
 }
 
-// chunk is how many ids are written at once: what a killed process had not written,
-// nobody has seen.
+// chunk is the number of IDs per write. IDs that a killed process did not write were not
+// used.
 const chunk = 4096
 
-// batch is how many ids are asked for at a time, alternately with as many single ones.
+// batch is the number of IDs per NextN call, which alternates with as many Generate
+// calls.
 const batch = 64
 
-// make makes n ids of all genes in turn, and stops at the first failure.
+// make generates n IDs with alternating genes, until the first error.
 func (c *child) make(n int) {
 	var ids [chunk]xsnowflake.SnowflakeID
 	buf := make([]byte, 0, 8*chunk)
@@ -196,7 +197,7 @@ func (c *child) make(n int) {
 
 func (c *child) fail(err error) { c.failed, c.failure = c.failed+1, err }
 
-// fill makes ids, and returns how many until the first failure.
+// fill generates IDs and returns the number of IDs before the first error.
 func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 	for len(ids) > got {
 		gene := xsnowflake.Gene(c.gene % 64) // below 64
@@ -223,8 +224,8 @@ func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 	return got
 }
 
-// run makes ids until it is told to stop, whatever fails meanwhile.
-func (c *child) run() {
+// loop generates IDs until it is stopped. It continues after errors.
+func (c *child) loop() {
 	defer close(c.stopped)
 	failed, failure := 0, error(nil)
 	for {
@@ -241,7 +242,7 @@ func (c *child) run() {
 	}
 }
 
-// nodeIDs asks for some node IDs only.
+// nodeIDs restricts the node IDs.
 type nodeIDs struct {
 	driver.Backend
 	first, count int

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// broken is a right backend in which some operations are replaced by wrong ones.
+// broken is a correct backend with some operations replaced by faulty ones.
 type broken struct {
 	*forgetful
 
@@ -48,7 +48,7 @@ func (b *broken) Capabilities() driver.Capabilities {
 	return b.forgetful.Capabilities()
 }
 
-// asked changes what is asked for.
+// asked changes requests.
 func asked(change func(r *driver.Request)) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
@@ -58,7 +58,7 @@ func asked(change func(r *driver.Request)) func(b *broken) {
 	}
 }
 
-// granted changes what is answered.
+// granted changes grants.
 func granted(change func(g *driver.Grant)) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
@@ -69,7 +69,7 @@ func granted(change func(g *driver.Grant)) func(b *broken) {
 	}
 }
 
-// renamed makes names another backend's.
+// renamed changes names.
 func renamed(change func(name string) string) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
@@ -87,7 +87,7 @@ func renamed(change func(name string) string) func(b *broken) {
 	}
 }
 
-// lax gives out what is held, once it has looked.
+// lax checks for a holder and stores the new holder without a lock.
 func lax(b *broken) {
 	var holder atomic.Pointer[driver.Request]
 	var token atomic.Int64
@@ -108,13 +108,13 @@ func lax(b *broken) {
 	}
 }
 
-// defect breaks a backend, and names the check that must find out.
+// defect breaks a backend. found is the check that must fail.
 type defect struct {
 	breaks func(b *broken)
 	found  string
 }
 
-// reborn renews what anybody has by letting go of it and taking it again.
+// reborn renews by acquiring the record again.
 func reborn(b *broken, h driver.Holding) (bool, error) {
 	ctx := context.Background()
 	g, err := b.forgetful.Acquire(ctx, driver.Request{
@@ -126,56 +126,56 @@ func reborn(b *broken, h driver.Holding) (bool, error) {
 
 var errLimit = errors.New("too long")
 
-// defects are faults that a backend may have, one each.
+// defects contains backends with one fault each.
 var defects = map[string]defect{
-	"everybody is the holder": {func(b *broken) {
+	"every caller is the holder": {func(b *broken) {
 		b.acquire = func(context.Context, driver.Request) (driver.Grant, error) {
 			return driver.Grant{OK: true, Token: time.Now().UnixMicro()}, nil
 		}
 	}, "Lock/OneHolderAtATime"},
-	"a wait longer than the TTL": {
+	"wait longer than the TTL": {
 		granted(func(g *driver.Grant) { g.Wait *= 2 }),
-		"Slots/WaitIsForTheFirst",
+		"Slots/WaitForFirstExpiry",
 	},
-	"release waits for the TTL": {func(b *broken) {
+	"release has no effect": {func(b *broken) {
 		b.release = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Lock/FreeAfterRelease"},
-	"a TTL is cut short": {
+	"TTL too short": {
 		asked(func(r *driver.Request) { r.TTL = r.TTL * 9 / 10 }),
-		"Lock/FreeAfterItsTTL",
+		"Lock/Expiry",
 	},
-	"a TTL has whole seconds": {asked(func(r *driver.Request) {
+	"TTL in whole seconds": {asked(func(r *driver.Request) {
 		r.TTL = r.TTL.Truncate(time.Second)
 	}), "Lock/ShortestTTL"},
-	"a TTL has a limit": {
+	"TTL is limited": {
 		asked(func(r *driver.Request) { r.TTL = min(r.TTL, time.Hour) }),
 		"Lock/LongestTTL",
 	},
-	"the wait is the TTL": {granted(func(g *driver.Grant) {
+	"wait is constant": {granted(func(g *driver.Grant) {
 		g.Wait = g.Wait.Round(time.Hour) + time.Minute
 	}), "Lock/WaitCountsDown"},
-	"holders have no case": {func(b *broken) { noCase(b) }, "Lock/SmallestHolderNames"},
-	"tokens are always the same": {granted(func(g *driver.Grant) {
+	"holders are case-insensitive": {func(b *broken) { noCase(b) }, "Lock/HolderNames"},
+	"constant tokens": {granted(func(g *driver.Grant) {
 		g.Token = time.Now().Truncate(time.Hour).UnixMicro()
-	}), "Token/GrowsFromHolderToHolder"},
-	"tokens fall": {granted(func(g *driver.Grant) {
+	}), "Token/Increases"},
+	"tokens decrease": {granted(func(g *driver.Grant) {
 		g.Token = -time.Now().UnixMicro()
-	}), "Token/GrowsAfterTheTTL"},
-	"tokens are a count": {
+	}), "Token/IncreasesAfterExpiry"},
+	"tokens are not times": {
 		granted(func(g *driver.Grant) { g.Token = 1 }),
-		"Token/IsATimeInMicroseconds",
+		"Token/TimeInMicroseconds",
 	},
-	"anybody may release": {
+	"any holder may release": {
 		func(b *broken) { anybody(b) },
-		"Release/ByAFormerHolderChangesNothing",
+		"Release/FormerHolder",
 	},
-	"a release that changed nothing": {func(b *broken) {
+	"release always succeeds": {func(b *broken) {
 		b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
 			_, err := b.forgetful.Release(ctx, h)
 			return true, err
 		}
 	}, "Release/Once"},
-	"a release of nothing is an error": {func(b *broken) {
+	"release of an unknown name fails": {func(b *broken) {
 		b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
 			held, err := b.forgetful.Release(ctx, h)
 			if !held && err == nil {
@@ -183,30 +183,30 @@ var defects = map[string]defect{
 			}
 			return held, err
 		}
-	}, "Release/OfAnUnknownName"},
-	"a release needs the token": {func(b *broken) {
+	}, "Release/UnknownName"},
+	"release requires the token": {func(b *broken) {
 		b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
 			if h.Token == 0 {
 				return false, nil
 			}
 			return b.forgetful.Release(ctx, h)
 		}
-	}, "Release/NeedsTheHolderAlone"},
+	}, "Release/WithoutToken"},
 	"no name": {func(b *broken) {
 		b.capabilities = func() driver.Capabilities {
 			return driver.Capabilities{}
 		}
 	}, "Capabilities/NameAndScope"},
-	"a renewal changes nothing": {func(b *broken) {
+	"renewal has no effect": {func(b *broken) {
 		b.renew = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Renew/Extends"},
-	"a renewal is for ever": {func(b *broken) {
+	"renewal ignores the TTL": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			h.TTL = time.Hour
 			return b.forgetful.Renew(ctx, h)
 		}
-	}, "Renew/EndsAfterItsTTL"},
-	"an ended record cannot be renewed": {func(b *broken) {
+	}, "Renew/Expiry"},
+	"expired record cannot be renewed": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			if g, err := b.forgetful.Acquire(ctx, driver.Request{
 				Name: h.Name, Count: 1,
@@ -216,14 +216,14 @@ var defects = map[string]defect{
 			}
 			return b.forgetful.Renew(ctx, h)
 		}
-	}, "Renew/OfAnEndedRecord"},
-	"anybody may renew": {func(b *broken) {
+	}, "Renew/ExpiredRecord"},
+	"any holder may renew": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			_, err := b.forgetful.Renew(ctx, h)
 			return true, err
 		}
-	}, "Renew/OfATakenOne"},
-	"a late renewal revives": {func(b *broken) {
+	}, "Renew/TakenRecord"},
+	"late renewal acquires": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			held, err := b.forgetful.Renew(ctx, h)
 			if held || err != nil {
@@ -231,25 +231,25 @@ var defects = map[string]defect{
 			}
 			return reborn(b, h)
 		}
-	}, "Renew/OfAReleasedOne"},
-	"every name is old": {
+	}, "Renew/ReleasedRecord"},
+	"age too large": {
 		granted(func(g *driver.Grant) { g.Age += time.Hour }),
-		"Age/GrowsFromTheFirstHolderOn",
+		"Age/SinceFirstHolder",
 	},
-	"tokens begin anew": {func(b *broken) { smallTokens(b) }, "Forget/TokensStillGrow"},
-	"what is forgotten is taken": {
+	"tokens restart after Forget": {func(b *broken) { smallTokens(b) }, "Forget/TokensIncrease"},
+	"renewal does not restore a record": {
 		func(b *broken) { strictRenewals(b) },
-		"Forget/ARenewalBringsTheRecordBack",
+		"Forget/RenewRestoresRecord",
 	},
-	"the age is the server's": {func(b *broken) { serverAge(b) }, "Forget/TheAgeBeginsAnew"},
-	"a mark is for ever": {
+	"age of the server": {func(b *broken) { serverAge(b) }, "Forget/AgeRestarts"},
+	"mark survives Forget": {
 		granted(func(g *driver.Grant) { g.Mark = max(g.Mark, 7) }),
-		"Forget/AlsoTheMark",
+		"Forget/Mark",
 	},
-	"the last mark at acquire": {func(b *broken) {
+	"acquire overwrites the mark": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			g, err := b.forgetful.Acquire(ctx, r)
-			if g.OK && r.Count == 1 { // overwrite what is there
+			if g.OK && r.Count == 1 { // overwrite the stored mark
 				h := driver.Holding{
 					Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
 					TTL: r.TTL, Mark: r.Mark,
@@ -261,156 +261,92 @@ var defects = map[string]defect{
 			}
 			return g, err
 		}
-	}, "Mark/TheLargerAtAcquire"},
+	}, "Mark/MaximumAtAcquire"},
 	"marks are floating-point numbers": {granted(func(g *driver.Grant) {
 		g.Mark = int64(float64(g.Mark))
-	}), "Mark/TheLargerAtAcquire"},
-	"the last mark at renewal": {func(b *broken) {
+	}), "Mark/MaximumAtAcquire"},
+	"renewal overwrites the mark": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			if held, err := b.forgetful.Release(ctx, h); !held || err != nil {
 				return held, err
 			}
 			return reborn(b, h)
 		}
-	}, "Mark/TheLargerAtRenew"},
-	"the larger mark at release": {func(b *broken) {
+	}, "Mark/MaximumAtRenew"},
+	"release stores the larger mark": {func(b *broken) {
 		b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
 			h.Mark = max(h.Mark, 1<<62+1)
 			return b.forgetful.Release(ctx, h)
 		}
-	}, "Mark/AnyAtRelease"},
-	"slots begin with 0": {func(b *broken) {
+	}, "Mark/OverwriteAtRelease"},
+	"slots start at 0": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			r.First, r.Begin = 0, 0
 			return b.forgetful.Acquire(ctx, r)
 		}
-	}, "Slots/EachHolderItsOwn"},
-	"an ended slot is not free": {func(b *broken) {
+	}, "Slots/OneHolderPerSlot"},
+	"expired slot is not free": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if r.Count > 1 {
 				r.TTL = time.Hour
 			}
 			return b.forgetful.Acquire(ctx, r)
 		}
-	}, "Slots/FreeAfterTheTTL"},
-	"the search begins at the first": {
+	}, "Slots/Expiry"},
+	"search ignores Begin": {
 		asked(func(r *driver.Request) { r.Begin = r.First }),
-		"Slots/SearchBeginsAtBegin",
+		"Slots/SearchStart",
 	},
-	"past is ignored": {
+	"Past is ignored": {
 		asked(func(r *driver.Request) { r.Past = 1 << 40 }),
-		"Slots/APastMarkIsPreferred",
+		"Slots/PreferPastMark",
 	},
-	"all slots have one mark": {
+	"common mark of all slots": {
 		granted(func(g *driver.Grant) { g.Mark = 11 }),
-		"Slots/TokensAndMarksAreASlotsOwn",
+		"Slots/TokensAndMarksPerSlot",
 	},
-	"ranges are apart": {func(b *broken) {
+	"ranges do not overlap": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			r.Name += string(rune('0' + r.First))
 			return b.forgetful.Acquire(ctx, r)
 		}
-	}, "Slots/RangesOfOneNameOverlap"},
-	"two get one slot": {func(b *broken) {
+	}, "Slots/OverlappingRanges"},
+	"one slot has two holders": {func(b *broken) {
 		var n atomic.Int64
 		b.acquire = func(_ context.Context, r driver.Request) (driver.Grant, error) {
 			slot := r.First + int(n.Add(1)/2)
 			return driver.Grant{OK: slot < r.First+r.Count, Slot: slot}, nil
 		}
 	}, "Slots/Many"},
-	"each slot has an age": {granted(func(g *driver.Grant) { g.Age = 0 }), "Slots/OneAgeForAll"},
-	"names have no case":   {renamed(strings.ToLower), "Names/EveryCharacterCounts"},
-	"a pattern is a name": {renamed(func(name string) string {
+	"age per slot":               {granted(func(g *driver.Grant) { g.Age = 0 }), "Slots/CommonAge"},
+	"names are case-insensitive": {renamed(strings.ToLower), "Names/AllCharacters"},
+	"names are patterns": {renamed(func(name string) string {
 		return strings.ReplaceAll(name, "*", "b")
 	}), "Names/QuotesPatternsAndCase"},
-	"names end after 191": {renamed(func(name string) string {
+	"names are truncated to 191 bytes": {renamed(func(name string) string {
 		return name[:min(len(name), 191)]
-	}), "Names/TheLongest"},
-	"names have two characters": {func(b *broken) {
+	}), "Names/Longest"},
+	"names require two characters": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if len(r.Name) < 2 {
 				return driver.Grant{}, errLimit
 			}
 			return b.forgetful.Acquire(ctx, r)
 		}
-	}, "Names/TheShortest"},
-	"a context is ignored": {func(b *broken) {
+	}, "Names/Shortest"},
+	"context is ignored": {func(b *broken) {
 		b.renew = func(_ context.Context, h driver.Holding) (bool, error) {
 			return b.forgetful.Renew(context.Background(), h)
 		}
-	}, "Context/ThatHasEnded"},
-	"a deadline is another error": {func(b *broken) {
+	}, "Context/AlreadyCanceled"},
+	"other error after the deadline": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if ctx.Err() != nil {
 				return driver.Grant{}, errLimit
 			}
 			return b.forgetful.Acquire(ctx, r)
 		}
-	}, "Context/ThatEndsMeanwhile"},
-	"looks first and takes then":      {lax, "Race/NeverTwoAtOnce"},
-	"looks first and takes what ends": {lax, "Race/OneTakesWhatEnds"},
-}
-
-// noCase compares holders without their case.
-func noCase(b *broken) {
-	lower := func(h driver.Holding) driver.Holding {
-		h.Holder = strings.ToLower(h.Holder)
-		return h
-	}
-	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		r.Holder = strings.ToLower(r.Holder)
-		return b.forgetful.Acquire(ctx, r)
-	}
-	b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
-		return b.forgetful.Renew(ctx, lower(h))
-	}
-	b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
-		return b.forgetful.Release(ctx, lower(h))
-	}
-}
-
-// anybody may release what is held: there is one holder.
-func anybody(b *broken) {
-	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		r.Holder = "one"
-		return b.forgetful.Acquire(ctx, r)
-	}
-	b.release = func(ctx context.Context, h driver.Holding) (bool, error) {
-		h.Holder = "one"
-		return b.forgetful.Release(ctx, h)
-	}
-}
-
-// smallTokens counts the holders of each name, until it is forgotten.
-func smallTokens(b *broken) {
-	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		g, err := b.forgetful.Acquire(ctx, r)
-		g.Token = 1
-		return g, err
-	}
-}
-
-// strictRenewals renews what is known only.
-func strictRenewals(b *broken) {
-	era := map[string]string{}
-	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		era[r.Holder] = b.now(r.Name)
-		return b.forgetful.Acquire(ctx, r)
-	}
-	b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
-		if era[h.Holder] != b.now(h.Name) {
-			return false, nil
-		}
-		return b.forgetful.Renew(ctx, h)
-	}
-}
-
-// serverAge answers with the age of the server.
-func serverAge(b *broken) {
-	start := time.Now()
-	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		g, err := b.forgetful.Acquire(ctx, r)
-		g.Age = time.Since(start)
-		return g, err
-	}
+	}, "Context/CanceledDuringCall"},
+	"acquire is not atomic":                     {lax, "Race/OneHolderAtATime"},
+	"acquire of an expired lease is not atomic": {lax, "Race/ExpiredLease"},
 }

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// parts is how many parts all ids are looked at in, for the memory.
+// parts is the number of passes over the IDs, which limits the memory.
 const parts = 8
 
-// distinct fails where two of all ids that the family has made are equal, or where there
-// are fewer than least.
+// distinct fails if two IDs of the family are equal, or if there are fewer than least.
 func (f *family) distinct(t *testing.T, least int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(f.dir, "*"))
@@ -36,17 +35,17 @@ func (f *family) distinct(t *testing.T, least int) {
 		twice += duplicates(ids, other[:len(ids)])
 	}
 	if all < least {
-		t.Errorf("%d ids were made, want at least %d", all, least)
+		t.Errorf("%d IDs were generated, want at least %d", all, least)
 	}
 	if twice != 0 {
-		t.Errorf("%d duplicates among %d ids", twice, all)
+		t.Errorf("%d duplicates among %d IDs", twice, all)
 	}
-	t.Logf("%d ids of %d processes, %d of them equal to another", all, f.started, twice)
+	t.Logf("%d IDs of %d processes, %d duplicates", all, f.started, twice)
 }
 
-// appendIDs appends the ids of a file that belong to a part. They take eight bytes each;
-// a last one that was cut off is none. One goroutine alone looks at them, and under the
-// race detector that would be most of the test's time.
+// appendIDs appends the IDs of a file that belong to a part. An incomplete last ID is
+// ignored. It runs in one goroutine only, and the race detector would dominate the
+// duration of the test.
 //
 //go:norace
 func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
@@ -72,8 +71,8 @@ func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
 	}
 }
 
-// duplicates sorts ids, and counts those that equal the one before. It is a radix sort by
-// 11 bits a time. other is as long as ids.
+// duplicates sorts ids and counts equal neighbors. It is a radix sort with 11 bits per
+// pass. other must have the length of ids.
 //
 //go:norace
 func duplicates(ids, other []uint64) int {

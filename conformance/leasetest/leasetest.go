@@ -1,6 +1,6 @@
-// Package leasetest is the definition of how a backend of leases behaves: what passes Run
-// may keep leases, whoever wrote it. Nodes proves on real processes that no two ids are
-// equal whose node numbers it has handed out.
+// Package leasetest is the conformance suite of lease backends. Run checks the behavior
+// of a backend. Nodes checks with real processes that IDs are unique if the backend
+// assigns the node IDs.
 //
 //	func TestMain(m *testing.M) {
 //		leasetest.Child(open) // opens a backend by an address
@@ -12,9 +12,9 @@
 //		leasetest.Nodes(t, leasetest.NodesHarness{Address: address, Forget: flush})
 //	}
 //
-// Every check uses names of its own, so that a server may be shared and need not be
-// emptied; Nodes uses the one of ids. Times are real: the suite is patient with a slow
-// backend, and strict with one that gives a name to two.
+// Every check uses its own names, so the server may be shared and need not be empty;
+// Nodes uses xsnowflake.LeaseName. The suite uses real time. It tolerates a slow backend,
+// but not one that grants a lease to two holders.
 package leasetest
 
 import (
@@ -28,27 +28,28 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// Harness supplies one backend under test.
+// Harness describes the backend under test.
 type Harness struct {
-	// Open returns a connection of its own to the same records at each call; what it
-	// opens ends with the test.
+	// Open returns a new connection to the same records. It must close the connection
+	// when the test ends.
 	Open func(tb testing.TB) driver.Backend
 
-	// Forget makes the backend lose all it knows of a name; nil where it never does.
+	// Forget removes all records of a name from the backend. It is nil if the backend
+	// never loses records.
 	Forget func(tb testing.TB, name string)
 
-	// Source says where the backend came from, and Server what it says it is, for the
-	// table that ends the project's test run. Without a source the run is not reported.
+	// Source is where the backend came from, and Server is its version, for the summary
+	// of the project's test run. If Source is empty, the run is not reported.
 	Source, Server string
 }
 
-// check is one part of the definition.
+// check is one check of the suite.
 type check struct {
 	name string
 	run  func(t *testing.T, e *env)
 }
 
-// checks is the whole definition, in the order of the files.
+// checks returns all checks, in the order of the files.
 func checks() []check {
 	return slices.Concat(lockChecks, renewChecks, forgetChecks, markChecks, slotChecks, nameChecks,
 		contextChecks, raceChecks)
@@ -63,7 +64,7 @@ func Checks() []string {
 	return names
 }
 
-// Run runs every check as a subtest of t, in parallel.
+// Run runs every check as a parallel subtest of t.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Source != "" {
@@ -82,7 +83,7 @@ func Run(t *testing.T, h Harness) {
 	})
 }
 
-// env is what one check works with.
+// env is the environment of a check.
 type env struct {
 	driver.Backend
 	h    Harness
@@ -90,18 +91,18 @@ type env struct {
 }
 
 const (
-	// brief is a TTL that a check waits for.
+	// brief is a TTL that expires during a check.
 	brief = 250 * time.Millisecond
-	// long is a TTL that does not end during a check.
+	// long is a TTL that does not expire during a check.
 	long = 10 * time.Minute
-	// patience is how late a backend may be with what it must do at some time.
-	patience = 10 * time.Second
-	// tick is what clocks may be wrong by where a backend must not be early.
+	// maxDelay is the tolerated delay of a backend.
+	maxDelay = 10 * time.Second
+	// tick is the tolerated clock difference when a backend must not be early.
 	tick = 5 * time.Millisecond
 )
 
-// ask is a request of a new holder for the check's name.
-func (e *env) ask(ttl time.Duration, change ...func(r *driver.Request)) driver.Request {
+// request returns a request of a new holder for the name of the check.
+func (e *env) request(ttl time.Duration, change ...func(r *driver.Request)) driver.Request {
 	r := driver.Request{Name: e.name, Count: 1, Holder: rand.Text(), TTL: ttl}
 	for _, c := range change {
 		c(&r)
@@ -109,7 +110,7 @@ func (e *env) ask(ttl time.Duration, change ...func(r *driver.Request)) driver.R
 	return r
 }
 
-// try asks once.
+// try calls Acquire once.
 func try(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driver.Holding) {
 	tb.Helper()
 	g, err := b.Acquire(tb.Context(), r)
@@ -122,28 +123,28 @@ func try(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, drive
 	}
 }
 
-// take takes what must be free.
+// take acquires a free slot.
 func take(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driver.Holding) {
 	tb.Helper()
 	g, h := try(tb, b, r)
 	if !g.OK {
-		tb.Fatalf("Acquire was refused for %s, want a free slot", g.Wait)
+		tb.Fatalf("Acquire: slot held for %s, want a free slot", g.Wait)
 	}
 	return g, h
 }
 
-// refused asks for what must not be free.
+// refused fails if Acquire succeeds.
 func refused(tb testing.TB, b driver.Backend, r driver.Request) driver.Grant {
 	tb.Helper()
 	g, _ := try(tb, b, r)
 	if g.OK {
-		tb.Fatalf("Acquire gave slot %d to a second holder", g.Slot)
+		tb.Fatalf("Acquire granted slot %d to a second holder", g.Slot)
 	}
 	return g
 }
 
-// await takes what becomes free by itself, and fails where that was before the time not
-// before, or takes for ever.
+// await retries Acquire until it succeeds. It fails if that is before notBefore or more
+// than maxDelay after it.
 func await(
 	tb testing.TB, b driver.Backend, r driver.Request, notBefore time.Time,
 ) (driver.Grant, driver.Holding) {
@@ -153,51 +154,52 @@ func await(
 		now := time.Now()
 		switch {
 		case g.OK && now.Before(notBefore.Add(-tick)):
-			tb.Fatalf("Acquire gave slot %d to a second holder, %s before the first one's time was over", g.Slot, notBefore.Sub(now))
+			tb.Fatalf("Acquire granted slot %d to a second holder %s before the lease expired",
+				g.Slot, notBefore.Sub(now))
 		case g.OK:
 			return g, h
-		case now.After(notBefore.Add(patience)):
-			tb.Fatalf("Acquire is refused for another %s, %s after the record's end",
+		case now.After(notBefore.Add(maxDelay)):
+			tb.Fatalf("Acquire: slot held for another %s, %s after the lease expired",
 				g.Wait, now.Sub(notBefore))
 		}
 		pass(10 * time.Millisecond)
 	}
 }
 
-// pass lets real time go by.
+// pass waits for d.
 func pass(d time.Duration) { <-time.After(d) }
 
-// renew renews what must be held, or must not.
+// renew renews h and checks the result.
 func renew(tb testing.TB, b driver.Backend, h driver.Holding, want bool) {
 	tb.Helper()
-	saysHeld(tb, "Renew", b.Renew, h, want)
+	checkHeld(tb, "Renew", b.Renew, h, want)
 }
 
-// release releases what must be held, or must not.
+// release releases h and checks the result.
 func release(tb testing.TB, b driver.Backend, h driver.Holding, want bool) {
 	tb.Helper()
-	saysHeld(tb, "Release", b.Release, h, want)
+	checkHeld(tb, "Release", b.Release, h, want)
 }
 
-func saysHeld(
-	tb testing.TB, what string, call func(context.Context, driver.Holding) (bool, error),
+func checkHeld(
+	tb testing.TB, method string, call func(context.Context, driver.Holding) (bool, error),
 	h driver.Holding, want bool,
 ) {
 	tb.Helper()
 	held, err := call(tb.Context(), h)
 	if err != nil {
-		tb.Fatalf("%s: %v", what, err)
+		tb.Fatalf("%s: %v", method, err)
 	}
 	if held != want {
-		tb.Fatalf("%s says held = %t, want %t", what, held, want)
+		tb.Fatalf("%s = %t, want %t", method, held, want)
 	}
 }
 
-// forget makes the backend forget the check's name, or skips where it cannot.
+// forget removes the records of the check's name, or skips the check.
 func (e *env) forget(t *testing.T) {
 	t.Helper()
 	if e.h.Forget == nil {
-		t.Skip("this backend never forgets")
+		t.Skip("the backend does not support Forget")
 	}
 	e.h.Forget(t, e.name)
 }

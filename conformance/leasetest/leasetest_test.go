@@ -14,10 +14,10 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// The suite must fail for a broken backend, so it runs in a process of its own there.
+// A broken backend must fail the suite, so the suite runs in a child process.
 var defectFlag = flag.String("leasetest.defect", "", "run the suite on a backend with this defect")
 
-func TestTheMemoryOfTheProcessPasses(t *testing.T) {
+func TestRun_InProcess(t *testing.T) {
 	b := xlease.InProcess(nil)
 	leasetest.Run(t, leasetest.Harness{
 		Open:   func(testing.TB) driver.Backend { return b },
@@ -25,7 +25,7 @@ func TestTheMemoryOfTheProcessPasses(t *testing.T) {
 	})
 }
 
-func TestABackendThatMayForgetPasses(t *testing.T) {
+func TestRun_Forget(t *testing.T) {
 	b := newForgetful()
 	leasetest.Run(t, leasetest.Harness{
 		Open:   func(testing.TB) driver.Backend { return b },
@@ -33,7 +33,7 @@ func TestABackendThatMayForgetPasses(t *testing.T) {
 	})
 }
 
-func TestABackendBehindASocketPasses(t *testing.T) {
+func TestRun_Socket(t *testing.T) {
 	b := newForgetful()
 	address := serve(t, b)
 	leasetest.Run(t, leasetest.Harness{Forget: b.Forget, Open: func(tb testing.TB) driver.Backend {
@@ -47,11 +47,11 @@ func TestABackendBehindASocketPasses(t *testing.T) {
 	}})
 }
 
-// TestBroken is the process that the test below starts.
+// TestBroken runs in a child process of TestRun_Defects.
 func TestBroken(t *testing.T) {
 	d, ok := defects[*defectFlag]
 	if !ok {
-		t.Skip("needs a flag")
+		t.Skip("needs -leasetest.defect")
 	}
 	right := newForgetful()
 	b := &broken{forgetful: right}
@@ -62,7 +62,7 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-func TestEveryDefectIsFound(t *testing.T) {
+func TestRun_Defects(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
@@ -73,24 +73,24 @@ func TestEveryDefectIsFound(t *testing.T) {
 			t.Parallel()
 			found := defects[name].found
 			if !slices.Contains(leasetest.Checks(), found) {
-				t.Fatalf("%q is no check", found)
+				t.Fatalf("unknown check %q", found)
 			}
 			out, err := exec.CommandContext(t.Context(), self, "-test.timeout=1m",
 				"-leasetest.defect="+name,
 				"-test.run=^TestBroken$/^suite$/^"+strings.ReplaceAll(found, "/",
 					"$/^")+"$").CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBroken/suite/"+found) {
-				t.Errorf("the suite ended with %v, want a failure of %s:\n%s", err, found, out)
+				t.Errorf("the suite returned %v, want a failure of %s:\n%s", err, found, out)
 			}
 		})
 	}
 }
 
-func TestEveryCheckFindsADefect(t *testing.T) {
+func TestChecks(t *testing.T) {
 	for _, check := range leasetest.Checks() {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)),
 			func(d defect) bool { return d.found == check }) {
-			t.Errorf("no defect is there for the check %s", check)
+			t.Errorf("no defect covers the check %s", check)
 		}
 	}
 }

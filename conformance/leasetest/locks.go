@@ -10,53 +10,53 @@ import (
 
 var lockChecks = []check{
 	{"Lock/OneHolderAtATime", func(t *testing.T, e *env) {
-		take(t, e, e.ask(long))
+		take(t, e, e.request(long))
 		for _, other := range []driver.Backend{e, e.h.Open(t)} {
-			g := refused(t, other, e.ask(long))
+			g := refused(t, other, e.request(long))
 			if g.Wait <= 0 || g.Wait > long {
 				t.Errorf("Wait = %s, want more than 0 and at most the TTL of %s", g.Wait, long)
 			}
 		}
 	}},
 	{"Lock/FreeAfterRelease", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.ask(long))
+		_, h := take(t, e, e.request(long))
 		other := e.h.Open(t)
-		release(t, other, h, true) // on whatever connection
-		take(t, other, e.ask(long))
+		release(t, other, h, true) // on any connection
+		take(t, other, e.request(long))
 	}},
-	{"Lock/FreeAfterItsTTL", func(t *testing.T, e *env) {
-		asked := time.Now()
-		take(t, e, e.ask(brief))
-		await(t, e.h.Open(t), e.ask(long), asked.Add(brief))
-		refused(t, e, e.ask(long))
+	{"Lock/Expiry", func(t *testing.T, e *env) {
+		requested := time.Now()
+		take(t, e, e.request(brief))
+		await(t, e.h.Open(t), e.request(long), requested.Add(brief))
+		refused(t, e, e.request(long))
 	}},
 	{"Lock/ShortestTTL", func(t *testing.T, e *env) {
 		for range 5 {
-			asked := time.Now()
-			take(t, e, e.ask(50*time.Millisecond))
-			_, h := await(t, e, e.ask(long), asked.Add(50*time.Millisecond))
+			requested := time.Now()
+			take(t, e, e.request(50*time.Millisecond))
+			_, h := await(t, e, e.request(long), requested.Add(50*time.Millisecond))
 			release(t, e, h, true)
 		}
 	}},
 	{"Lock/LongestTTL", func(t *testing.T, e *env) {
-		take(t, e, e.ask(24*time.Hour))
-		if g := refused(t, e, e.ask(long)); g.Wait > 24*time.Hour ||
+		take(t, e, e.request(24*time.Hour))
+		if g := refused(t, e, e.request(long)); g.Wait > 24*time.Hour ||
 			g.Wait < 24*time.Hour-time.Minute {
 			t.Errorf("Wait = %s, want the TTL of 24h", g.Wait)
 		}
 	}},
 	{"Lock/WaitCountsDown", func(t *testing.T, e *env) {
-		take(t, e, e.ask(long))
-		before := refused(t, e, e.ask(long)).Wait
-		asked := time.Now()
+		take(t, e, e.request(long))
+		before := refused(t, e, e.request(long)).Wait
+		requested := time.Now()
 		pass(brief)
-		if after := refused(t, e, e.ask(long)).Wait; after > before-brief+tick ||
-			after < before-time.Since(asked)-patience {
+		if after := refused(t, e, e.request(long)).Wait; after > before-brief+tick ||
+			after < before-time.Since(requested)-maxDelay {
 			t.Errorf("Wait = %s, and %s after %s", before, after, brief)
 		}
 	}},
-	{"Lock/SmallestHolderNames", func(t *testing.T, e *env) {
-		r := e.ask(long)
+	{"Lock/HolderNames", func(t *testing.T, e *env) {
+		r := e.request(long)
 		r.Holder = "A"
 		_, h := take(t, e, r)
 		other := h
@@ -69,14 +69,14 @@ var lockChecks = []check{
 		_, h = take(t, e, r)
 		renew(t, e, h, true)
 	}},
-	{"Token/GrowsFromHolderToHolder", func(t *testing.T, e *env) {
+	{"Token/Increases", func(t *testing.T, e *env) {
 		last := int64(0)
 		for i := range 50 {
 			b := driver.Backend(e)
 			if i%10 == 0 {
 				b = e.h.Open(t)
 			}
-			g, h := take(t, b, e.ask(long))
+			g, h := take(t, b, e.request(long))
 			if g.Token <= last {
 				t.Fatalf("token %d follows %d", g.Token, last)
 			}
@@ -85,49 +85,49 @@ var lockChecks = []check{
 			release(t, e, h, true)
 		}
 	}},
-	{"Token/GrowsAfterTheTTL", func(t *testing.T, e *env) {
-		asked := time.Now()
-		first, _ := take(t, e, e.ask(brief))
-		next, _ := await(t, e, e.ask(brief), asked.Add(brief))
+	{"Token/IncreasesAfterExpiry", func(t *testing.T, e *env) {
+		requested := time.Now()
+		first, _ := take(t, e, e.request(brief))
+		next, _ := await(t, e, e.request(brief), requested.Add(brief))
 		if next.Token <= first.Token {
 			t.Errorf("token %d follows %d", next.Token, first.Token)
 		}
 	}},
-	{"Token/IsATimeInMicroseconds", func(t *testing.T, e *env) {
-		g, _ := take(t, e, e.ask(long))
+	{"Token/TimeInMicroseconds", func(t *testing.T, e *env) {
+		g, _ := take(t, e, e.request(long))
 		if d := time.Since(time.UnixMicro(g.Token)).Abs(); d > 24*time.Hour {
 			t.Errorf("token %d is the time %s, want about now", g.Token, time.UnixMicro(g.Token))
 		}
 	}},
-	{"Release/ByAFormerHolderChangesNothing", func(t *testing.T, e *env) {
-		asked := time.Now()
-		_, former := take(t, e, e.ask(brief))
-		_, h := await(t, e, e.ask(long), asked.Add(brief))
+	{"Release/FormerHolder", func(t *testing.T, e *env) {
+		requested := time.Now()
+		_, former := take(t, e, e.request(brief))
+		_, h := await(t, e, e.request(long), requested.Add(brief))
 		former.Mark = 99
 		release(t, e, former, false)
-		refused(t, e, e.ask(long))
+		refused(t, e, e.request(long))
 		renew(t, e, h, true)
 		release(t, e, h, true)
-		if g, _ := take(t, e, e.ask(long)); g.Mark != 0 {
-			t.Errorf("Mark = %d, which a former holder left", g.Mark)
+		if g, _ := take(t, e, e.request(long)); g.Mark != 0 {
+			t.Errorf("Mark = %d, want no mark of a former holder", g.Mark)
 		}
 	}},
 	{"Release/Once", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.ask(long))
+		_, h := take(t, e, e.request(long))
 		release(t, e, h, true)
-		_, next := take(t, e, e.ask(long))
+		_, next := take(t, e, e.request(long))
 		release(t, e, h, false)
 		renew(t, e, next, true)
 	}},
-	{"Release/OfAnUnknownName", func(t *testing.T, e *env) {
-		release(t, e, driver.Holding{Name: e.name, Holder: "nobody", TTL: long}, false)
-		take(t, e, e.ask(long))
+	{"Release/UnknownName", func(t *testing.T, e *env) {
+		release(t, e, driver.Holding{Name: e.name, Holder: "unknown", TTL: long}, false)
+		take(t, e, e.request(long))
 	}},
-	{"Release/NeedsTheHolderAlone", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.ask(long))
+	{"Release/WithoutToken", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.request(long))
 		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL},
 			true)
-		take(t, e, e.ask(long))
+		take(t, e, e.request(long))
 	}},
 	{"Capabilities/NameAndScope", func(t *testing.T, e *env) {
 		if capabilities := e.Capabilities(); capabilities.Name == "" ||

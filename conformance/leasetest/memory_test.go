@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// forgetful is InProcess, and forgets what it is told to forget.
+// forgetful is an in-process backend that supports Forget.
 type forgetful struct {
 	driver.Backend
 
@@ -27,7 +27,7 @@ func (*forgetful) Capabilities() driver.Capabilities {
 	return driver.Capabilities{Scope: driver.Host, Name: "forgetful"}
 }
 
-// Forget makes a name another one.
+// Forget maps name to a new name.
 func (f *forgetful) Forget(_ testing.TB, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,26 +12,26 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// apart fails where two of the names, each after the check's own, are one to the backend.
+// apart fails if the backend does not distinguish all names.
 func (e *env) apart(t *testing.T, names []string) {
 	t.Helper()
 	var all []driver.Holding
 	for _, name := range names {
-		g, h := try(t, e, e.ask(long, func(r *driver.Request) { r.Name = name }))
+		g, h := try(t, e, e.request(long, func(r *driver.Request) { r.Name = name }))
 		if !g.OK {
-			t.Fatalf("the name %q is taken for %q to another one", name, names[:len(all)])
+			t.Fatalf("name %q is equal to one of %q", name, names[:len(all)])
 		}
 		all = append(all, h)
 	}
 	for _, h := range all {
-		refused(t, e, e.ask(long, func(r *driver.Request) { r.Name = h.Name }))
+		refused(t, e, e.request(long, func(r *driver.Request) { r.Name = h.Name }))
 		renew(t, e, h, true)
 		release(t, e, h, true)
 	}
 }
 
 var nameChecks = []check{
-	{"Names/EveryCharacterCounts", func(t *testing.T, e *env) {
+	{"Names/AllCharacters", func(t *testing.T, e *env) {
 		var names []string
 		for c := '!'; c <= '~'; c++ {
 			names = append(names, e.name+string(c))
@@ -49,14 +49,15 @@ var nameChecks = []check{
 		}
 		e.apart(t, names)
 	}},
-	{"Names/TheLongest", func(t *testing.T, e *env) {
+	{"Names/Longest", func(t *testing.T, e *env) {
 		base := e.name + strings.Repeat("x", 199-len(e.name))
 		e.apart(t, []string{base + "y", base + "Y", base + "z", base})
 	}},
-	{"Names/TheShortest", func(t *testing.T, e *env) {
-		for _, name := range []string{"!", "~"} { // may be taken by another run
+	{"Names/Shortest", func(t *testing.T, e *env) {
+		for _, name := range []string{"!", "~"} { // another run may hold it
 			_, h := await(t, e,
-				e.ask(50*time.Millisecond, func(r *driver.Request) { r.Name = name }), time.Now())
+				e.request(50*time.Millisecond, func(r *driver.Request) { r.Name = name }),
+				time.Now())
 			if _, err := e.Release(t.Context(), h); err != nil {
 				t.Error(err)
 			}
@@ -65,8 +66,8 @@ var nameChecks = []check{
 }
 
 var contextChecks = []check{
-	{"Context/ThatHasEnded", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.ask(long))
+	{"Context/AlreadyCanceled", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.request(long))
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		expired, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
@@ -75,8 +76,8 @@ var contextChecks = []check{
 			cancelled: context.Canceled,
 			expired:   context.DeadlineExceeded,
 		} {
-			begin := time.Now()
-			_, err1 := e.Acquire(ctx, e.ask(long))
+			start := time.Now()
+			_, err1 := e.Acquire(ctx, e.request(long))
 			_, err2 := e.Renew(ctx, h)
 			_, err3 := e.Release(ctx, h)
 			for what, err := range map[string]error{
@@ -87,26 +88,26 @@ var contextChecks = []check{
 					t.Errorf("%s = %v, want %v", what, err, want)
 				}
 			}
-			if took := time.Since(begin); took > time.Second {
-				t.Errorf("three calls took %s, want no time", took)
+			if took := time.Since(start); took > time.Second {
+				t.Errorf("three calls took %s, want at most a second", took)
 			}
 		}
 		renew(t, e, h, true)
 	}},
-	{"Context/ThatEndsMeanwhile", func(t *testing.T, e *env) {
-		for i := range 20 { // at whatever moment
+	{"Context/CanceledDuringCall", func(t *testing.T, e *env) {
+		for i := range 20 { // cancel at different moments
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*100*time.Microsecond)
-			r := e.ask(long)
-			begin := time.Now()
+			r := e.request(long)
+			start := time.Now()
 			g, err := e.Acquire(ctx, r)
-			if took := time.Since(begin); took > 2*time.Second {
-				t.Errorf("Acquire took %s beyond its deadline", took)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("Acquire returned %s after its start, want its deadline", took)
 			}
 			cancel()
 			switch {
 			case err != nil && !errors.Is(err, context.DeadlineExceeded):
 				t.Fatalf("Acquire = %v, want DeadlineExceeded", err)
-			case err != nil: // it may have been taken; its holder knows no token
+			case err != nil: // it may be held, with an unknown token
 				_, err = e.Release(t.Context(),
 					driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL})
 			case g.OK:
@@ -121,7 +122,7 @@ var contextChecks = []check{
 }
 
 var raceChecks = []check{
-	{"Race/NeverTwoAtOnce", func(t *testing.T, e *env) {
+	{"Race/OneHolderAtATime", func(t *testing.T, e *env) {
 		const rounds, racers = 200, 16
 		connections := []driver.Backend{e, e.h.Open(t), e.h.Open(t), e.h.Open(t)}
 		var inside, done, token atomic.Int64
@@ -130,7 +131,7 @@ var raceChecks = []check{
 			b := connections[i%len(connections)]
 			wg.Go(func() {
 				for done.Load() < rounds && !t.Failed() {
-					r := e.ask(time.Minute)
+					r := e.request(time.Minute)
 					g, err := b.Acquire(t.Context(), r)
 					if err != nil {
 						t.Errorf("Acquire: %v", err)
@@ -146,7 +147,7 @@ var raceChecks = []check{
 					if last := token.Swap(g.Token); last >= g.Token {
 						t.Errorf("token %d follows %d", g.Token, last)
 					}
-					pass(time.Millisecond) // others look meanwhile
+					pass(time.Millisecond) // so that others try concurrently
 					done.Add(1)
 					inside.Add(-1)
 					if held, err := b.Release(t.Context(), driver.Holding{
@@ -161,9 +162,9 @@ var raceChecks = []check{
 		}
 		wg.Wait()
 	}},
-	{"Race/OneTakesWhatEnds", func(t *testing.T, e *env) {
+	{"Race/ExpiredLease", func(t *testing.T, e *env) {
 		connections := []driver.Backend{e, e.h.Open(t), e.h.Open(t), e.h.Open(t)}
-		_, last := take(t, e, e.ask(50*time.Millisecond))
+		_, last := take(t, e, e.request(50*time.Millisecond))
 		for range 5 {
 			pass(60 * time.Millisecond)
 			var won atomic.Int64
@@ -171,7 +172,7 @@ var raceChecks = []check{
 			var wg sync.WaitGroup
 			for i := range 8 {
 				wg.Go(func() {
-					r := e.ask(long)
+					r := e.request(long)
 					g, err := connections[i%len(connections)].Acquire(t.Context(), r)
 					if err != nil {
 						t.Errorf("Acquire: %v", err)
@@ -187,11 +188,11 @@ var raceChecks = []check{
 			}
 			wg.Wait()
 			if won.Load() != 1 {
-				t.Fatalf("%d of 8 got what had ended, want 1", won.Load())
+				t.Fatalf("%d of 8 acquired the expired lease, want 1", won.Load())
 			}
 			renew(t, e, last, false)
 			last = *winner.Load()
-			renew(t, e, last, true) // which now ends soon
+			renew(t, e, last, true) // expires soon
 		}
 	}},
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {
+func TestNodes_InProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
@@ -15,7 +15,7 @@ func TestNoTwoIDsAreEqualOnABackendThatNeverForgets(t *testing.T) {
 	leasetest.Nodes(t, leasetest.NodesHarness{Address: serve(t, xlease.InProcess(nil))})
 }
 
-func TestNoTwoIDsAreEqualOnABackendThatForgets(t *testing.T) {
+func TestNodes_Forget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}

@@ -18,26 +18,26 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// family is the processes of one proof, and the folder of their ids.
+// family is the processes of one check and the directory of their IDs.
 type family struct {
 	h       NodesHarness
 	dir     string
 	started int
 }
 
-// process is a child, seen from its parent.
+// process is a child process.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr text // and what its log says
+	stderr text // also contains its log
 
 	slot    int
 	backend string
 	ended   bool
 }
 
-// text is what a process prints.
+// text is the output of a process.
 type text struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -50,7 +50,7 @@ func (t *text) Write(p []byte) (int, error) {
 	return t.buf.Write(p)
 }
 
-// String returns all so far.
+// String returns the output so far.
 func (t *text) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,8 +62,8 @@ func newFamily(t *testing.T, h NodesHarness) *family {
 	return &family{h: h, dir: t.TempDir()}
 }
 
-// begin starts a process, which need not be ready.
-func (f *family) begin(t *testing.T, r role) *process {
+// launch starts a process without waiting until it is ready.
+func (f *family) launch(t *testing.T, r role) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -93,34 +93,34 @@ func (f *family) begin(t *testing.T, r role) *process {
 	return p
 }
 
-// start starts a process that must get a number. Where it has lost that again before it
-// could say so, which a short lease on a busy machine makes possible, it starts another,
-// a few times.
+// start starts a process and waits until it has a node ID. It retries a few times if the
+// process loses its lease before it is ready, as may happen with a short lease on a busy
+// machine.
 func (f *family) start(t *testing.T, r role) *process {
 	t.Helper()
 	for left := 2; ; left-- {
-		p := f.begin(t, r)
-		err := p.born()
+		p := f.launch(t, r)
+		err := p.waitReady()
 		if err == nil {
 			return p
 		}
 		if left == 0 || !strings.Contains(err.Error(), xlease.ErrLost.Error()) {
-			t.Fatalf("a process has no number: %v", err)
+			t.Fatalf("a process has no node ID: %v", err)
 		}
-		t.Logf("another process is started: %v", err)
+		t.Logf("start another process: %v", err)
 	}
 }
 
-// ready waits until the process has a number.
+// ready waits until the process has a node ID.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
-	if err := p.born(); err != nil {
-		t.Fatalf("a process has no number: %v", err)
+	if err := p.waitReady(); err != nil {
+		t.Fatalf("a process has no node ID: %v", err)
 	}
 }
 
-// born waits until the process has a number, or has said why not.
-func (p *process) born() error {
+// waitReady waits until the process has a node ID, and returns its error otherwise.
+func (p *process) waitReady() error {
 	var err error
 	switch words := strings.Fields(p.read()); {
 	case len(words) == 3 && words[0] == "ready":
@@ -134,11 +134,11 @@ func (p *process) born() error {
 	}
 }
 
-// read returns the next answer, or "" where there is none any more.
+// read returns the next response, or "" after the last.
 func (p *process) read() string {
 	for {
 		line, err := p.out.ReadString('\n')
-		if text, ok := strings.CutPrefix(line, answer); ok {
+		if text, ok := strings.CutPrefix(line, responsePrefix); ok {
 			return strings.TrimSpace(text)
 		}
 		_, _ = p.stderr.Write([]byte(line))
@@ -148,32 +148,32 @@ func (p *process) read() string {
 	}
 }
 
-// tell gives an order without waiting for the answer.
-func (p *process) tell(order string) { _, _ = io.WriteString(p.in, order+"\n") }
+// send sends a command without waiting for the response.
+func (p *process) send(order string) { _, _ = io.WriteString(p.in, order+"\n") }
 
-// order gives an order that must get a certain answer.
+// order sends a command and checks the response.
 func (p *process) order(t *testing.T, order, want string) {
 	t.Helper()
-	p.tell(order)
+	p.send(order)
 	if got := p.read(); got != want {
-		t.Fatalf("%s: a process says %q, want %q; %s", order, got, want, p.stderr.String())
+		t.Fatalf("%s: response = %q, want %q; %s", order, got, want, p.stderr.String())
 	}
 }
 
-// result is what a process says of the ids that it was to make.
+// result is the result of generating IDs.
 type result struct {
 	made, failed int
 	failure      string
 }
 
-// made reads the answer to an order to make ids, or to stop.
+// made reads the result of a make or stop command.
 func (p *process) made(t *testing.T) result {
 	t.Helper()
 	var r result
 	line := p.read()
 	words := strings.SplitN(line, " ", 5)
 	if len(words) != 5 || words[0] != "made" {
-		t.Fatalf("a process says %q, want how many ids it made; %s", line, p.stderr.String())
+		t.Fatalf("response = %q, want a made response; %s", line, p.stderr.String())
 	}
 	r.made, _ = strconv.Atoi(words[1])
 	r.failed, _ = strconv.Atoi(words[2])
@@ -182,46 +182,46 @@ func (p *process) made(t *testing.T) result {
 	return r
 }
 
-// make makes ids, or finds out why there are none.
+// make generates n IDs.
 func (p *process) make(t *testing.T, n int) result {
 	t.Helper()
-	p.tell("make " + strconv.Itoa(n))
+	p.send("make " + strconv.Itoa(n))
 	return p.made(t)
 }
 
-// stop ends what run began.
+// stop stops the run command.
 func (p *process) stop(t *testing.T) result {
 	t.Helper()
-	p.tell("stop")
+	p.send("stop")
 	return p.made(t)
 }
 
-// recover makes ids until they come without a failure.
+// recover generates IDs until no error occurs.
 func (p *process) recover(t *testing.T, n int) {
 	t.Helper()
-	for begin := time.Now(); ; pass(50 * time.Millisecond) {
+	for start := time.Now(); ; pass(50 * time.Millisecond) {
 		r := p.make(t, n)
 		if r.failed == 0 {
 			return
 		}
-		if time.Since(begin) > patience {
-			t.Fatalf("a process makes no ids after %s: %s", patience, r.failure)
+		if time.Since(start) > maxDelay {
+			t.Fatalf("a process generates no IDs after %s: %s", maxDelay, r.failure)
 		}
 	}
 }
 
-// close lets the process end and give its number back.
+// close makes the process release its node ID and exit.
 func (p *process) close(t *testing.T) {
 	t.Helper()
 	_ = p.in.Close()
 	line := p.read()
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("a process ended with %v: %s %s", err, line, p.stderr.String())
+		t.Errorf("a process exited with %v: %s %s", err, line, p.stderr.String())
 	}
 	p.ended = true
 }
 
-// kill ends the process on the spot.
+// kill kills the process.
 func (p *process) kill() {
 	if !p.ended {
 		p.ended = true

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// freeze stops a process as it is.
+// freeze suspends a process.
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 
-// thaw lets it go on.
+// thaw continues a suspended process.
 func thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

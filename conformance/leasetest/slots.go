@@ -9,58 +9,57 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// large needs all 63 bits, which a floating-point number does not have.
+// large needs all 63 bits, which a float64 cannot represent.
 const large = 1<<62 + 1
 
-// mark leaves a mark with the request.
+// mark sets the mark of a request.
 func mark(n int64) func(r *driver.Request) { return func(r *driver.Request) { r.Mark = n } }
 
-// among asks for one of count slots from first on, and looks from begin on.
+// among requests one of count slots, starting at first; the search starts at begin.
 func among(first, count, begin int) func(r *driver.Request) {
 	return func(r *driver.Request) { r.First, r.Count, r.Begin = first, count, begin }
 }
 
-// leaves fails where the next holder of the check's name does not see a mark, and lets go
-// of it again.
+// leaves checks that the next holder receives the mark, and releases the slot.
 func (e *env) leaves(t *testing.T, want int64) {
 	t.Helper()
-	g, h := take(t, e.h.Open(t), e.ask(long))
+	g, h := take(t, e.h.Open(t), e.request(long))
 	if g.Mark != want {
-		t.Errorf("the next holder sees the mark %d, want %d", g.Mark, want)
+		t.Errorf("Mark = %d, want %d", g.Mark, want)
 	}
 	release(t, e, h, true)
 }
 
 var markChecks = []check{
-	{"Mark/TheLargerAtAcquire", func(t *testing.T, e *env) {
+	{"Mark/MaximumAtAcquire", func(t *testing.T, e *env) {
 		before := int64(0)
-		asked := time.Now()
+		requested := time.Now()
 		for _, left := range []int64{7, 3, large, 0} {
-			g, _ := await(t, e, e.ask(brief, mark(left)), asked)
+			g, _ := await(t, e, e.request(brief, mark(left)), requested)
 			if g.Mark != before {
-				t.Fatalf("Mark = %d, want %d of the holders before", g.Mark, before)
+				t.Fatalf("Mark = %d, want the previous maximum %d", g.Mark, before)
 			}
-			before, asked = max(before, left), time.Now()
+			before, requested = max(before, left), time.Now()
 		}
 	}},
-	{"Mark/TheLargerAtRenew", func(t *testing.T, e *env) {
-		asked := time.Now()
-		_, h := take(t, e, e.ask(brief, mark(5)))
+	{"Mark/MaximumAtRenew", func(t *testing.T, e *env) {
+		requested := time.Now()
+		_, h := take(t, e, e.request(brief, mark(5)))
 		h.Mark = large
 		renew(t, e, h, true)
-		h.Mark = 6 // as of a renewal that arrives late
+		h.Mark = 6 // as of a late renewal
 		renew(t, e, h, true)
-		g, _ := await(t, e, e.ask(long), asked.Add(brief))
+		g, _ := await(t, e, e.request(long), requested.Add(brief))
 		if g.Mark != large {
 			t.Errorf("Mark = %d, want %d", g.Mark, int64(large))
 		}
 	}},
-	{"Mark/AnyAtRelease", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.ask(long, mark(large)))
+	{"Mark/OverwriteAtRelease", func(t *testing.T, e *env) {
+		_, h := take(t, e, e.request(long, mark(large)))
 		h.Mark = 6
 		release(t, e, h, true)
 		e.leaves(t, 6)
-		_, h = take(t, e, e.ask(long))
+		_, h = take(t, e, e.request(long))
 		h.Mark = large
 		release(t, e, h, true)
 		e.leaves(t, large)
@@ -68,59 +67,60 @@ var markChecks = []check{
 }
 
 var slotChecks = []check{
-	{"Slots/EachHolderItsOwn", func(t *testing.T, e *env) {
+	{"Slots/OneHolderPerSlot", func(t *testing.T, e *env) {
 		var held []driver.Holding
 		for i := range 5 {
-			_, h := take(t, e, e.ask(long, among(10, 5, 10+i)))
+			_, h := take(t, e, e.request(long, among(10, 5, 10+i)))
 			if h.Slot < 10 || h.Slot > 14 ||
 				slices.ContainsFunc(held, func(o driver.Holding) bool { return o.Slot == h.Slot }) {
-				t.Fatalf("slot %d, want a free one of 10 to 14", h.Slot)
+				t.Fatalf("slot %d, want a free slot from 10 to 14", h.Slot)
 			}
 			held = append(held, h)
 		}
-		if g := refused(t, e, e.ask(long, among(10, 5, 12))); g.Wait <= 0 || g.Wait > long {
+		if g := refused(t, e, e.request(long, among(10, 5, 12))); g.Wait <= 0 || g.Wait > long {
 			t.Errorf("Wait = %s, want more than 0 and at most the TTL of %s", g.Wait, long)
 		}
 		release(t, e, held[2], true)
-		if g, _ := take(t, e, e.ask(long, among(10, 5, 10))); g.Slot != held[2].Slot {
-			t.Errorf("slot %d, want %d, which was released", g.Slot, held[2].Slot)
+		if g, _ := take(t, e, e.request(long, among(10, 5, 10))); g.Slot != held[2].Slot {
+			t.Errorf("slot = %d, want the released slot %d", g.Slot, held[2].Slot)
 		}
 		renew(t, e, held[2], false)
 		for _, i := range []int{0, 1, 3, 4} {
 			renew(t, e, held[i], true)
 		}
 	}},
-	{"Slots/WaitIsForTheFirst", func(t *testing.T, e *env) {
-		take(t, e, e.ask(long, among(0, 2, 0)))
-		take(t, e, e.ask(time.Minute, among(0, 2, 0)))
-		if g := refused(t, e, e.ask(long, among(0, 2, 0))); g.Wait <= 0 || g.Wait > time.Minute {
+	{"Slots/WaitForFirstExpiry", func(t *testing.T, e *env) {
+		take(t, e, e.request(long, among(0, 2, 0)))
+		take(t, e, e.request(time.Minute, among(0, 2, 0)))
+		if g := refused(t, e, e.request(long, among(0, 2, 0))); g.Wait <= 0 ||
+			g.Wait > time.Minute {
 			t.Errorf("Wait = %s, want at most the shorter TTL of a minute", g.Wait)
 		}
 	}},
-	{"Slots/FreeAfterTheTTL", func(t *testing.T, e *env) {
-		take(t, e, e.ask(long, among(0, 2, 0)))
-		asked := time.Now()
-		take(t, e, e.ask(brief, among(0, 2, 0)))
-		if g, _ := await(t, e, e.ask(long, among(0, 2, 0)), asked.Add(brief)); g.Slot != 1 {
+	{"Slots/Expiry", func(t *testing.T, e *env) {
+		take(t, e, e.request(long, among(0, 2, 0)))
+		requested := time.Now()
+		take(t, e, e.request(brief, among(0, 2, 0)))
+		if g, _ := await(t, e, e.request(long, among(0, 2, 0)), requested.Add(brief)); g.Slot != 1 {
 			t.Errorf("slot %d, want 1", g.Slot)
 		}
 	}},
-	{"Slots/SearchBeginsAtBegin", func(t *testing.T, e *env) {
+	{"Slots/SearchStart", func(t *testing.T, e *env) {
 		for _, want := range []int{23, 24, 20, 21, 22} {
-			if g, _ := take(t, e, e.ask(long, among(20, 5, 23))); g.Slot != want {
+			if g, _ := take(t, e, e.request(long, among(20, 5, 23))); g.Slot != want {
 				t.Fatalf("slot %d, want %d", g.Slot, want)
 			}
 		}
 	}},
-	{"Slots/APastMarkIsPreferred", func(t *testing.T, e *env) {
+	{"Slots/PreferPastMark", func(t *testing.T, e *env) {
 		for slot, m := range []int64{100, 50, 10, 60, 0} {
-			r := e.ask(long, among(slot, 1, slot), mark(m))
+			r := e.request(long, among(slot, 1, slot), mark(m))
 			if slot == 0 {
-				r.Count = 5 // the name has several
+				r.Count = 5 // the name has several slots
 			}
 			_, h := take(t, e, r)
 			if slot < 4 {
-				release(t, e, h, true) // 4 stays taken
+				release(t, e, h, true) // slot 4 remains held
 			}
 		}
 		for _, step := range []struct {
@@ -140,7 +140,7 @@ var slotChecks = []check{
 			{0, 4, 2},
 		} {
 			g, h := take(t, e,
-				e.ask(long, among(0, 5, step.begin),
+				e.request(long, among(0, 5, step.begin),
 					func(r *driver.Request) { r.Past = step.past }))
 			if g.Slot != step.want {
 				t.Errorf("past %d, begin %d: slot %d, want %d",
@@ -149,16 +149,16 @@ var slotChecks = []check{
 			release(t, e, h, true)
 		}
 	}},
-	{"Slots/TokensAndMarksAreASlotsOwn", func(t *testing.T, e *env) {
-		a, ha := take(t, e, e.ask(long, among(0, 2, 0), mark(11)))
-		b, hb := take(t, e, e.ask(long, among(0, 2, 0), mark(22)))
+	{"Slots/TokensAndMarksPerSlot", func(t *testing.T, e *env) {
+		a, ha := take(t, e, e.request(long, among(0, 2, 0), mark(11)))
+		b, hb := take(t, e, e.request(long, among(0, 2, 0), mark(22)))
 		if b.Mark != 0 {
 			t.Errorf("slot 1 has the mark %d of slot 0", b.Mark)
 		}
 		release(t, e, ha, true)
 		release(t, e, hb, true)
 		for _, first := range []driver.Grant{a, b} {
-			next, h := take(t, e, e.ask(long, among(first.Slot, 1, first.Slot)))
+			next, h := take(t, e, e.request(long, among(first.Slot, 1, first.Slot)))
 			if next.Slot != first.Slot || next.Token <= first.Token ||
 				next.Mark != int64(11*(first.Slot+1)) {
 				t.Errorf("slot %d has token %d after %d, and the mark %d",
@@ -167,20 +167,20 @@ var slotChecks = []check{
 			release(t, e, h, true)
 		}
 	}},
-	{"Slots/RangesOfOneNameOverlap", func(t *testing.T, e *env) {
+	{"Slots/OverlappingRanges", func(t *testing.T, e *env) {
 		for range 2 {
-			take(t, e, e.ask(long, among(2, 2, 2)))
+			take(t, e, e.request(long, among(2, 2, 2)))
 		}
 		seen := map[int]bool{}
 		for range 2 {
-			g, _ := take(t, e, e.ask(long, among(0, 4, 2)))
+			g, _ := take(t, e, e.request(long, among(0, 4, 2)))
 			seen[g.Slot] = true
 		}
 		if !seen[0] || !seen[1] {
-			t.Errorf("slots %v, want 0 and 1, since 2 and 3 are taken", seen)
+			t.Errorf("slots %v, want 0 and 1", seen)
 		}
-		refused(t, e, e.ask(long, among(1, 3, 1)))
-		take(t, e, e.ask(long, among(3, 2, 3)))
+		refused(t, e, e.request(long, among(1, 3, 1)))
+		take(t, e, e.request(long, among(3, 2, 3)))
 	}},
 	{"Slots/Many", func(t *testing.T, e *env) {
 		var wg sync.WaitGroup
@@ -189,7 +189,7 @@ var slotChecks = []check{
 		for i := range slots {
 			wg.Go(func() {
 				g, err := connections[i%len(connections)].Acquire(t.Context(),
-					e.ask(long, among(1000, 20, 1000+i%3)))
+					e.request(long, among(1000, 20, 1000+i%3)))
 				if slots[i] = g.Slot; err != nil {
 					t.Errorf("Acquire: %v", err)
 				}
@@ -208,12 +208,12 @@ var slotChecks = []check{
 			t.Errorf("24 holders of 20 slots got %v", slots)
 		}
 	}},
-	{"Slots/OneAgeForAll", func(t *testing.T, e *env) {
-		take(t, e, e.ask(long, among(0, 3, 0)))
+	{"Slots/CommonAge", func(t *testing.T, e *env) {
+		take(t, e, e.request(long, among(0, 3, 0)))
 		after := time.Now()
 		pass(brief)
 		low := time.Since(after)
-		if g, _ := take(t, e, e.ask(long, among(0, 3, 0))); g.Age < low-tick {
+		if g, _ := take(t, e, e.request(long, among(0, 3, 0))); g.Age < low-tick {
 			t.Errorf("Age = %s at the second slot, want at least the %s since the first",
 				g.Age, low)
 		}

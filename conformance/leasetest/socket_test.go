@@ -12,34 +12,34 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// service is a backend for other processes.
+// service serves a backend to other processes.
 type service struct{ b driver.Backend }
 
-// Acquire is driver.Backend's.
+// Acquire calls driver.Backend.Acquire.
 func (s service) Acquire(r driver.Request, g *driver.Grant) (err error) {
 	*g, err = s.b.Acquire(context.Background(), r)
 	return err
 }
 
-// Renew is driver.Backend's.
+// Renew calls driver.Backend.Renew.
 func (s service) Renew(h driver.Holding, held *bool) (err error) {
 	*held, err = s.b.Renew(context.Background(), h)
 	return err
 }
 
-// Release is driver.Backend's.
+// Release calls driver.Backend.Release.
 func (s service) Release(h driver.Holding, held *bool) (err error) {
 	*held, err = s.b.Release(context.Background(), h)
 	return err
 }
 
-// Capabilities is driver.Backend's.
+// Capabilities calls driver.Backend.Capabilities.
 func (s service) Capabilities(_ struct{}, t *driver.Capabilities) error {
 	*t = s.b.Capabilities()
 	return nil
 }
 
-// serve serves b on a socket until the test ends.
+// serve serves b on a Unix socket until the test ends.
 func serve(tb testing.TB, b driver.Backend) (address string) {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "lease") //nolint:usetesting // the path of a socket is short, and a test's folder is not
@@ -79,7 +79,7 @@ type client struct {
 	capabilities driver.Capabilities
 }
 
-// dial connects to what serve serves.
+// dial connects to the socket of serve.
 func dial(address string) (b driver.Backend, done func(), err error) {
 	c := &client{}
 	if c.rpc, err = rpc.Dial("unix", address); err != nil {

@@ -1,8 +1,8 @@
-// Package testreport lets a suite say on which backend it really ran.
+// Package testreport records on which backend a conformance suite ran.
 //
-// Each run writes one JSON file into the folder that PLINTH_TEST_REPORT names; the
-// project's test command makes its closing table of these files. Without the variable
-// nothing is written.
+// Each run writes one JSON file to the directory in PLINTH_TEST_REPORT. The project's
+// test command prints a summary of these files. If the variable is not set, nothing is
+// written.
 package testreport
 
 import (
@@ -13,24 +13,24 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Folder is the variable that names the folder of the reports.
+// Folder is the variable that contains the directory of the reports.
 const Folder xenv.EnvKey = "PLINTH_TEST_REPORT"
 
-// A Run describes one run of a suite on one backend.
+// Run describes one run of a suite on one backend.
 type Run struct {
 	// database, cache, jobs, mail, lease, failover or documentation
 	Family  string `json:"family"`
-	Backend string `json:"backend"` // the name of the driver or of the kind of server
-	// where the server came from: in process, DSN, private server
+	Backend string `json:"backend"` // the name of the driver or the kind of server
+	// source of the server: in process, DSN, private server
 	Source  string   `json:"source"`
-	Server  string   `json:"server"`          // what the server says it is
+	Server  string   `json:"server"`          // name and version of the server
 	Tests   int      `json:"tests"`           // top-level tests of the suite
 	Outcome string   `json:"outcome"`         // passed, failed or skipped; set by Record
 	Reason  string   `json:"reason"`          // of a skip
-	Notes   []string `json:"notes,omitempty"` // what was measured, a line each
+	Notes   []string `json:"notes,omitempty"` // measurements, one line each
 }
 
-// Record writes r when the test ends. The suite may fill in r until then.
+// Record writes r when the test ends. The suite may modify r until then.
 func Record(tb testing.TB, r *Run) {
 	tb.Helper()
 	dir, set := xenv.GetEnv(Folder)
@@ -52,7 +52,7 @@ func Record(tb testing.TB, r *Run) {
 	})
 }
 
-// write puts the run into a file of its own.
+// write writes the run to a new file.
 func write(dir string, r *Run) error {
 	data, err := json.Marshal(r)
 	if err != nil {

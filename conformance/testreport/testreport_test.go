@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/testreport"
 )
 
-func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {
+func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(testreport.Folder.String(), dir)
 	t.Run("suite", func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {
 			Family: "database", Backend: "absent",
 			Reason: "no server",
 		})
-		t.Skip("no server") // the skip is what is tested
+		t.Skip("no server") // the test covers the skip
 	})
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(names) != 2 {
@@ -44,6 +44,6 @@ func TestARunIsWrittenWhenItsTestEnds(t *testing.T) {
 		t.Errorf("run = %+v, want passed with 7 tests", r)
 	}
 	if r := got["absent"]; r.Outcome != "skipped" || r.Reason != "no server" {
-		t.Errorf("run = %+v, want skipped for want of a server", r)
+		t.Errorf("run = %+v, want skipped because of a missing server", r)
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// Relay passes bytes between its clients and a server, and can be told to break
-// connections or to be silent.
+// Relay copies bytes between its clients and a server. It can close connections and
+// stop copying.
 type Relay struct {
 	to, at string
 
 	mu       sync.Mutex
 	listener net.Listener
-	conns    map[net.Conn]bool // nil: it is stopped
+	conns    map[net.Conn]bool // nil after Stop
 	done     sync.WaitGroup
 
-	gate   sync.RWMutex // what passes bytes on holds it
+	gate   sync.RWMutex // held while bytes are copied
 	silent atomic.Bool
 }
 
-// BeginRelay begins one to the server at the address to, which ends with the test. It
-// listens at the address at, as "127.0.0.1:0".
+// BeginRelay starts a relay from address at, such as "127.0.0.1:0", to the server at
+// address to. The relay stops when the test ends.
 func BeginRelay(tb testing.TB, to, at string) *Relay {
 	tb.Helper()
 	r := &Relay{to: to, at: at}
@@ -43,9 +43,8 @@ func BeginRelay(tb testing.TB, to, at string) *Relay {
 	return r
 }
 
-// Start lets a relay that was stopped listen again at its address. While it was stopped,
-// the system may have given its port to a connection of another process, so it waits
-// until the port is free.
+// Start restarts a stopped relay at its address. It waits until the port is free, because
+// the system may have assigned the port to a connection of another process.
 func (r *Relay) Start() error {
 	listener, err := listen(r.at, time.Now().Add(startTimeout))
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *Relay) Start() error {
 	return nil
 }
 
-// startTimeout bounds the wait of Start for its port.
+// startTimeout limits the wait of Start for its port.
 const startTimeout = 30 * time.Second
 
 func listen(address string, until time.Time) (net.Listener, error) {
@@ -80,15 +79,15 @@ func listen(address string, until time.Time) (net.Listener, error) {
 	}
 }
 
-// Address is where the relay listens, or has listened.
+// Address returns the address of the relay, also after Stop.
 func (r *Relay) Address() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.at
 }
 
-// Stop breaks every connection, refuses new ones, and waits until the relay is gone. It
-// ends a silence. A second Stop does nothing.
+// Stop closes every connection, rejects new ones and waits for the goroutines of the
+// relay. It also ends a silence. A second Stop does nothing.
 func (r *Relay) Stop() error {
 	r.mu.Lock()
 	conns := r.conns
@@ -98,15 +97,15 @@ func (r *Relay) Stop() error {
 		_ = conn.Close()
 	}
 	r.mu.Unlock()
-	r.Speak() // what waited to pass bytes on finds its connection closed
+	r.Speak() // blocked writers find their connections closed
 	r.done.Wait()
 	if conns == nil {
-		return nil // it was stopped before
+		return nil // already stopped
 	}
 	return err
 }
 
-// keep notes a connection that Stop has to break; false: it comes too late.
+// keep registers a connection that Stop closes. It returns false if the relay is stopped.
 func (r *Relay) keep(conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +117,7 @@ func (r *Relay) keep(conn net.Conn) bool {
 	return true
 }
 
-// drop ends a connection.
+// drop closes a connection.
 func (r *Relay) drop(conn net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,21 +125,20 @@ func (r *Relay) drop(conn net.Conn) {
 	delete(r.conns, conn)
 }
 
-// Silence lets no byte through any more, in either direction, and leaves the connections
-// as they are.
+// Silence stops copying bytes in both directions and keeps the connections open.
 func (r *Relay) Silence() {
 	r.gate.Lock()
 	r.silent.Store(true)
 }
 
-// Speak ends a silence.
+// Speak resumes copying after Silence.
 func (r *Relay) Speak() {
 	if r.silent.CompareAndSwap(true, false) {
 		r.gate.Unlock()
 	}
 }
 
-// gated is a writer of the relay.
+// gated is a writer that blocks during a silence.
 type gated struct {
 	io.Writer
 
@@ -169,7 +167,7 @@ func (r *Relay) serve(client net.Conn) {
 	for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
 		both.Go(func() {
 			_, _ = io.Copy(gated{pair[0], &r.gate}, pair[1])
-			_ = client.Close() // which ends the other copy too
+			_ = client.Close() // also stops the other copy
 			_ = server.Close()
 		})
 	}

@@ -16,7 +16,7 @@ import (
 
 const local = "127.0.0.1:0"
 
-// echo is a server that sends back what it gets.
+// echo starts a server that returns all received bytes.
 func echo(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", local)
@@ -47,8 +47,8 @@ func dial(address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", address)
 }
 
-// answers reports whether what is written to conn comes back.
-func answers(t *testing.T, conn net.Conn) bool {
+// echoes reports whether conn returns the bytes that are written.
+func echoes(t *testing.T, conn net.Conn) bool {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
 		return false
@@ -68,41 +68,43 @@ func reach(t *testing.T, address string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if !answers(t, conn) {
-		t.Fatal("nothing comes back")
+	if !echoes(t, conn) {
+		t.Fatal("the server does not echo")
 	}
 	return conn
 }
 
-func TestStoppedRelayBreaksRefusesAndHeals(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	t.Run("outage", func(t *testing.T) {
-		server := echo(t)
-		r := testserver.BeginRelay(t, server, local)
-		at := r.Address()
-		open := []net.Conn{reach(t, at), reach(t, at)}
-		for range 2 {
-			if err := r.Stop(); err != nil {
+func TestRelay_Stop(t *testing.T) {
+	t.Run("closes connections and rejects new ones", func(t *testing.T) {
+		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+		t.Run("outage", func(t *testing.T) {
+			server := echo(t)
+			r := testserver.BeginRelay(t, server, local)
+			at := r.Address()
+			open := []net.Conn{reach(t, at), reach(t, at)}
+			for range 2 {
+				if err := r.Stop(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, conn := range open {
+				if echoes(t, conn) {
+					t.Error("a connection is open after Stop")
+				}
+			}
+			if conn, err := dial(at); err == nil {
+				t.Errorf("connected to %v after Stop", conn.RemoteAddr())
+			}
+			reach(t, server) // the server is unaffected
+			if err := r.Start(); err != nil {
 				t.Fatal(err)
 			}
-		}
-		for _, conn := range open {
-			if answers(t, conn) {
-				t.Error("a connection has outlived the cut")
-			}
-		}
-		if conn, err := dial(at); err == nil {
-			t.Errorf("connected to %v during the cut", conn.RemoteAddr())
-		}
-		reach(t, server) // which has noticed nothing
-		if err := r.Start(); err != nil {
-			t.Fatal(err)
-		}
-		reach(t, at)
+			reach(t, at)
+		})
 	})
 }
 
-func TestRelayToAServerThatIsGoneClosesItsClients(t *testing.T) {
+func TestRelay_UnavailableServer(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	t.Run("outage", func(t *testing.T) {
 		conn, err := dial(testserver.BeginRelay(t, "127.0.0.1:1", local).Address())
@@ -110,17 +112,17 @@ func TestRelayToAServerThatIsGoneClosesItsClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		if answers(t, conn) {
-			t.Error("an answer of a server that is not there")
+		if echoes(t, conn) {
+			t.Error("received a response without a server")
 		}
 	})
 }
 
-// wantSilence complains where conn is broken, or something comes back.
+// wantSilence checks that conn is open and returns no bytes.
 func wantSilence(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if _, err := conn.Write([]byte("lost")); err != nil {
-		t.Fatalf("the connection is broken, not silent: %v", err)
+		t.Fatalf("write = %v, want a silent connection", err)
 	}
 	if err := conn.SetDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
@@ -131,56 +133,58 @@ func wantSilence(t *testing.T, conn net.Conn) {
 	}
 }
 
-func TestSilentRelayLetsNothingThroughUntilItSpeaks(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	t.Run("silence", func(t *testing.T) {
-		r := testserver.BeginRelay(t, echo(t), local)
-		old := reach(t, r.Address())
-		for range 2 {
-			r.Silence()
-			fresh, err := dial(r.Address())
-			if err != nil {
-				t.Fatal(err)
+func TestRelay_Silence(t *testing.T) {
+	t.Run("stops the bytes until Speak", func(t *testing.T) {
+		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+		t.Run("silence", func(t *testing.T) {
+			r := testserver.BeginRelay(t, echo(t), local)
+			old := reach(t, r.Address())
+			for range 2 {
+				r.Silence()
+				fresh, err := dial(r.Address())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = fresh.Close() }()
+				wantSilence(t, old)
+				wantSilence(t, fresh)
+				r.Speak()
+				r.Speak()
+				late := make([]byte, 4)
+				if err := old.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.ReadFull(old, late); err != nil || string(late) != "lost" {
+					t.Fatalf("after the silence = %q, %v", late, err)
+				}
 			}
-			defer func() { _ = fresh.Close() }()
-			wantSilence(t, old)
-			wantSilence(t, fresh)
-			r.Speak()
-			r.Speak()
-			late := make([]byte, 4)
-			if err := old.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.ReadFull(old, late); err != nil || string(late) != "lost" {
-				t.Fatalf("after the silence = %q, %v", late, err)
-			}
-		}
-		r.Silence() // the end of the test ends it
+			r.Silence() // the end of the test ends the silence
+		})
 	})
-}
 
-func TestSilentRelayCanBeStopped(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	t.Run("silence", func(t *testing.T) {
-		r := testserver.BeginRelay(t, echo(t), local)
-		conn := reach(t, r.Address())
-		r.Silence()
-		wantSilence(t, conn)
-		if err := r.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		var timeout net.Error
-		if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) &&
-			timeout.Timeout() {
-			t.Errorf("read = %d, %v; want a broken connection", n, err)
-		}
-		if err := r.Start(); err != nil {
-			t.Fatal(err)
-		}
-		reach(t, r.Address())
+	t.Run("is ended by Stop", func(t *testing.T) {
+		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+		t.Run("silence", func(t *testing.T) {
+			r := testserver.BeginRelay(t, echo(t), local)
+			conn := reach(t, r.Address())
+			r.Silence()
+			wantSilence(t, conn)
+			if err := r.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			var timeout net.Error
+			if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) &&
+				timeout.Timeout() {
+				t.Errorf("read = %d, %v; want a broken connection", n, err)
+			}
+			if err := r.Start(); err != nil {
+				t.Fatal(err)
+			}
+			reach(t, r.Address())
+		})
 	})
 }
 
@@ -195,6 +199,6 @@ func TestRelay_Start(t *testing.T) {
 	}
 	time.AfterFunc(300*time.Millisecond, func() { _ = other.Close() })
 	if err := r.Start(); err != nil {
-		t.Errorf("Start while another process holds the port = %v, want that it waits", err)
+		t.Errorf("Start while another process holds the port = %v, want it to wait", err)
 	}
 }

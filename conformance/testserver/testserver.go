@@ -1,22 +1,21 @@
-// Package testserver finds the servers on which conformance suites run.
+// Package testserver finds the servers for conformance suites.
 //
-// A server is given by its connection string in the environment, as
-// PLINTH_TEST_POSTGRES_DSN. The project's test command starts private servers where there
-// is none, and exports theirs; PLINTH_TEST_CONTROL is then the URL at which a test gets
-// further ones of its own, which it may stop and start again:
+// A variable contains the DSN of a server, such as PLINTH_TEST_POSTGRES_DSN. If a
+// variable is not set, the project's test command starts a private server and sets the
+// variable. PLINTH_TEST_CONTROL is then the URL of an API with which a test starts its
+// own servers, and stops and restarts them:
 //
 //	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://...", "version": "PostgreSQL 15.4"};
-//	                                501 where none of the kind can be started
-//	POST   /servers/3/stop          204, the server has ended in order
-//	POST   /servers/3/kill          204, it has ended at once
-//	POST   /servers/3/start         204, it answers at the same address
-//	POST   /servers/3/pause         204, its processes are halted; connections stay open
-//	POST   /servers/3/continue      204, they go on
-//	DELETE /servers/3               204, it and its data are gone
+//	                                501 if a server of that kind cannot be started
+//	POST   /servers/3/stop          204, the server was shut down
+//	POST   /servers/3/kill          204, the server was killed
+//	POST   /servers/3/start         204, the server is available at the same address
+//	POST   /servers/3/pause         204, its processes are suspended; connections stay open
+//	POST   /servers/3/continue      204, its processes are resumed
+//	DELETE /servers/3               204, the server and its data were removed
 //
-// The kinds redis-sentinel and redis-cluster are several servers that belong together.
-// Their answer has also the nodes, and what can be done to all can be done to one of
-// them:
+// The kinds redis-sentinel and redis-cluster consist of several servers. Their response
+// also contains the nodes, and each operation is available for a single node:
 //
 //	POST   /servers?kind=redis-sentinel   201 {"id": "4", "dsn": "...", "master": "mymaster", "password": "...",
 //	                                      "nodes": [{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}, ...]}
@@ -39,17 +38,17 @@ import (
 )
 
 const (
-	// Control is the variable that holds the URL of the test command.
+	// Control is the variable that contains the URL of the test command.
 	Control xenv.EnvKey = "PLINTH_TEST_CONTROL"
-	// CA is the variable that names the file of the PEM certificate which has signed
-	// those of private servers.
+	// CA is the variable that contains the path of the PEM certificate that signed those
+	// of private servers.
 	CA xenv.EnvKey = "PLINTH_TEST_TLS_CA"
 
-	// patience is the most that a server takes to start or to stop.
-	patience = time.Minute
+	// callTimeout limits the start or stop of a server.
+	callTimeout = time.Minute
 )
 
-// Variable is the one with the connection string of a kind of server.
+// Variable returns the variable that contains the DSN of a kind of server.
 func Variable(kind string) xenv.EnvKey {
 	form := "_DSN"
 	if kind == "redis" {
@@ -58,8 +57,8 @@ func Variable(kind string) xenv.EnvKey {
 	return xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
 }
 
-// Find returns the connection string of a kind of server and where it comes from; ok is
-// false where there is none.
+// Find returns the DSN of a kind of server and its source. ok is false if the variable is
+// not set.
 func Find(kind string) (dsn, source string, ok bool) {
 	variable := Variable(kind)
 	dsn, ok = xenv.GetEnv(variable)
@@ -68,33 +67,32 @@ func Find(kind string) (dsn, source string, ok bool) {
 	return dsn, source, ok
 }
 
-// Server is one that belongs to a single test, or several that belong together.
+// Server is a server, or a group of servers, of a single test.
 type Server struct {
 	DSN string
-	// TLSDSN is like DSN where the server listens for TLS on a port of its own; else it
-	// is empty.
+	// TLSDSN is the DSN of a separate TLS port, or empty.
 	TLSDSN string
 	// Version is the product and its release.
 	Version string
-	// Master is the name under which sentinels know the servers, Nodes are those that
-	// belong together, and Password opens those which hold data.
+	// Master is the name of the group for Redis Sentinel, Nodes are the servers of the
+	// group, and Password is that of the data nodes.
 	Master, Password string
 	Nodes            []Node
 
 	switches
 }
 
-// Node is one of the servers that belong together.
+// Node is one server of a group.
 type Node struct {
-	Name    string // as "node-1"
+	Name    string // such as "node-1"
 	Address string // host and port
-	Role    string // at the start: master, replica or sentinel
+	Role    string // initial role: master, replica or sentinel
 
 	switches
 }
 
-// Start starts a server of the kind, which ends with the test. ok is false where nothing
-// here can start one.
+// Start starts a server of the kind and removes it after the test. ok is false if the
+// kind cannot be started.
 func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	tb.Helper()
 	control, ok := xenv.GetEnv(Control)
@@ -107,7 +105,7 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	}
 	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated,
 		&answer)
-	if errors.Is(err, errNotHere) {
+	if errors.Is(err, errUnsupported) {
 		return nil, false
 	}
 	if err != nil {
@@ -123,47 +121,47 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	}
 	tb.Cleanup(func() {
 		if err := call(http.MethodDelete, s.url, http.StatusNoContent, nil); err != nil {
-			tb.Errorf("end the %s server: %v", kind, err)
+			tb.Errorf("remove the %s server: %v", kind, err)
 		}
 	})
 	return s, true
 }
 
-// switches are what can be done to a server or to a node.
+// switches are the operations of a server or node.
 type switches struct{ url string }
 
-func (s switches) post(what string) error {
-	return call(http.MethodPost, s.url+"/"+what, http.StatusNoContent, nil)
+func (s switches) post(operation string) error {
+	return call(http.MethodPost, s.url+"/"+operation, http.StatusNoContent, nil)
 }
 
-// Stop ends the server in order, and returns when it is gone.
+// Stop shuts the server down and waits until it has exited.
 func (s switches) Stop() error { return s.post("stop") }
 
-// Kill ends the server at once.
+// Kill kills the server.
 func (s switches) Kill() error { return s.post("kill") }
 
-// Start starts the server again with its data and at its address, and returns when it
-// answers.
+// Start restarts the server with its data at the same address, and waits until it is
+// available.
 func (s switches) Start() error { return s.post("start") }
 
-// Pause halts the server: connections stay open, and nothing answers.
+// Pause suspends the server. Its connections stay open, but it does not respond.
 func (s switches) Pause() error { return s.post("pause") }
 
-// Continue lets a paused server go on.
+// Continue resumes a paused server.
 func (s switches) Continue() error { return s.post("continue") }
 
-// errNotHere is the error of a kind of server that the test command cannot start.
-var errNotHere = errors.New("servers of this kind cannot be started here")
+// errUnsupported means that the test command cannot start the kind of server.
+var errUnsupported = errors.New("servers of this kind cannot be started")
 
-// call asks the test command.
+// call sends a request to the test command.
 func call(method, target string, want int, answer any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
 	if err != nil {
 		return err
 	}
-	req.Close = true // no goroutine stays behind
+	req.Close = true // leaves no goroutine
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
@@ -174,7 +172,7 @@ func call(method, target string, want int, answer any) error {
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusNotImplemented:
-		return errNotHere
+		return errUnsupported
 	case resp.StatusCode != want:
 		return fmt.Errorf("%s %s: %s: %s",
 			method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))

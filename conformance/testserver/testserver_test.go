@@ -12,16 +12,16 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// double answers as the project's test command does, and notes what it was asked. It
-// starts nothing.
+// double responds like the project's test command and records requests. It starts no
+// server.
 type double struct {
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	requests []string
 }
 
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
-	d.asked = append(d.asked, r.Method+" "+r.URL.RequestURI())
+	d.requests = append(d.requests, r.Method+" "+r.URL.RequestURI())
 	d.mu.Unlock()
 	switch r.Method + " " + r.URL.RequestURI() {
 	case "POST /token/servers?kind=postgres":
@@ -33,7 +33,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"},
 			{"name": "node-2", "address": "127.0.0.1:7002", "role": "replica"}]}`))
 	case "POST /token/servers/3/kill":
-		http.Error(w, "it does not end", http.StatusInternalServerError)
+		http.Error(w, "cannot kill", http.StatusInternalServerError)
 	case "POST /token/servers/3/stop", "POST /token/servers/3/start", "DELETE /token/servers/3",
 		"POST /token/servers/3/pause", "POST /token/servers/3/continue",
 		"POST /token/servers/3/nodes/node-2/pause", "POST /token/servers/3/nodes/node-2/continue":
@@ -52,7 +52,7 @@ func newDouble(t *testing.T) *double {
 	return d
 }
 
-func TestServerIsStartedStoppedAndEndsWithTheTest(t *testing.T) {
+func TestStart(t *testing.T) {
 	d := newDouble(t)
 	t.Run("test", func(t *testing.T) {
 		s, ok := testserver.Start(t, "postgres")
@@ -68,12 +68,12 @@ func TestServerIsStartedStoppedAndEndsWithTheTest(t *testing.T) {
 		"POST /token/servers/3/start",
 		"POST /token/servers/3/pause", "POST /token/servers/3/continue", "DELETE /token/servers/3",
 	}
-	if !slices.Equal(d.asked, want) {
-		t.Errorf("asked %q, want %q", d.asked, want)
+	if !slices.Equal(d.requests, want) {
+		t.Errorf("requests = %q, want %q", d.requests, want)
 	}
 }
 
-func TestNodesAreSwitchedOneByOne(t *testing.T) {
+func TestNode(t *testing.T) {
 	d := newDouble(t)
 	t.Run("test", func(t *testing.T) {
 		s, ok := testserver.Start(t, "redis-sentinel")
@@ -93,51 +93,51 @@ func TestNodesAreSwitchedOneByOne(t *testing.T) {
 		"POST /token/servers/3/nodes/node-2/continue", "POST /token/servers/3/stop",
 		"DELETE /token/servers/3",
 	}
-	if !slices.Equal(d.asked, want) {
-		t.Errorf("asked %q, want %q", d.asked, want)
+	if !slices.Equal(d.requests, want) {
+		t.Errorf("requests = %q, want %q", d.requests, want)
 	}
 }
 
-func TestRefusalIsAnErrorWithItsReason(t *testing.T) {
+func TestServer_Kill(t *testing.T) {
 	newDouble(t)
 	s, ok := testserver.Start(t, "postgres")
 	if !ok {
-		t.Fatal("Start found nothing")
+		t.Fatal("Start: ok = false")
 	}
-	if err := s.Kill(); err == nil || !strings.Contains(err.Error(), "it does not end") {
-		t.Errorf("Kill = %v, want the reason of the refusal", err)
+	if err := s.Kill(); err == nil || !strings.Contains(err.Error(), "cannot kill") {
+		t.Errorf("Kill = %v, want the reason of the error", err)
 	}
 }
 
-func TestNothingIsStartedWhereNothingCanBe(t *testing.T) {
-	t.Run("the kind is not on the machine", func(t *testing.T) {
+func TestStart_Unsupported(t *testing.T) {
+	t.Run("unknown kind", func(t *testing.T) {
 		newDouble(t)
 		if s, ok := testserver.Start(t, "oracle"); ok {
-			t.Errorf("Start = %+v, want none", s)
+			t.Errorf("Start = %+v, want ok = false", s)
 		}
 	})
-	t.Run("there is no test command", func(t *testing.T) {
+	t.Run("no test command", func(t *testing.T) {
 		t.Setenv(testserver.Control.String(), "")
 		if s, ok := testserver.Start(t, "postgres"); ok {
-			t.Errorf("Start = %+v, want none", s)
+			t.Errorf("Start = %+v, want ok = false", s)
 		}
 	})
 }
 
-func TestFindReadsTheVariableOfTheKind(t *testing.T) {
+func TestFind(t *testing.T) {
 	for _, tc := range []struct {
 		name, kind, variable, source, want string
 	}{
 		{
-			name: "a database", kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN",
+			name: "database", kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN",
 			want: "PLINTH_TEST_MYSQL_DSN",
 		},
 		{
-			name: "a cache", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
+			name: "cache", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
 			want: "PLINTH_TEST_REDIS_URL",
 		},
 		{
-			name: "a named source", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
+			name: "named source", kind: "redis", variable: "PLINTH_TEST_REDIS_URL",
 			source: "private server", want: "private server",
 		},
 	} {
@@ -152,6 +152,6 @@ func TestFindReadsTheVariableOfTheKind(t *testing.T) {
 	}
 	t.Setenv("PLINTH_TEST_MYSQL_DSN", "")
 	if _, _, ok := testserver.Find("mysql"); ok {
-		t.Error("Find found a server in an empty variable")
+		t.Error("Find = true for an empty variable")
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// folder starts the address of a backend in a folder.
-const folder = "folder:"
+// dirPrefix starts the address of a backend in a directory.
+const dirPrefix = "dir:"
 
-// open opens a backend by its address, also in the processes of leasetest.
+// open opens a backend by its address, also in child processes.
 func open(address string) (b driver.Backend, done func(), err error) {
-	dir, ok := strings.CutPrefix(address, folder)
+	dir, ok := strings.CutPrefix(address, dirPrefix)
 	if !ok {
 		return dial(address)
 	}
@@ -23,25 +23,25 @@ func open(address string) (b driver.Backend, done func(), err error) {
 	return b, func() { _ = b.(io.Closer).Close() }, nil
 }
 
-func TestRun_InFolder(t *testing.T) {
+func TestRun_Directory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	leasetest.Run(t, leasetest.Harness{
 		Open: func(tb testing.TB) driver.Backend {
-			b, done, _ := open(folder + dir)
+			b, done, _ := open(dirPrefix + dir)
 			tb.Cleanup(done)
 			return b
 		},
-		Source: "this host", Server: "a folder",
+		Source: "this host", Server: "a directory",
 	})
 }
 
-func TestNodes_InFolder(t *testing.T) {
+func TestNodes_Directory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
 	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: folder + t.TempDir(), Source: "this host",
-		Server: "a folder",
+		Address: dirPrefix + t.TempDir(), Source: "this host",
+		Server: "a directory",
 	})
 }
