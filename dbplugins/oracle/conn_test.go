@@ -48,7 +48,7 @@ func TestRows_Values(t *testing.T) {
 	}
 	if second["id"] != "18446744073709551615" || second["total"] != "2.5" ||
 		second["price"] != "1234567890123456.7891" || second["at"] != nil {
-		t.Errorf("row = %v, want no digit lost", second)
+		t.Errorf("row = %v, want all digits", second)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestCreate_Returning(t *testing.T) {
 		named("b"),
 	})
 	if result.Error != nil || result.RowsAffected != 1 {
-		t.Errorf("rows = %d (%v), want what the block counted: 1",
+		t.Errorf("rows = %d (%v), want the row count of the block, 1",
 			result.RowsAffected, result.Error)
 	}
 	if rows := db.Create([]*author{named("a"), named("b")}).RowsAffected; rows != 2 {
@@ -98,7 +98,7 @@ func TestRows_BrokenNetwork(t *testing.T) {
 	var ids []int64
 	err := db.Raw("SELECT id FROM big").Scan(&ids).Error
 	if kindOfError(err) != driver.Connection {
-		t.Errorf("error = %v with rows %v, want a connection that failed", err, ids)
+		t.Errorf("error = %v with rows %v, want a connection error", err, ids)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestConn_Cancellation(t *testing.T) {
 	}{
 		{name: "interrupted", err: &network.OracleError{ErrCode: 1013}},
 		{name: "broken", err: errors.New("attempt to write on closed connection")},
-		{name: "refused by the library", err: sqldriver.ErrBadConn},
+		{name: "rejected by the library", err: sqldriver.ErrBadConn},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &double{script: []answer{{
@@ -125,13 +125,13 @@ func TestConn_Cancellation(t *testing.T) {
 			defer cancel()
 			if _, err := pool.ExecContext(ctx, "SELECT id FROM slow"); !errors.Is(err,
 				context.DeadlineExceeded) {
-				t.Errorf("error = %v, want the context's", err)
+				t.Errorf("error = %v, want the context error", err)
 			}
 			if err := xdb.CheckHealth(db.Statement.Context, db); err != nil {
-				t.Errorf("afterwards: %v", err)
+				t.Errorf("next statement = %v", err)
 			}
 			if d.opened < 2 || d.closed == 0 {
-				t.Errorf("connections opened = %d, closed = %d; the one whose context ended is used again", d.opened, d.closed)
+				t.Errorf("connections opened = %d, closed = %d; want the canceled connection closed", d.opened, d.closed)
 			}
 		})
 	}
@@ -154,7 +154,7 @@ func TestConn_ResetSession(t *testing.T) {
 		}
 		use()
 		if d.pings != pings || d.opened != 1 {
-			t.Errorf("pings = %d, want %d: it was just used", d.pings, pings)
+			t.Errorf("pings = %d, want %d for a recently used connection", d.pings, pings)
 		}
 		<-time.After(2 * time.Second)
 		use()
@@ -162,7 +162,7 @@ func TestConn_ResetSession(t *testing.T) {
 			t.Errorf("pings = %d with %d connections, want %d with 1", d.pings, d.opened, pings+1)
 		}
 		if d.lastPing.Done() != nil {
-			t.Error("go-ora is given a context for which it would send an interrupt")
+			t.Error("go-ora received a cancelable context")
 		}
 		d.pingErr = io.EOF
 		<-time.After(2 * time.Second)
@@ -185,7 +185,7 @@ func TestConn_ExecContext(t *testing.T) {
 			}}}
 			db := openDouble(t, d, nil).Session(&gorm.Session{PrepareStmt: prepared})
 			if err := db.Exec("SELECT id FROM big").Error; kindOfError(err) != driver.Connection {
-				t.Errorf("prepared %t: error = %v, want that of the last row", prepared, err)
+				t.Errorf("prepared %t: error = %v, want the error of the last row", prepared, err)
 			}
 		}
 	})
@@ -211,7 +211,7 @@ func TestConn_BeginTx(t *testing.T) {
 		opts sql.TxOptions
 		want string
 	}{
-		{name: "none", want: ""},
+		{name: "default", want: ""},
 		{name: "read committed", opts: sql.TxOptions{Isolation: sql.LevelReadCommitted}},
 		{
 			name: "serializable", opts: sql.TxOptions{Isolation: sql.LevelSerializable},
@@ -240,7 +240,7 @@ func TestConn_BeginTx(t *testing.T) {
 				t.Errorf("roll back: %v", err)
 			}
 			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
-				t.Errorf("began with %q, want %q", got, tc.want)
+				t.Errorf("first statement = %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -252,7 +252,7 @@ func TestConnector_Session(t *testing.T) {
 	d := &double{}
 	openDouble(t, d, nil)
 	if want := []string{"ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"}; !slices.Equal(d.session, want) {
-		t.Errorf("the session begins with %q, want %q", d.session, want)
+		t.Errorf("first statements of the session = %q, want %q", d.session, want)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestDialector_Unsupported(t *testing.T) {
 		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(
 			&[]author{}).Error, want: "shared row locks are not supported"},
 		{
-			name: "another table",
+			name: "other table",
 			err: db.Clauses(clause.Locking{
 				Strength: "UPDATE",
 				Table:    clause.Table{Name: "x"},
@@ -314,22 +314,22 @@ func TestConn_CheckNamedValue(t *testing.T) {
 		{name: "largest uint64", v: uint64(math.MaxUint64), want: "NUMBER"},
 		{name: "id", v: xsnowflake.SnowflakeID(math.MaxInt64), want: "NUMBER"},
 		{name: "float", v: 1e100, want: "NUMBER"},
-		{name: "named text", v: colour("red"), want: "VARCHAR2"},
-		{name: "longest text", v: strings.Repeat("x", 4000), want: "VARCHAR2"},
-		{name: "longer text", v: strings.Repeat("x", 4001), want: "CLOB"},
+		{name: "named string type", v: colour("red"), want: "VARCHAR2"},
+		{name: "longest VARCHAR2", v: strings.Repeat("x", 4000), want: "VARCHAR2"},
+		{name: "longer string", v: strings.Repeat("x", 4001), want: "CLOB"},
 		{name: "bytes", v: make([]byte, 2000), want: "RAW"},
-		{name: "more bytes", v: make([]byte, 2001), want: "BLOB"},
-		{name: "no bytes", v: []byte(nil), want: "NULL"},
+		{name: "longer bytes", v: make([]byte, 2001), want: "BLOB"},
+		{name: "nil bytes", v: []byte(nil), want: "NULL"},
 		{
-			name: "time of another zone",
+			name: "time in another time zone",
 			v:    time.Now().In(time.FixedZone("east", 3600)), want: "TIMESTAMP",
 		},
 		{name: "null time", v: sql.NullTime{}, want: "NULL"},
 		{name: "deleted at", v: gorm.DeletedAt{Time: time.Now(), Valid: true}, want: "TIMESTAMP"},
-		{name: "place", v: sql.Out{Dest: new(int64)}, want: "OUT"},
-		{name: "broken text", v: "a\xffb", want: "value not valid for its column"},
+		{name: "output parameter", v: sql.Out{Dest: new(int64)}, want: "OUT"},
+		{name: "invalid UTF-8", v: "a\xffb", want: "value not valid for its column"},
 		{name: "late time", v: late, want: "value out of range"},
-		{name: "no number", v: math.NaN(), want: "value out of range"},
+		{name: "NaN", v: math.NaN(), want: "value out of range"},
 		{name: "huge number", v: math.MaxFloat64, want: "value out of range"},
 		{name: "tiny number", v: math.SmallestNonzeroFloat64, want: "value out of range"},
 		{name: "list", v: []int{1}, want: "unsupported type []int, a slice of int"},

@@ -58,17 +58,17 @@ func TestCreate_Blocks(t *testing.T) {
 				rows: 250, want: []string{"<begin>", "100", "100", "50", "<commit>"},
 			},
 			{
-				name: "without a transaction of gorm's",
+				name: "SkipDefaultTransaction",
 				do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(250)) },
 				rows: 250, want: []string{"100", "100", "50"},
 			},
 			{
-				name: "as many as a block takes",
+				name: "full block",
 				do:   func(db *gorm.DB) *gorm.DB { return db.Session(plain).Create(notes(100)) },
 				rows: 100, want: []string{"100"},
 			},
 			{
-				name: "in batches that are too long",
+				name: "batches longer than a block",
 				do:   func(db *gorm.DB) *gorm.DB { return db.CreateInBatches(notes(150), 1000) },
 				rows: 150, want: []string{"<begin>", "100", "50", "<commit>"},
 			},
@@ -78,7 +78,7 @@ func TestCreate_Blocks(t *testing.T) {
 				rows: 100, want: []string{"<begin>", "66", "34", "<commit>"},
 			},
 			{
-				name: "rows that are counted",
+				name: "counted rows",
 				do: func(db *gorm.DB) *gorm.DB {
 					return db.Clauses(clause.OnConflict{DoNothing: true}).Create(notes(150))
 				},
@@ -128,12 +128,12 @@ func TestCreate_Blocks(t *testing.T) {
 		}
 		d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
 		if done := db.Create(notes(150)); done.Error == nil {
-			t.Errorf("rows = %d (%v) of a commit that failed, want an error",
+			t.Errorf("rows = %d (%v) of a failed commit, want an error",
 				done.RowsAffected, done.Error)
 		}
 		d.script = nil
 		if err := db.Create(&note{}).Error; err != nil {
-			t.Errorf("afterwards: %v", err)
+			t.Errorf("next statement = %v", err)
 		}
 	})
 
@@ -147,7 +147,7 @@ func TestCreate_Blocks(t *testing.T) {
 		}
 		for i, row := range rows {
 			if row.ID != 4711 || row.Label != "filled in" {
-				t.Fatalf("row %d = %+v, want what the database has filled in", i, row)
+				t.Fatalf("row %d = %+v, want the generated values", i, row)
 			}
 		}
 	})

@@ -45,7 +45,7 @@ func TestDriver_DSN_RoundTrip(t *testing.T) {
 		if got.UserID != parts.User || got.Password != text || got.ServiceName != "svc" ||
 			got.SSL || len(got.Servers) != 1 ||
 			got.Servers[0].Addr != "db.example" || got.Servers[0].Port != 1522 {
-			t.Errorf("%q became user %q, password %q, service %q at %v",
+			t.Errorf("%q is parsed as user %q, password %q, service %q at %v",
 				text, got.UserID, got.Password, got.ServiceName, got.Servers)
 		}
 	}
@@ -60,7 +60,7 @@ func TestDriver_DSN_ServiceName(t *testing.T) {
 		})
 		if strings.ContainsAny(text, "()='\"\\/,\n\x00`[]") || strings.TrimSpace(text) != text {
 			if err == nil || !strings.Contains(err.Error(), "DATABASE_SERVICE_NAME") {
-				t.Errorf("%q: DSN = %q, %v; want an error that names the variable", text, dsn, err)
+				t.Errorf("%q: DSN = %q, %v; want an error with the variable", text, dsn, err)
 			}
 			continue
 		}
@@ -70,7 +70,7 @@ func TestDriver_DSN_ServiceName(t *testing.T) {
 		}
 		if got, err := go_ora.ParseConfig(dsn); err != nil || got.ServiceName != text ||
 			!strings.Contains(got.ConnectionData(), "(SERVICE_NAME="+text+")") {
-			t.Errorf("%q became %+v, %v", text, got, err)
+			t.Errorf("%q is parsed as %+v, %v", text, got, err)
 		}
 	}
 }
@@ -94,21 +94,21 @@ func TestDriver_DSN(t *testing.T) {
 			want:  "oracle://u:p@h:1521/n?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "the service wins", parts: driver.Config{
+			name: "service name and database name", parts: driver.Config{
 				Host: "[::1]", Port: 1, User: "u",
 				Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 			},
 			want: "oracle://u:p@[::1]:1/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "encrypted", parts: driver.Config{
+			name: "require", parts: driver.Config{
 				Host: "h", User: "u", Pass: "p",
 				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSRequire,
 			},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=false&TIMEOUT=0",
 		},
 		{
-			name: "checked", parts: driver.Config{
+			name: "verify-full", parts: driver.Config{
 				Host: "h", User: "u", Pass: "p",
 				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSVerifyFull,
 			},
@@ -121,7 +121,7 @@ func TestDriver_DSN(t *testing.T) {
 				t.Errorf("DSN = %q, %v; want %q", got, err, tc.want)
 			}
 			if _, _, err := oracle.Parse(got); err != nil {
-				t.Errorf("the DSN does not parse: %v", err)
+				t.Errorf("parse the DSN: %v", err)
 			}
 		})
 	}
@@ -132,30 +132,30 @@ func TestOpen_DSN(t *testing.T) {
 		name, dsn string
 		want      string // in the error
 	}{
-		{name: "as go-ora builds it", dsn: go_ora.BuildUrl("h", 1521, "s", "app user",
+		{name: "DSN of go-ora", dsn: go_ora.BuildUrl("h", 1521, "s", "app user",
 			`p@ss/:;=%#?"'`, map[string]string{"TRACE FILE": ""})},
 		{
-			name: "a descriptor",
+			name: "connect descriptor",
 			dsn: go_ora.BuildJDBC("u", "p",
 				"(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil),
 		},
-		{name: "another scheme", dsn: "postgres://u:hunter2@h/s", want: "parse DSN: want"},
-		{name: "no URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "parse DSN: want"},
+		{name: "other scheme", dsn: "postgres://u:hunter2@h/s", want: "parse DSN: want"},
+		{name: "not a URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "parse DSN: want"},
 		{name: "no port", dsn: "oracle://u:hunter2@h/s", want: "parse DSN: want"},
 		{
-			name: "an unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1",
+			name: "unknown parameter", dsn: "oracle://u:hunter2@h:1521/s?PORT=1",
 			want: "parse DSN: want",
 		},
 		{
-			name: "a password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s",
+			name: "password with a question mark", dsn: "oracle://user:12?hunter2=3@h:1521/s",
 			want: "parse DSN: want",
 		},
 		{
-			name: "an authority that is not used", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem",
+			name: "unused CA", dsn: "oracle://u:hunter2@h:1521/s?TLS+CA=x.pem",
 			want: "requires SSL=true",
 		},
 		{
-			name: "an authority that is not there",
+			name: "missing CA file",
 			dsn:  "oracle://u:hunter2@h:1521/s?SSL=true&TLS+CA=no-such.pem",
 			want: "DATABASE_TLS_CA",
 		},
@@ -167,7 +167,7 @@ func TestOpen_DSN(t *testing.T) {
 				t.Errorf("error = %v, want %q", err, tc.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hun") {
-				t.Errorf("the error holds a piece of the password: %v", err)
+				t.Errorf("the error contains a part of the password: %v", err)
 			}
 		})
 	}
@@ -182,10 +182,10 @@ func TestDriver_Advice(t *testing.T) {
 		},
 	})
 	if len(got) != 1 || !strings.Contains(got[0], "DATABASE_LIB_DIR") {
-		t.Errorf("Advice = %q, want one line about the library's folder", got)
+		t.Errorf("Advice = %q, want one line about DATABASE_LIB_DIR", got)
 	}
 	if got := (oracle.Driver{}).Advice(driver.Config{Host: "db.example"}); len(got) != 1 ||
 		!strings.Contains(got[0], "not encrypted") {
-		t.Errorf("Advice = %q, want one line about plain text", got)
+		t.Errorf("Advice = %q, want one line about TLS", got)
 	}
 }

@@ -174,7 +174,7 @@ func TestDriver_ErrorKind(t *testing.T) {
 			}
 			var own *network.OracleError
 			if !errors.As(err, &own) {
-				t.Error("the library's error is lost")
+				t.Error("the error does not wrap the library's error")
 			}
 		})
 	}
@@ -182,7 +182,7 @@ func TestDriver_ErrorKind(t *testing.T) {
 
 func TestDriver_ErrorKind_Network(t *testing.T) {
 	if got := (oracle.Driver{}).ErrorKind(network.ErrConnReset); got != driver.Canceled {
-		t.Errorf("kind of the library's interrupt = %v, want %v", got, driver.Canceled)
+		t.Errorf("kind of an interrupt = %v, want %v", got, driver.Canceled)
 	}
 	for _, err := range []error{
 		nil, errors.New("plain"), io.EOF, io.ErrUnexpectedEOF,

@@ -185,7 +185,7 @@ func TestStatements(t *testing.T) {
 				fmt.Fprintf(&b, "== %s\n", s.name)
 				for _, line := range d.taken() {
 					if s.name == "migrate again" && !strings.HasPrefix(line, "SELECT") {
-						t.Errorf("the second migration changes something: %s", line)
+						t.Errorf("the second migration changes the schema: %s", line)
 					}
 					checkGrammar(t, s.name, line)
 					fmt.Fprintf(&b, "%s\n", shortened(line))

@@ -61,7 +61,7 @@ func checkGrammar(t *testing.T, name, line string) {
 	}
 	if block := strings.HasPrefix(query, "BEGIN") ||
 		strings.HasPrefix(query, "DECLARE"); block != strings.HasSuffix(query, ";") {
-		t.Errorf("%s: a semicolon ends a block and nothing else: %s", name, shortened(line))
+		t.Errorf("%s: a semicolon is valid at the end of a block only: %s", name, shortened(line))
 	}
 	for i, m := range binds.FindAllStringSubmatch(plain, -1) {
 		if m[1] != fmt.Sprint(i+1) {

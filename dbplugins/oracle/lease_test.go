@@ -61,7 +61,7 @@ func TestStatements_Lease(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	preparer, ok := keeper.(leasedriver.Preparer)
 	if !ok {
-		t.Fatal("the leases of a database have no Prepare")
+		t.Fatal("the backend has no Prepare")
 	}
 	if err := preparer.Prepare(ctx); err != nil {
 		t.Fatal(err)
@@ -79,12 +79,12 @@ func TestStatements_Lease(t *testing.T) {
 		OK: true, Token: 5000, Mark: 7,
 		Age: 4900 * time.Microsecond,
 	}); err != nil || got != want {
-		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
+		t.Errorf("acquire an expired lease = %+v, %v; want %+v", got, err, want)
 	}
 	note("take what has ended")
 	d.answerWith(lookAnswers("5000", "0", "1", "another holder", "4000", "7", "100", "9000"))
 	if got, err = keeper.Acquire(ctx, r); err != nil || got.OK || got.Wait != 4*time.Millisecond {
-		t.Errorf("acquire what is held = %+v, %v", got, err)
+		t.Errorf("acquire a held lease = %+v, %v", got, err)
 	}
 	note("look at what is held")
 	h := leasedriver.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
@@ -99,7 +99,7 @@ func TestStatements_Lease(t *testing.T) {
 	for deadline := time.After(5 * time.Second); len(swept) < 2; {
 		select {
 		case <-deadline:
-			t.Fatalf("the sweep has sent %q", swept)
+			t.Fatalf("statements of the sweep = %q", swept)
 		case <-time.After(5 * time.Millisecond):
 			for _, line := range d.taken() {
 				checkGrammar(t, "sweep", line)

@@ -28,7 +28,7 @@ func TestDriver_Migrate(t *testing.T) {
 			{pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}},
 		}
 		err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
-			t.Error("it ran without the lock")
+			t.Error("Migrate called run without the lock")
 			return nil
 		})
 		if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(),
@@ -57,7 +57,7 @@ func TestDriver_Migrate(t *testing.T) {
 		}
 		if asked := slices.DeleteFunc(d.taken(),
 			func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
-			t.Errorf("the lock was asked for %d times, want it again", len(asked))
+			t.Errorf("lock requests = %d, want a retry", len(asked))
 		}
 	})
 
@@ -73,14 +73,14 @@ func TestDriver_Migrate(t *testing.T) {
 			return errors.Join(boom, tx.Exec("CREATE TABLE x (id NUMBER)").Error)
 		})
 		if !errors.Is(err, boom) {
-			t.Errorf("Migrate = %v, want run's error", err)
+			t.Errorf("Migrate = %v, want the error of run", err)
 		}
 		want := []string{"<begin>", lockQuery, "CREATE TABLE x (id NUMBER)", "<rollback>"}
 		if got := d.taken(); !slices.Equal(got, want) {
 			t.Errorf("statements = %q, want %q", got, want)
 		}
 		if d.opened-d.closed != 0 {
-			t.Errorf("connections left open = %d, want none", d.opened-d.closed)
+			t.Errorf("open connections = %d, want 0", d.opened-d.closed)
 		}
 	})
 
@@ -98,7 +98,7 @@ func TestDriver_Migrate(t *testing.T) {
 		})
 		if kindOfError(err) != driver.Connection ||
 			!strings.Contains(err.Error(), "lock was lost") {
-			t.Errorf("Migrate = %v, want that the lock was lost", err)
+			t.Errorf("Migrate = %v, want an error that the lock was lost", err)
 		}
 	})
 

@@ -186,7 +186,7 @@ func TestDriver_DSN_Errors(t *testing.T) {
 			dsn, err := oracle.Driver{}.DSN(parts)
 			if err == nil || !strings.Contains(err.Error(), "DATABASE_") ||
 				strings.Contains(err.Error(), secret) {
-				t.Errorf("DSN = %q, %v; want an error that names a variable, and no password",
+				t.Errorf("DSN = %q, %v; want an error with a variable and without the password",
 					dsn, err)
 			}
 		})
@@ -196,6 +196,6 @@ func TestDriver_DSN_Errors(t *testing.T) {
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 	}); err == nil ||
 		!strings.Contains(err.Error(), "DATABASE_PASS") {
-		t.Errorf("DSN without a password = %v, want an error that names it", err)
+		t.Errorf("DSN without a password = %v, want an error with DATABASE_PASS", err)
 	}
 }

@@ -121,7 +121,7 @@ func FuzzSplitLists(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before string, n uint16, after string) {
 		query := before + " IN (" + list(1, int(n)%2500) + ")" + after
 		if got := oracle.SplitLists(query); bindsOf(got) != bindsOf(query) {
-			t.Errorf("the binds of %q became those of %q", query, got)
+			t.Errorf("binds of %q changed in %q", query, got)
 		}
 	})
 }

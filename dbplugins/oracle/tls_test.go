@@ -63,10 +63,12 @@ func TestOpen_TLS(t *testing.T) {
 		want     string // in the error; the listener's own error shows that it was reached
 	}{
 		{name: "require", mode: driver.TLSRequire, want: "ORA-12514"},
-		{name: "verify with the authority", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},
-		{name: "verify with the system's", mode: driver.TLSVerifyFull, want: "certificate"},
+		{name: "verify-full with the CA", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},
+		{name: "verify-full with the system's certificates",
+			mode: driver.TLSVerifyFull, want: "certificate"},
 		{
-			name: "verify another host", mode: driver.TLSVerifyFull, ca: ca, host: "localhost",
+			name: "verify-full with another host",
+			mode: driver.TLSVerifyFull, ca: ca, host: "localhost",
 			want: "certificate",
 		},
 	} {

@@ -145,12 +145,12 @@ func TestOpen_ListenerErrors(t *testing.T) {
 		serve func(net.Conn, []byte)
 		want  driver.ErrorKind
 	}{
-		{name: "service that is not known yet", serve: refuse(12514), want: driver.Connection},
-		{name: "SID that is not known yet", serve: refuse(12505), want: driver.Connection},
-		{name: "database that is starting", serve: refuse(12528), want: driver.Connection},
+		{name: "unknown service", serve: refuse(12514), want: driver.Connection},
+		{name: "unknown SID", serve: refuse(12505), want: driver.Connection},
+		{name: "starting database", serve: refuse(12528), want: driver.Connection},
 		{name: "no handler", serve: refuse(12516), want: driver.Connection},
 		{name: "too many sessions", serve: refuse(12520), want: driver.Connection},
-		{name: "refused for no reason", serve: refuse(0), want: driver.Connection},
+		{name: "refused without a reason", serve: refuse(0), want: driver.Connection},
 		{name: "closed", serve: func(net.Conn, []byte) {}, want: driver.Connection},
 		{
 			name:  "refusal that is too short",
@@ -169,10 +169,10 @@ func TestOpen_ListenerErrors(t *testing.T) {
 				t.Errorf("kind of %v (%T) = %v, want %v", err, err, got, tc.want)
 			}
 			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("Open returned after %s", took)
 			}
 			if strings.Contains(fmt.Sprint(err), secret) {
-				t.Errorf("the error holds the password: %v", err)
+				t.Errorf("the error contains the password: %v", err)
 			}
 			l.stop()
 		})
@@ -192,8 +192,8 @@ func TestOpen_Cancellation(t *testing.T) {
 		name  string
 		serve func(net.Conn, []byte)
 	}{
-		{name: "nothing", serve: hang},
-		{name: "half of a packet", serve: say("\x00\xff\x00\x00\x02")},
+		{name: "no response", serve: hang},
+		{name: "incomplete packet", serve: say("\x00\xff\x00\x00\x02")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := listen(t, "127.0.0.1:0", tc.serve)
@@ -208,7 +208,7 @@ func TestOpen_Cancellation(t *testing.T) {
 				t.Errorf("Open took %s", took)
 			}
 			if strings.Contains(fmt.Sprint(err), secret) {
-				t.Errorf("the error holds the password: %v", err)
+				t.Errorf("the error contains the password: %v", err)
 			}
 			l.stop()
 		})
@@ -236,7 +236,7 @@ func TestConnector_LoginTimeout(t *testing.T) {
 	case err := <-done:
 		if kindOfError(err) != driver.Connection || !strings.Contains(err.Error(), "login") ||
 			errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Connect = %v, want a connection error that speaks of the login, and not of a context", err)
+			t.Errorf("Connect = %v, want a connection error about the login timeout", err)
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("Connect has not returned after 20 s")
@@ -257,7 +257,7 @@ func TestOpen_OtherProtocol(t *testing.T) {
 		err := open(testContext(t), l.parts(t), 20*time.Second)
 		if err == nil || !strings.Contains(err.Error(), "not an Oracle listener") ||
 			time.Since(start) > 10*time.Second {
-			t.Errorf("%.8q: Open = %v after %s, want that it is no listener",
+			t.Errorf("%.8q: Open = %v after %s, want an error about the listener",
 				text, err, time.Since(start))
 		}
 		l.stop()
@@ -282,9 +282,9 @@ func TestOpen_Retry(t *testing.T) {
 		select {
 		case <-reached:
 		case err := <-done:
-			t.Fatalf("Open gave up: %v", err)
+			t.Fatalf("Open = %v, want a retry", err)
 		case <-time.After(10 * time.Second):
-			t.Fatal("Open did not try again")
+			t.Fatal("Open did not retry")
 		}
 	}
 	cancel()
@@ -313,6 +313,6 @@ func TestOpen_ConnectPacket(t *testing.T) {
 		t.Fatalf("packets = %q, want one with the service", l.asked)
 	}
 	if bytes.Contains(bytes.Join(l.asked, nil), []byte(secret)) {
-		t.Error("a packet holds the password")
+		t.Error("a packet contains the password")
 	}
 }

@@ -115,7 +115,7 @@ func TestDialector_NullBytes(t *testing.T) {
 		}
 		if got := s.Requests()[0].Params; len(got) != 1 ||
 			got[0] != (tdsParam{Name: "@p1", Type: "null"}) {
-			t.Errorf("parameters = %v, want one without a type", got)
+			t.Errorf("parameters = %v, want one untyped parameter", got)
 		}
 	})
 }

@@ -47,7 +47,7 @@ func TestDriver_DSN_RoundTrip(t *testing.T) {
 			c.User, c.Pass, c.Name, c.Host, c.Port = got.User, got.Password, got.Database, got.Host,
 				int(got.Port)
 			if c != want {
-				t.Errorf("%s %q came back as another", name, text)
+				t.Errorf("%s %q is not returned unchanged", name, text)
 			}
 			if got.Encryption != msdsn.EncryptionOff || !got.TrustServerCertificate {
 				t.Errorf("%s %q changed the encryption", name, text)

@@ -55,7 +55,7 @@ var refusals = []struct {
 		want:  "foreign key constraint violated: error 547: fk_CHECK_books",
 	},
 	{
-		name: "foreign key that is referred to",
+		name: "referenced foreign key",
 		code: xerror.ForeignKeyError, sentinel: gorm.ErrForeignKeyViolated,
 		reply: tdsFail(547, `The DELETE statement conflicted with the REFERENCE constraint "fk_authors_books". The conflict occurred in database "app", table "dbo.books", column 'author_id'.`),
 		want:  "foreign key constraint violated: error 547: fk_authors_books",
@@ -72,7 +72,7 @@ var refusals = []struct {
 		want:  "check constraint violated: error 547",
 	},
 	{
-		name: "check between apostrophes",
+		name: "check with apostrophes",
 		code: xerror.IntegrityError, sentinel: gorm.ErrCheckConstraintViolated,
 		reply: tdsFail(547, `L'istruzione INSERT è in conflitto con il vincolo CHECK "fk_REFERENCE" (column 'age').`),
 		want:  "check constraint violated: error 547",
@@ -98,13 +98,13 @@ var refusals = []struct {
 		want:  "value out of range: error 8115",
 	},
 	{
-		name: "no number", code: xerror.DataInvalid,
+		name: "not a number", code: xerror.DataInvalid,
 		reply: tdsFail(245, "Conversion failed when converting the nvarchar value '"+value+
 			"' to data type int."),
 		want: "value not valid for its column: error 245",
 	},
 	{
-		name: "no procedure, which a broken statement is taken for", code: xerror.DatabaseError,
+		name: "unknown procedure", code: xerror.DatabaseError,
 		reply: tdsFail(2812, "Could not find stored procedure '"+value+"'."),
 		want:  "invalid statement: error 2812",
 	},
@@ -169,13 +169,13 @@ func TestDialector_Translate(t *testing.T) {
 				t.Errorf("code = %v, want %v (%v)", code, tc.code, err)
 			}
 			if tc.sentinel != nil && !errors.Is(err, tc.sentinel) {
-				t.Errorf("the error is not gorm's %q", tc.sentinel)
+				t.Errorf("error does not match %q", tc.sentinel)
 			}
 			if got := err.Error(); got != tc.want {
 				t.Errorf("error = %q, want %q", got, tc.want)
 			}
 			if strings.Contains(log.String(), value) {
-				t.Errorf("the log holds the value: %s", log)
+				t.Errorf("the log contains the value: %s", log)
 			}
 			if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
 				t.Errorf("the next statement = %v", err)
@@ -193,20 +193,20 @@ func TestDriver_ErrorKind(t *testing.T) {
 		want driver.ErrorKind
 	}{
 		{name: "nil", err: nil, want: driver.Unknown},
-		{name: "another library's", err: errors.New("x"), want: driver.Unknown},
-		{name: "an unknown number", err: number(50000), want: driver.Unknown},
+		{name: "other error", err: errors.New("x"), want: driver.Unknown},
+		{name: "unknown number", err: number(50000), want: driver.Unknown},
 		{name: "wrapped", err: fmt.Errorf("x: %w", number(2627)), want: driver.Unique},
-		{name: "severe", err: mssql.Error{Number: 823, Class: 24}, want: driver.Connection},
+		{name: "high severity", err: mssql.Error{Number: 823, Class: 24}, want: driver.Connection},
 		{
 			name: "broken stream",
 			err:  mssql.StreamError{InnerError: io.EOF}, want: driver.Connection,
 		},
 		{name: "fatal", err: mssql.ServerError{}, want: driver.Connection},
-		{name: "any network", err: io.ErrUnexpectedEOF, want: driver.Unknown},
+		{name: "network error", err: io.ErrUnexpectedEOF, want: driver.Unknown},
 		{name: "deadline", err: context.DeadlineExceeded, want: driver.Unknown},
 		{name: "snapshot conflict", err: number(3960), want: driver.Deadlock},
 		{name: "no permission", err: number(229), want: driver.Authentication},
-		{name: "no domain", err: number(18452), want: driver.Authentication},
+		{name: "unknown domain", err: number(18452), want: driver.Authentication},
 		{name: "unknown database", err: number(911), want: driver.UnknownDatabase},
 		{name: "failover", err: number(40197), want: driver.Connection},
 		{name: "shutdown", err: number(6005), want: driver.Connection},
@@ -230,13 +230,13 @@ func TestDriver_ErrorKind(t *testing.T) {
 			name: "limit of another resource",
 			err:  limit("Resource ID: 20. The limit is 2"), want: driver.Connection,
 		},
-		{name: "text to time", err: number(241), want: driver.Malformed},
+		{name: "string to time", err: number(241), want: driver.Malformed},
 		{name: "time out of range", err: number(242), want: driver.OutOfRange},
 		{name: "tinyint", err: number(220), want: driver.OutOfRange},
-		{name: "a replica that cannot be read", err: number(976), want: driver.Connection},
-		{name: "one that waits for its first snapshot", err: number(4221), want: driver.Connection},
-		{name: "a server that cannot be opened", err: number(40532), want: driver.Authentication},
-		{name: "no number of floating point", err: number(3623), want: driver.OutOfRange},
+		{name: "unreadable replica", err: number(976), want: driver.Connection},
+		{name: "replica without a snapshot", err: number(4221), want: driver.Connection},
+		{name: "server cannot be opened", err: number(40532), want: driver.Authentication},
+		{name: "invalid floating-point number", err: number(3623), want: driver.OutOfRange},
 		{name: "division by zero", err: number(8134), want: driver.OutOfRange},
 		{name: "file group full", err: number(1105), want: driver.Full},
 		{name: "log full", err: number(9002), want: driver.Full},

@@ -105,7 +105,7 @@ func golden(
 		t.Fatal(err)
 	}
 	if got := b.String(); got != string(want) {
-		t.Errorf("statements differ from %s; with -update it is written anew:\n%s", file, got)
+		t.Errorf("statements differ from %s; use -update to rewrite it:\n%s", file, got)
 	}
 }
 

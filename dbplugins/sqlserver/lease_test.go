@@ -92,10 +92,10 @@ func TestStatements_Lease(t *testing.T) {
 	got, err = b.Acquire(ctx, many)
 	want := leasedriver.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
 	if err != nil || got != want {
-		t.Errorf("acquire what has ended = %+v, %v; want %+v", got, err, want)
+		t.Errorf("acquire an expired lease = %+v, %v; want %+v", got, err, want)
 	}
 	if got, err = b.Acquire(ctx, one); err != nil || got.OK || got.Wait != 3*time.Millisecond {
-		t.Errorf("acquire what is held = %+v, %v", got, err)
+		t.Errorf("acquire a held lease = %+v, %v", got, err)
 	}
 	h := leasedriver.Holding{Name: "job", Holder: "HOLDER", Token: 1000, TTL: time.Minute, Mark: 9}
 	for _, want := range []bool{false, true} { // another holder; the row was removed
@@ -127,6 +127,6 @@ func compareLeases(t *testing.T, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("statements differ from %s; with -update it is written anew:\n%s", file, got)
+		t.Errorf("statements differ from %s; use -update to rewrite it:\n%s", file, got)
 	}
 }

@@ -106,7 +106,7 @@ func TestConnector_Login(t *testing.T) {
 		err = db.WithContext(ctx).Exec("SELECT 1").Error
 		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
 			took > 10*time.Second {
-			t.Errorf("Exec = %v after %s, want DeadlineExceeded at once", err, took)
+			t.Errorf("Exec = %v after %s, want DeadlineExceeded without delay", err, took)
 		}
 		eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
 	})
@@ -150,10 +150,10 @@ func TestOpen_Login(t *testing.T) {
 					t.Errorf("kind = %v, want %v (%v)", got, tc.want, err)
 				}
 				if n := len(s.Logins()); n != 1 || time.Since(start) > 15*time.Second {
-					t.Errorf("logins = %d after %s, want one", n, time.Since(start))
+					t.Errorf("logins = %d after %s, want 1", n, time.Since(start))
 				}
 				if all := err.Error() + log.String(); strings.Contains(all, password) {
-					t.Errorf("the password stands in %s", all)
+					t.Errorf("the password occurs in %s", all)
 				}
 			})
 		}
@@ -173,7 +173,7 @@ func TestOpen_Login(t *testing.T) {
 			}})
 			if _, log := open(t, s, xdb.Options{}); !strings.Contains(log.String(),
 				"database not reachable yet") {
-				t.Errorf("%d: the log does not say that it was tried again", number)
+				t.Errorf("%d: the log contains no retry", number)
 			}
 		}
 	})
@@ -203,11 +203,11 @@ func TestOpen_TLS(t *testing.T) {
 			want: tdsLogin{Encrypted: true, Session: true},
 		},
 		{
-			name: "verify-full of the system",
+			name: "verify-full with the system's certificates",
 			mode: driver.TLSVerifyFull, wantErr: "certificate signed by unknown authority",
 		},
 		{
-			name: "verify-full of another",
+			name: "verify-full with another CA",
 			mode: driver.TLSVerifyFull, file: other.file(t), wantErr: "certificate",
 		},
 	} {
@@ -225,7 +225,7 @@ func TestOpen_TLS(t *testing.T) {
 					t.Errorf("Open = %v, want %q", err, tc.wantErr)
 				}
 				if len(s.Logins()) > 0 || strings.Contains(log.String(), "not reachable yet") {
-					t.Error("the password was sent, or the server tried again")
+					t.Error("the password was sent, or Open retried")
 				}
 				return
 			}
@@ -253,7 +253,7 @@ func TestOpen_TLSErrors(t *testing.T) {
 		_, err := xdb.Open(ctx,
 			xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
 		if err == nil || !strings.Contains(err.Error(), "certificate") || len(s.Logins()) > 0 {
-			t.Errorf("Open = %v, want that the certificate is for another host", err)
+			t.Errorf("Open = %v, want a certificate error without a login", err)
 		}
 	})
 
@@ -286,7 +286,7 @@ func TestOpen_DSN(t *testing.T) {
 		t.Errorf("logins = %+v, want %+v", got, want)
 	}
 	if !strings.Contains(log.String(), "127.0.0.1:"+portOf(s)+"/own") {
-		t.Errorf("the log does not say where: %s", log)
+		t.Errorf("the log does not contain the address: %s", log)
 	}
 	_, err = xdb.Open(ctx, xdb.Options{
 		Driver: sqlserver.Name,
@@ -320,7 +320,7 @@ func TestConnector_RetryableErrors(t *testing.T) {
 			t.Errorf("%s: kind = %v, want %v (%v)", name, got, driver.Connection, err)
 		}
 		if !strings.Contains(log.String(), "database not reachable yet") {
-			t.Errorf("%s: it was not tried again: %v", name, err)
+			t.Errorf("%s: Open did not retry: %v", name, err)
 		}
 	}
 }

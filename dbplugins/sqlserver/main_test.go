@@ -143,13 +143,13 @@ func (l *lines) String() string {
 }
 
 // eventually waits for a condition.
-func eventually(tb testing.TB, what string, fact func() bool) {
+func eventually(tb testing.TB, condition string, fact func() bool) {
 	tb.Helper()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for deadline := time.Now().Add(5 * time.Second); !fact(); <-again.C {
 		if time.Now().After(deadline) {
-			tb.Fatalf("%s: not after 5 s", what)
+			tb.Fatalf("%s: not within 5 s", condition)
 		}
 	}
 }

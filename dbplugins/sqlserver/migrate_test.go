@@ -70,7 +70,7 @@ func TestDriver_Migrate(t *testing.T) {
 		ran := false
 		if err := (sqlserver.Driver{}).Migrate(t.Context(), db,
 			func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
-			t.Errorf("Migrate = %v, asked %d times", err, locks(s))
+			t.Errorf("Migrate = %v, lock requests = %d", err, locks(s))
 		}
 	})
 
@@ -83,7 +83,7 @@ func TestDriver_Migrate(t *testing.T) {
 			"CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
 		err := migrate.Apply(t.Context(), db, files)
 		if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
-			t.Errorf("Migrate = %v, want the line", err)
+			t.Errorf("Migrate = %v, want the line of the statement", err)
 		}
 		var got []string
 		for _, r := range asked(s) {
@@ -110,7 +110,7 @@ func TestDriver_Migrate_LockErrors(t *testing.T) {
 		want  driver.ErrorKind
 	}{
 		{name: "canceled", reply: numberReply(-2), want: driver.Unknown},
-		{name: "wrong call", reply: numberReply(-999), want: driver.Unknown},
+		{name: "invalid call", reply: numberReply(-999), want: driver.Unknown},
 		{
 			name:  "no permission",
 			reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication,
@@ -122,11 +122,11 @@ func TestDriver_Migrate_LockErrors(t *testing.T) {
 			db, _ := open(t, s, xdb.Options{})
 			s.Reset()
 			err := sqlserver.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {
-				t.Error("it was called without the lock")
+				t.Error("Migrate called run without the lock")
 				return nil
 			})
 			if err == nil || driver.KindOf(err) != tc.want || locks(s) != 1 {
-				t.Errorf("Migrate = %v, kind %v, asked %d times; want %v, once",
+				t.Errorf("Migrate = %v, kind %v, lock requests = %d; want %v and 1",
 					err, driver.KindOf(err), locks(s), tc.want)
 			}
 			eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })

@@ -141,7 +141,7 @@ func TestMigrator_AutoMigrate(t *testing.T) {
 		}
 	}
 	if described != len(entities) {
-		t.Errorf("tables that were looked at = %d, want %d", described, len(entities))
+		t.Errorf("described tables = %d, want %d", described, len(entities))
 	}
 	type wider struct { // a newer version of note
 		xmodels.BaseEntityWithSoftDelete

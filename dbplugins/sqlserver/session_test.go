@@ -48,7 +48,7 @@ func TestConn_Cancellation(t *testing.T) {
 			}
 			cancel()
 			if !slices.Contains(kinds(s), tdsAttention) {
-				t.Errorf("%s: the server was not told: %v", name, kinds(s))
+				t.Errorf("%s: the server received no cancellation: %v", name, kinds(s))
 			}
 			if err := db.Exec("UPDATE t SET x = 1").Error; err != nil {
 				t.Errorf("%s: the next statement = %v", name, err)
@@ -56,7 +56,7 @@ func TestConn_Cancellation(t *testing.T) {
 		}
 	}
 	if n := len(s.Logins()); n > 1 {
-		t.Errorf("connections = %d, want that one was used again", n)
+		t.Errorf("connections = %d, want the connection reused", n)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestTx_Rollback(t *testing.T) {
 			}
 		}
 		if n := len(s.Logins()); n > 0 {
-			t.Errorf("new connections = %d, want that the one was used again", n)
+			t.Errorf("new connections = %d, want the connection reused", n)
 		}
 	})
 
@@ -200,7 +200,7 @@ func TestTx_Commit(t *testing.T) {
 		}
 		for _, r := range s.Requests() {
 			if strings.Contains(r.SQL, "UPDATE a") || r.Kind == tdsCommit {
-				t.Errorf("%s %s was sent after the transaction had ended", r.Kind, r.SQL)
+				t.Errorf("%s %s was sent after the transaction ended", r.Kind, r.SQL)
 			}
 		}
 	})
@@ -281,7 +281,7 @@ func TestConn_Outage(t *testing.T) {
 	}
 	for range 5 {
 		if err := db.Create(&note{Text: "again"}).Error; err != nil {
-			t.Errorf("Create = %v after the server was back", err)
+			t.Errorf("Create = %v after the server restarted", err)
 		}
 	}
 }
@@ -341,7 +341,7 @@ func TestTx_Isolation(t *testing.T) {
 					t.Errorf("Transaction = %v, want %v", err, tc.back)
 				}
 				if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
-					t.Errorf("the next statement = %v on a new connection or not: %d",
+					t.Errorf("next statement = %v, logins = %d",
 						err, len(s.Logins()))
 				}
 				var got []string
@@ -371,7 +371,7 @@ func TestTx_Isolation(t *testing.T) {
 				err := db.Transaction(func(*gorm.DB) error { return nil },
 					&sql.TxOptions{Isolation: sql.LevelSerializable})
 				if took := time.Since(begin); err != nil || took > 20*time.Second {
-					t.Errorf("Transaction = %v after %s, want that it is committed", err, took)
+					t.Errorf("Transaction = %v after %s, want nil", err, took)
 				}
 				if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 1 {
 					t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
@@ -388,7 +388,8 @@ func TestConn_BeginTx(t *testing.T) {
 		s.Reset()
 		err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})
 		if err == nil || len(s.Requests()) > 0 {
-			t.Errorf("Transaction = %v, requests %v; want an error alone", err, s.Requests())
+			t.Errorf("Transaction = %v, requests %v; want an error and no request",
+				err, s.Requests())
 		}
 	})
 }

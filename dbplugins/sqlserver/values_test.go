@@ -24,8 +24,8 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			value any
 			want  string
 		}{
-			{name: "the smallest int8", value: int8(-128), want: "smallint -128"},
-			{name: "a pointer to an int8", value: &small, want: "bigint -1"},
+			{name: "smallest int8", value: int8(-128), want: "smallint -128"},
+			{name: "pointer to int8", value: &small, want: "bigint -1"},
 			{name: "int16", value: int16(-300), want: "smallint -300"},
 			{name: "uint8", value: uint8(255), want: "tinyint 255"},
 			{name: "int64", value: int64(math.MinInt64), want: "bigint -9223372036854775808"},
@@ -33,16 +33,16 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			{name: "bool", value: true, want: "bit true"},
 			{name: "float64", value: 1.5, want: "float(8) 1.5"},
 			{name: "text", value: "größe 🔑", want: "nvarchar(8) größe 🔑"},
-			{name: "text with a NUL", value: "a\x00b", want: "nvarchar(3) a\x00b"},
-			{name: "pointer to a text", value: &text, want: "nvarchar(1) x"},
-			{name: "empty text", value: "", want: "nvarchar(max) "},
+			{name: "string with a NUL byte", value: "a\x00b", want: "nvarchar(3) a\x00b"},
+			{name: "pointer to string", value: &text, want: "nvarchar(1) x"},
+			{name: "empty string", value: "", want: "nvarchar(max) "},
 			{
 				name:  "text of 4001",
 				value: fmt.Sprintf("%04001d", 0),
 				want:  "nvarchar(max) " + fmt.Sprintf("%04001d", 0),
 			},
 			{name: "bytes", value: []byte{0, 255}, want: "varbinary(2) [0 255]"},
-			{name: "no bytes", value: []byte(nil), want: "varbinary(max) <nil>"},
+			{name: "nil bytes", value: []byte(nil), want: "varbinary(max) <nil>"},
 			{name: "nil", value: nil, want: "null <nil>"},
 			{
 				name:  "time of another zone",
@@ -61,7 +61,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 				value: sql.NullString{String: "x", Valid: true}, want: "nvarchar(1) x",
 			},
 			{
-				name: "a late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+				name: "late time", value: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 				want: "datetimeoffset(7) 9999-12-31 23:59:59 +0000 +0000",
 			},
 			{
@@ -91,15 +91,16 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			value any
 			want  *xerror.ErrorCode
 		}{
-			{name: "broken text", value: broken, want: xerror.DataInvalid},
-			{name: "pointer to one", value: &broken, want: xerror.DataInvalid},
+			{name: "invalid UTF-8", value: broken, want: xerror.DataInvalid},
+			{name: "pointer to invalid UTF-8", value: &broken, want: xerror.DataInvalid},
 			{
 				name:  "one that may be NULL",
 				value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
 			},
-			{name: "half of a surrogate", value: value + "\xed\xa0\x80", want: xerror.DataInvalid},
+			{name: "half a surrogate pair", value: value + "\xed\xa0\x80",
+				want: xerror.DataInvalid},
 			{
-				name: "a late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+				name: "late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
 				want: xerror.DataOutOfRange,
 			},
 			{
