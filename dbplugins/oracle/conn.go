@@ -38,10 +38,10 @@ type libraryConn interface {
 type conn struct {
 	libraryConn
 
-	wire  *wire
-	spent atomic.Bool // must not be reused
-	inTx  bool
-	used  time.Time
+	wire     *wire
+	unusable atomic.Bool // must not be reused
+	inTx     bool
+	used     time.Time
 }
 
 var errPanic = errors.New("oracle: cannot parse the response of the server")
@@ -52,10 +52,10 @@ var errPanic = errors.New("oracle: cannot parse the response of the server")
 // If ctx is canceled, the connection is not reused, whatever f returns. The library may
 // have sent an interrupt, to which the server would respond during the next statement.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
-	end := driver.Watchdog(ctx, breakWait, c.wire.cut)
+	end := driver.Watchdog(ctx, breakWait, c.wire.close)
 	defer func() {
 		if p := recover(); p != nil { // the library does not check the lengths in a packet
-			c.spent.Store(true)
+			c.unusable.Store(true)
 			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
 		}
 		end()
@@ -69,7 +69,7 @@ func (c *conn) do(ctx context.Context, f func() error) (err error) {
 func (c *conn) explain(ctx context.Context, err error) error {
 	ctxErr := ctx.Err()
 	if ctxErr != nil {
-		c.spent.Store(true)
+		c.unusable.Store(true)
 	}
 	if err == nil {
 		return nil
@@ -79,12 +79,12 @@ func (c *conn) explain(ctx context.Context, err error) error {
 		return ctxErr
 	}
 	if kind == driver.Connection || kind == driver.TooManyConnections {
-		c.spent.Store(true)
+		c.unusable.Store(true)
 		return driver.Translate(kind, err, detail(err))
 	}
 	var server *network.OracleError
 	if kind == driver.Unknown && c.wire.broken.Load() && !errors.As(err, &server) {
-		c.spent.Store(true)
+		c.unusable.Store(true)
 		return driver.Translate(driver.Connection, err, err.Error())
 	}
 	return err
@@ -103,7 +103,7 @@ func isInterrupt(kind driver.ErrorKind) bool {
 
 // within calls f, and closes the network connection after endWait.
 func (c *conn) within(f func() error) error {
-	defer time.AfterFunc(endWait, c.wire.cut).Stop()
+	defer time.AfterFunc(endWait, c.wire.close).Stop()
 	return c.do(context.Background(), f)
 }
 
@@ -113,7 +113,7 @@ func (c *conn) Ping(ctx context.Context) error {
 }
 
 // IsValid implements driver.Validator.
-func (c *conn) IsValid() bool { return !c.spent.Load() && !c.wire.broken.Load() }
+func (c *conn) IsValid() bool { return !c.unusable.Load() && !c.wire.broken.Load() }
 
 // ResetSession implements driver.SessionResetter. It pings a connection that was idle.
 func (c *conn) ResetSession(ctx context.Context) error {
@@ -121,7 +121,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 		// otherwise the library sends an interrupt when ctx is canceled
 		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
 		if err := c.within(ping); err != nil {
-			c.spent.Store(true)
+			c.unusable.Store(true)
 		}
 	}
 	if !c.IsValid() || c.libraryConn.ResetSession(ctx) != nil {
@@ -134,10 +134,10 @@ func (c *conn) ResetSession(ctx context.Context) error {
 // is broken, because the library would wait for a response.
 func (c *conn) Close() error {
 	if !c.IsValid() {
-		c.wire.cut()
+		c.wire.close()
 	}
 	err := c.within(c.libraryConn.Close)
-	defer c.wire.cut()
+	defer c.wire.close()
 	if !c.IsValid() {
 		return nil // the session no longer exists
 	}

@@ -63,7 +63,7 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 		return err
 	})
 	if err != nil {
-		n.wire.cut() // the library does not close it
+		n.wire.close() // the library does not close it
 		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(limited), errLogin) {
 			// the login timeout, not the deadline of the caller
 			err = driver.Translate(driver.Connection, errLogin, errLogin.Error())
@@ -77,7 +77,7 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 // because it handles a cancellation in another goroutine without synchronization.
 func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 	w.caller = ctx
-	defer context.AfterFunc(ctx, w.cut)()
+	defer context.AfterFunc(ctx, w.close)()
 	return c.open(context.WithoutCancel(ctx), w)
 }
 

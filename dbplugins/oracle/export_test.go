@@ -12,7 +12,7 @@ import (
 // breaks the network of a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
-		return open(ctx, w.cut)
+		return open(ctx, w.close)
 	}}
 }
 

@@ -62,7 +62,7 @@ func (c *conn) rows(
 	}
 	r := &rows{
 		libraryRows: library, conn: c, ctx: ctx, query: query,
-		end: driver.Watchdog(ctx, breakWait, c.wire.cut),
+		end: driver.Watchdog(ctx, breakWait, c.wire.close),
 	}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))
@@ -94,7 +94,7 @@ func (r *rows) Columns() []string { return r.names }
 func (r *rows) Next(dest []sqldriver.Value) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.conn.spent.Store(true)
+			r.conn.unusable.Store(true)
 			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
 		}
 	}()
@@ -136,7 +136,7 @@ func (r *rows) failed(err error) error {
 func (r *rows) Close() error {
 	r.end()
 	if r.ctx.Err() != nil {
-		r.conn.spent.Store(true)
+		r.conn.unusable.Store(true)
 	}
 	if r.conn.wire.broken.Load() {
 		return nil // the cursor was closed with its session

@@ -44,7 +44,7 @@ func (c *conn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sqldriver
 		return err
 	})
 	if err != nil {
-		c.spent.Store(true) // the transaction may have started
+		c.unusable.Store(true) // the transaction may have started
 		return nil, err
 	}
 	c.inTx = true
@@ -70,8 +70,8 @@ func (t *tx) Rollback() error {
 	t.conn.inTx = false
 	err := t.conn.within(t.inner.Rollback)
 	if err != nil {
-		t.conn.spent.Store(true)
-		t.conn.wire.cut()
+		t.conn.unusable.Store(true)
+		t.conn.wire.close()
 	}
 	return err
 }

@@ -46,8 +46,8 @@ func (w *wire) DialContext(ctx context.Context, network, address string) (net.Co
 	return &watched{Conn: inner, wire: w}, nil
 }
 
-// cut closes the network connection permanently.
-func (w *wire) cut() {
+// close closes the network connection permanently.
+func (w *wire) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
