@@ -118,7 +118,7 @@ var forgetChecks = []check{
 		low := time.Since(renewed)
 		g, _ = take(t, e, e.request(long, slots))
 		if high := time.Since(requested); g.Age < low-tick || g.Age > high+tick {
-			t.Errorf("Age = %s, want %s to %ssince the renewal", g.Age, low, high)
+			t.Errorf("Age = %s, want %s to %s since the renewal", g.Age, low, high)
 		}
 	}},
 	{"Forget/Mark", func(t *testing.T, e *env) {
