@@ -150,7 +150,7 @@ type engine struct {
 
 // Capabilities implements driver.Engine.
 func (*engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Interface: 1, Name: "asynq on redis", TakeOver: takeOver}
+	return driver.Capabilities{Interface: 1, Name: "asynq on redis", TakeoverTimeout: takeOver}
 }
 
 // Ping implements driver.Engine.

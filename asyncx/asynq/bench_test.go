@@ -39,8 +39,8 @@ func benchmark(b *testing.B, replicas int) {
 		stops = append(stops, stop)
 		working.Go(func() {
 			err := e.Work(ctx, driver.Work{
-				Kinds: []string{testKind}, Concurrency: 10, Poll: time.Second,
-				Failed: func(_ context.Context, what string, err error) {
+				Kinds: []string{testKind}, Concurrency: 10, PollInterval: time.Second,
+				OnError: func(_ context.Context, what string, err error) {
 					b.Errorf("%s: %v", what, err)
 				},
 				Run: func(context.Context, driver.Attempt) driver.Outcome {

@@ -52,8 +52,8 @@ func work(t *testing.T, ctx context.Context, e driver.Engine, w driver.Work) (st
 func collect(kinds ...string) (driver.Work, chan driver.Attempt) {
 	begun := make(chan driver.Attempt, 10_000)
 	return driver.Work{
-		Kinds: kinds, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: func(context.Context, string, error) {},
+		Kinds: kinds, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: func(context.Context, string, error) {},
 		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
 			begun <- a
 			return driver.Outcome{}

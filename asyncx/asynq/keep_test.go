@@ -42,10 +42,10 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
-			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
+			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
 	until(t, "the job is dead", func() bool {
@@ -101,12 +101,12 @@ func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcomes := make(chan driver.Outcome, 2)
-	outcomes <- driver.Outcome{Verdict: driver.Retry, Error: "not this time"}
-	outcomes <- driver.Outcome{Verdict: driver.Return, Wait: time.Hour, Error: "not yet"}
+	outcomes <- driver.Outcome{Action: driver.Retry, Error: "not this time"}
+	outcomes <- driver.Outcome{Action: driver.Release, Wait: time.Hour, Error: "not yet"}
 	stop := work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
-		Run:    func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
+		Run:     func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
 	})
 	until(t, "both attempts are over", func() bool {
 		r, err := e.Get(ctx, j.ID)
@@ -131,10 +131,10 @@ func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
-			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
+			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
 	until(t, "the job is dead", func() bool {
@@ -163,8 +163,8 @@ func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
 	}
 	causes, numbers := make(chan error, 1), make(chan int, 10)
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			numbers <- a.Number
 			if a.Number == 1 {

@@ -52,8 +52,8 @@ func child() bool {
 		panic(err)
 	}
 	err = e.Work(ctx, driver.Work{
-		Kinds: []string{heldKind, quickKind}, Concurrency: heldEach, Poll: 50 * time.Millisecond,
-		Failed: func(_ context.Context, what string, err error) { println(what, err.Error()) },
+		Kinds: []string{heldKind, quickKind}, Concurrency: heldEach, PollInterval: 50 * time.Millisecond,
+		OnError: func(_ context.Context, what string, err error) { println(what, err.Error()) },
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			if a.Kind == heldKind {
 				client.Incr(ctx, do.Queue+":held")
@@ -137,8 +137,8 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	}
 	s := survivors{numbers: map[string]int{}}
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{heldKind, quickKind}, Concurrency: 20, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
+		Kinds: []string{heldKind, quickKind}, Concurrency: 20, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			s.mu.Lock()
 			s.numbers[a.ID] = a.Number
@@ -150,7 +150,7 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	everything := int64(len(held) + len(quick))
 	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything ||
 		!p.empty(ctx, t, client); pass(100 * time.Millisecond) {
-		if time.Since(begin) > e.Capabilities().TakeOver+10*time.Second {
+		if time.Since(begin) > e.Capabilities().TakeoverTimeout+10*time.Second {
 			t.Fatalf("%d of %d jobs are done",
 				client.HLen(ctx, p.queue+":effects").Val(), everything)
 		}
@@ -193,7 +193,7 @@ func TestALivingWorkerKeepsALongJob(t *testing.T) {
 	}
 	begun, end := make(chan context.Context, 1), make(chan struct{})
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
 		Run: func(ctx context.Context, _ driver.Attempt) driver.Outcome {
 			begun <- ctx
 			<-end
@@ -203,7 +203,7 @@ func TestALivingWorkerKeepsALongJob(t *testing.T) {
 	attempt := <-begun
 	pass(65 * time.Second)
 	work(t, peerCtx, peer, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+		Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			t.Error("another worker has been given the job")
 			return driver.Outcome{}

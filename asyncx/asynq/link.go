@@ -165,7 +165,7 @@ func (l *link) archiving(ctx context.Context, args []any) []any {
 		}
 	}
 	if !l.odd.Swap(true) {
-		l.worker.Failed(ctx, "archive", errArchive)
+		l.worker.OnError(ctx, "archive", errArchive)
 	}
 	return args
 }

@@ -148,7 +148,7 @@ func (l *link) candidates(ctx context.Context) ([]candidate, error) {
 // pause waits for about Poll, until there is something to look for, or until nothing more
 // is to be taken.
 func (l *link) pause() {
-	timer := time.NewTimer(l.worker.Poll/2 + rand.N(l.worker.Poll))
+	timer := time.NewTimer(l.worker.PollInterval/2 + rand.N(l.worker.PollInterval))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -53,7 +53,7 @@ func TestAPausedQueueDoesNotHoldUpOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, begun := collect("kind.a", "kind.b")
-	w.Poll = time.Second
+	w.PollInterval = time.Second
 	work(t, ctx, e, w)
 	start := time.Now()
 	for range other {
@@ -75,7 +75,7 @@ func TestAWorkerHearsOfJobsOfItsOwnProcess(t *testing.T) {
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
 	w, begun := collect(testKind)
-	w.Poll = time.Hour
+	w.PollInterval = time.Hour
 	stop := work(t, ctx, e, w)
 	none(t, begun, "which nobody has stored")
 	if err := e.Insert(ctx, some(1)); err != nil {
@@ -138,7 +138,7 @@ func TestAnIdleWorkerAsksForAllKindsAtOnce(t *testing.T) {
 		kinds = append(kinds, "kind."+string(rune('a'+i)))
 	}
 	w, _ := collect(kinds...)
-	w.Poll = 500 * time.Millisecond
+	w.PollInterval = 500 * time.Millisecond
 	work(t, ctx, e, w)
 	least := int64(math.MaxInt64)
 	for range 4 { // at first, and once a minute, it looks for dead workers
@@ -163,7 +163,7 @@ func TestAWorkerIsPatientDuringAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, begun := collect(testKind)
-	w.Poll = 500 * time.Millisecond
+	w.PollInterval = 500 * time.Millisecond
 	work(t, ctx, e, w)
 	if err := e.Insert(ctx, some(1)); err != nil {
 		t.Fatal(err)
@@ -198,14 +198,14 @@ func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcomes := []driver.Outcome{{}, {
-		Verdict: driver.Retry, Wait: time.Hour,
+		Action: driver.Retry, Wait: time.Hour,
 		Error: "not this time",
-	}, {Verdict: driver.Bury, Error: "no good"}}
+	}, {Action: driver.Discard, Error: "no good"}}
 	want := []driver.State{driver.Done, driver.Waiting, driver.Dead}
 	begun, end := make(chan int, 10), make(chan struct{})
 	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 3, Poll: 100 * time.Millisecond,
-		Failed: func(context.Context, string, error) {},
+		Kinds: []string{testKind}, Concurrency: 3, PollInterval: 100 * time.Millisecond,
+		OnError: func(context.Context, string, error) {},
 		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
 			begun <- a.Number
 			<-end

@@ -88,7 +88,7 @@ func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
 
 func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
 	var told []error
-	l := &link{worker: &worker{Work: driver.Work{Failed: func(_ context.Context, _ string,
+	l := &link{worker: &worker{Work: driver.Work{OnError: func(_ context.Context, _ string,
 		err error,
 	) {
 		told = append(told, err)
@@ -100,7 +100,7 @@ func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
 		}
 	}
 	if len(told) != 1 || !errors.Is(told[0], errArchive) {
-		t.Errorf("Failed was told of %v, want of %v once", told, errArchive)
+		t.Errorf("OnError was told of %v, want of %v once", told, errArchive)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestTimesAreNeverEarly(t *testing.T) {
 				t.Errorf("a job with a delay of %s may run %s after it",
 					wait, at.Sub(now.Add(wait)))
 			}
-			d := waitOf(0, &verdict{driver.Outcome{Verdict: driver.Retry, Wait: wait}}, nil)
+			d := waitOf(0, &verdict{driver.Outcome{Action: driver.Retry, Wait: wait}}, nil)
 			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) ||
 				at.Sub(now.Add(wait)) >= time.Second {
 				t.Errorf("a retry after %s may run %s after it", wait, at.Sub(now.Add(wait)))
@@ -133,12 +133,12 @@ func TestLinesAboutJobsAreNoFailures(t *testing.T) {
 	l.Warn("Retry exhausted for task id=1")
 	l.Warn("recoverer: could not retry lease expired task: redis eval error: NOT FOUND")
 	if told != 0 {
-		t.Errorf("Failed was called %d times, want 0", told)
+		t.Errorf("OnError was called %d times, want 0", told)
 	}
 	l.Warn("Could not remove task id=1 err: dial")
 	l.Error("Dequeue error: dial")
 	l.Fatal("x")
 	if told != 3 {
-		t.Errorf("Failed was called %d times, want 3", told)
+		t.Errorf("OnError was called %d times, want 3", told)
 	}
 }

@@ -50,10 +50,10 @@ func TestEngine_smallPool(t *testing.T) {
 func bury(t *testing.T, ctx context.Context, e driver.Engine, jobs []driver.Job) {
 	t.Helper()
 	stop := work(t, ctx, e, driver.Work{
-		Kinds: []string{jobs[0].Kind}, Concurrency: 1, Poll: 50 * time.Millisecond,
-		Failed: noFailure(t),
+		Kinds: []string{jobs[0].Kind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
+		OnError: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
-			return driver.Outcome{Verdict: driver.Bury, Error: "no good"}
+			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
 	defer stop()

@@ -200,12 +200,12 @@ func (p place) replica(tb testing.TB) jobtest.Replica {
 	client.AddHook(c)
 	return jobtest.Replica{
 		Engine: e, Context: ctx,
-		Vanish: func(tb testing.TB) {
+		Disconnect: func(tb testing.TB) {
 			tb.Helper()
 			c.off.Store(true)
 			p.expire(ctx, tb, admin)
 		},
-		Return: func(testing.TB) { c.off.Store(false) },
+		Reconnect: func(testing.TB) { c.off.Store(false) },
 	}
 }
 

@@ -54,7 +54,7 @@ func TestJobsOnACluster(t *testing.T) {
 				return jobtest.Replica{Engine: e, Context: ctx}
 			}}
 		},
-		Slack: slack, Source: "private servers", Server: "Redis Cluster", Lawful: tooLong,
+		LateTolerance: slack, Source: "private servers", Server: "Redis Cluster", Differences: tooLong,
 	})
 }
 

@@ -19,7 +19,7 @@ func TestAStopSettlesWhatHasJustEnded(t *testing.T) {
 		}
 		begun, end := make(chan struct{}), make(chan struct{})
 		stop := work(t, ctx, e, driver.Work{
-			Kinds: []string{testKind}, Concurrency: 1, Poll: time.Second, Failed: noFailure(t),
+			Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
 			Run: func(context.Context, driver.Attempt) driver.Outcome {
 				close(begun)
 				<-end

@@ -49,7 +49,7 @@ func TestJobsOnRedis(t *testing.T) {
 				Stop: do(outage.Stop), Start: do(outage.Start),
 			}
 		},
-		Slack: slack, Patience: patience, Source: source, Server: version(t), Lawful: tooLong,
+		LateTolerance: slack, Timeout: patience, Source: source, Server: version(t), Differences: tooLong,
 	})
 }
 

@@ -22,7 +22,7 @@ const (
 	settleTime = 5 * time.Second
 	// lookTime is how long asynq takes to look for a first job.
 	lookTime = 30 * time.Second
-	// lookPause is asynq's own pause between two looks; link makes that of Work.Poll,
+	// lookPause is asynq's own pause between two looks; link makes that of Work.PollInterval,
 	// which can be cut short.
 	lookPause = time.Millisecond
 	// noAbort is how long asynq waits at the stop before it puts jobs back that run:
@@ -62,10 +62,10 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	server := asynq.NewServerFromRedisClient(l, asynq.Config{
 		Concurrency: w.Concurrency, Queues: e.names.weights(w.Kinds), StrictPriority: true,
 		BaseContext:       k.begin,
-		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.Poll, forwardEvery),
+		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.PollInterval, forwardEvery),
 		JanitorInterval: cleanEvery,
 		RetryDelayFunc:  waitOf, IsFailure: isFailure, ShutdownTimeout: noAbort,
-		Logger: &logger{ctx: values, failed: w.Failed}, LogLevel: asynq.WarnLevel,
+		Logger: &logger{ctx: values, failed: w.OnError}, LogLevel: asynq.WarnLevel,
 	})
 	if err := server.Start(k); err != nil {
 		return fmt.Errorf("asynq: work: %w", err)
@@ -152,16 +152,16 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	died := last == asynq.ErrLeaseExpired.Error()
 	o := w.Run(ctx, driver.Attempt{ // it has the values of Work, and no deadline of asynq's
 		Job:    w.engine.names.jobOf(id, queue, t.Type(), t.Payload(), t.Headers()),
-		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), Died: died,
+		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), TakenOver: died,
 	})
 	switch {
-	case o.Verdict == driver.Succeed:
+	case o.Action == driver.Complete:
 		return nil
-	case o.Verdict == driver.Return && died:
+	case o.Action == driver.Release && died:
 		o.Error = workerDied // so that it is said once
-	case o.Verdict == driver.Return && failures > 0:
+	case o.Action == driver.Release && failures > 0:
 		o.Error = last
-	case o.Verdict == driver.Return:
+	case o.Action == driver.Release:
 		o.Error = ""
 	}
 	return &verdict{o}
@@ -188,7 +188,7 @@ func (v *verdict) Error() string { return strings.ToValidUTF8(v.Outcome.Error, "
 
 // Unwrap says whether the job is dead.
 func (v *verdict) Unwrap() error {
-	if v.Verdict == driver.Bury {
+	if v.Action == driver.Discard {
 		return asynq.SkipRetry
 	}
 	return nil
@@ -207,5 +207,5 @@ func waitOf(_ int, err error, _ *asynq.Task) time.Duration {
 // isFailure says whether the attempt is used up.
 func isFailure(err error) bool {
 	var v *verdict
-	return !errors.As(err, &v) || v.Verdict != driver.Return
+	return !errors.As(err, &v) || v.Action != driver.Release
 }

@@ -149,17 +149,17 @@ func TestAnEngineIsToldTheLongestAttemptWithTimeToReturn(t *testing.T) {
 				return nil
 			}),
 		))
-	if want := time.Hour + time.Second; err != nil || s.given.Longest != want {
-		t.Errorf("Longest = %s, %v; want %s", s.given.Longest, err, want)
+	if want := time.Hour + time.Second; err != nil || s.given.MaxDuration != want {
+		t.Errorf("MaxDuration = %s, %v; want %s", s.given.MaxDuration, err, want)
 	}
 }
 
 func TestAnOutcomeThatDoesNotCountIsToldEachTime(t *testing.T) {
 	b := newBench(t)
 	s := &spy{Engine: b.engine, do: func(ctx context.Context, w driver.Work) {
-		w.Failed(ctx, "claim", errBoom)
+		w.OnError(ctx, "claim", errBoom)
 		for n := range 3 {
-			w.Lost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1},
+			w.OnLost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1},
 				errBoom)
 		}
 	}}

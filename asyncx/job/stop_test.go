@@ -224,7 +224,7 @@ func TestAnAttemptThatWasLostEnds(t *testing.T) {
 		synctest.Wait()
 		b.engine.SetAway(true)
 		pass(time.Minute)
-		if ended == 0 || ended > 2*memory.TakeOver {
+		if ended == 0 || ended > 2*memory.TakeoverTimeout {
 			t.Errorf("the context of a lost attempt ended after %s", ended)
 		}
 		if len(b.log.of(t, "job lost: it may be another worker's by now")) != 1 ||

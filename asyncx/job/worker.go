@@ -61,8 +61,8 @@ func (c *config) work(ctx context.Context) error {
 		slog.String("engine", queue.String()), slog.Int("kinds", len(c.handlers)),
 		slog.Int("concurrency", c.concurrency))
 	err = queue.engine.Work(taking, driver.Work{
-		Kinds: c.kinds(), Concurrency: c.concurrency, Poll: c.poll, Longest: c.longest(),
-		Run: w.run, Failed: w.failed, Lost: w.lost,
+		Kinds: c.kinds(), Concurrency: c.concurrency, PollInterval: c.poll, MaxDuration: c.longest(),
+		Run: w.run, OnError: w.failed, OnLost: w.lost,
 	})
 	if err != nil {
 		return fmt.Errorf("job: work on %s: %w", queue, err)
@@ -118,11 +118,11 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 	})
 	if err != nil { // the backoff or a method of the handler's error
 		o = driver.Outcome{
-			Verdict: driver.Retry, Wait: backoff.Default()(a.Number),
+			Action: driver.Retry, Wait: backoff.Default()(a.Number),
 			Error: text(err),
 		}
 		if a.Number >= a.MaxAttempts {
-			o = driver.Outcome{Verdict: driver.Bury, Error: text(err)}
+			o = driver.Outcome{Action: driver.Discard, Error: text(err)}
 		}
 		w.tell(ctx, o, err, attrs)
 	}
@@ -133,15 +133,15 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	h := w.handlers[a.Kind]
 	if h == nil { // the engine gives it to a worker that has asked for the kind
 		return driver.Outcome{
-			Verdict: driver.Return, Wait: w.poll,
+			Action: driver.Release, Wait: w.poll,
 			Error: "there is no handler for " + a.Kind + " here",
 		}
 	}
 	if a.Number > a.MaxAttempts {
 		w.log.Error(ctx, "job dead: its workers died", attrs...)
-		return driver.Outcome{Verdict: driver.Bury, Error: workerDied}
+		return driver.Outcome{Action: driver.Discard, Error: workerDied}
 	}
-	if a.Died {
+	if a.TakenOver {
 		return w.pause(ctx, h, a)
 	}
 	attempt, cancel := w.cutWith(ctx)
@@ -167,7 +167,7 @@ func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver
 	wait := backoff.Jitter(h.kind.backoff, 0.5)(a.Number)
 	w.log.Warn(ctx, "job waits: its worker died",
 		append(attrsOf(a), slog.Duration("wait", wait))...)
-	return driver.Outcome{Verdict: driver.Return, Wait: wait, Error: workerDied}
+	return driver.Outcome{Action: driver.Release, Wait: wait, Error: workerDied}
 }
 
 // await runs the handler until it returns or is left behind.
@@ -201,22 +201,22 @@ func (*worker) verdict(
 	var snooze *snoozeError
 	switch {
 	case err == nil:
-		return driver.Outcome{Verdict: driver.Succeed}
+		return driver.Outcome{Action: driver.Complete}
 	case errors.Is(err, errLeft):
-		return driver.Outcome{Verdict: driver.Return, Wait: leftWait}
+		return driver.Outcome{Action: driver.Release, Wait: leftWait}
 	case errors.As(err, &snooze):
-		return driver.Outcome{Verdict: driver.Return, Wait: snooze.wait}
+		return driver.Outcome{Action: driver.Release, Wait: snooze.wait}
 	case errors.As(err, &dead):
-		return driver.Outcome{Verdict: driver.Bury, Error: text(err)}
+		return driver.Outcome{Action: driver.Discard, Error: text(err)}
 	case errors.Is(context.Cause(ctx), errStopping):
-		return driver.Outcome{Verdict: driver.Return}
+		return driver.Outcome{Action: driver.Release}
 	case a.Number >= a.MaxAttempts:
-		return driver.Outcome{Verdict: driver.Bury, Error: text(err)}
+		return driver.Outcome{Action: driver.Discard, Error: text(err)}
 	case errors.As(err, &retry):
-		return driver.Outcome{Verdict: driver.Retry, Wait: retry.wait, Error: text(err)}
+		return driver.Outcome{Action: driver.Retry, Wait: retry.wait, Error: text(err)}
 	default:
 		return driver.Outcome{
-			Verdict: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0),
+			Action: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0),
 			Error: text(err),
 		}
 	}
@@ -231,12 +231,12 @@ func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []
 		failed = slog.LevelError
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
-	switch o.Verdict {
-	case driver.Succeed:
+	switch o.Action {
+	case driver.Complete:
 		w.log.Info(ctx, "job done", attrs...)
-	case driver.Bury:
+	case driver.Discard:
 		w.log.Error(ctx, "job dead", append(attrs, slog.Any("error", err))...)
-	case driver.Return:
+	case driver.Release:
 		if errors.Is(err, errLeft) {
 			w.log.Error(ctx, "job left behind: its handler does not return", attrs...)
 			return

@@ -97,8 +97,8 @@ func benchmark(b *testing.B, p place, replicas int) {
 		ctx, stops[i] = context.WithCancel(contexts[i])
 		working.Go(func() {
 			err := e.Work(ctx, jobdriver.Work{
-				Kinds: []string{"test"}, Concurrency: 10, Poll: time.Second,
-				Failed: func(_ context.Context, what string, err error) {
+				Kinds: []string{"test"}, Concurrency: 10, PollInterval: time.Second,
+				OnError: func(_ context.Context, what string, err error) {
 					b.Errorf("%s: %v", what, err)
 				},
 				Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {

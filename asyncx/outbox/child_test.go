@@ -284,10 +284,10 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 	}()
 	var taken atomic.Bool
 	return engine.Work(ctx, jobdriver.Work{
-		Kinds: []string{ship.Name()}, Concurrency: 1, Poll: 20 * time.Millisecond,
+		Kinds: []string{ship.Name()}, Concurrency: 1, PollInterval: 20 * time.Millisecond,
 		Run: func(ctx context.Context, _ jobdriver.Attempt) jobdriver.Outcome {
 			if taken.Swap(true) {
-				return jobdriver.Outcome{Verdict: jobdriver.Return, Wait: time.Hour}
+				return jobdriver.Outcome{Action: jobdriver.Release, Wait: time.Hour}
 			}
 			say("begun")
 			if do.Deaf {
@@ -299,10 +299,10 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 			case <-ctx.Done():
 				say("ended by", context.Cause(ctx))
 			}
-			return jobdriver.Outcome{Verdict: jobdriver.Succeed}
+			return jobdriver.Outcome{Action: jobdriver.Complete}
 		},
-		Failed: func(_ context.Context, what string, err error) { say(what, err) },
-		Lost: func(_ context.Context, a jobdriver.Attempt, err error) {
+		OnError: func(_ context.Context, what string, err error) { say(what, err) },
+		OnLost: func(_ context.Context, a jobdriver.Attempt, err error) {
 			say("lost attempt", a.Number, err)
 		},
 	})

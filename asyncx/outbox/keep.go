@@ -31,7 +31,7 @@ type attempt struct {
 
 // begun is the attempt as it is told to others.
 func (a *attempt) begun() driver.Attempt {
-	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, Died: a.died}
+	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, TakenOver: a.died}
 }
 
 // over reports whether the lease has ended, by the monotonic clock or by that on the

@@ -126,7 +126,7 @@ func newEngine(ctx context.Context, db *gorm.DB, takeOver time.Duration) (*engin
 func (e *engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
 		Interface: 1, Name: "outbox on " + e.db.Name(), Transactional: true,
-		TakeOver: e.takeOver,
+		TakeoverTimeout: e.takeOver,
 	}
 }
 

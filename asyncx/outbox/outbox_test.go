@@ -96,7 +96,7 @@ func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
 		t.Errorf("page of %d, %v", len(page), err)
 	}
 	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional ||
-		got.TakeOver != 30*time.Second {
+		got.TakeoverTimeout != 30*time.Second {
 		t.Errorf("Capabilities = %+v", got)
 	}
 }
@@ -209,7 +209,7 @@ func TestAJobOfThisProcessIsRunWithoutAPoll(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() {
 		err := e.Work(working, jobdriver.Work{
-			Kinds: []string{"test"}, Concurrency: 1, Poll: time.Hour,
+			Kinds: []string{"test"}, Concurrency: 1, PollInterval: time.Hour,
 			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
 				ran <- a.ID
 				return jobdriver.Outcome{}
@@ -256,7 +256,7 @@ func TestAnIdleWorkerCostsOneStatementAPoll(t *testing.T) {
 	defer cancel()
 	if err := e.Work(ctx, jobdriver.Work{
 		Kinds: []string{"test"}, Concurrency: 3,
-		Poll: 100 * time.Millisecond,
+		PollInterval: 100 * time.Millisecond,
 	}); err != nil {
 		t.Error(err)
 	}
@@ -279,7 +279,7 @@ func TestManyKindsAreAskedForInPieces(t *testing.T) {
 	defer cancel()
 	ran := 0
 	err := e.Work(working, jobdriver.Work{
-		Kinds: kinds, Concurrency: 1, Poll: time.Second,
+		Kinds: kinds, Concurrency: 1, PollInterval: time.Second,
 		Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
 			if ran++; ran == 3 {
 				cancel()
@@ -303,8 +303,8 @@ func TestAnOutageIsTold(t *testing.T) {
 	defer cancel()
 	var told []string
 	err := e.Work(ctx, jobdriver.Work{
-		Kinds: []string{"test"}, Concurrency: 1, Poll: 10 * time.Millisecond,
-		Failed: func(_ context.Context, what string, err error) {
+		Kinds: []string{"test"}, Concurrency: 1, PollInterval: 10 * time.Millisecond,
+		OnError: func(_ context.Context, what string, err error) {
 			told = append(told, what+": "+err.Error())
 		},
 	})

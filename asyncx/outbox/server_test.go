@@ -209,7 +209,7 @@ func (p place) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica 
 	ctx, e := engine(tb, db, options...)
 	return jobtest.Replica{
 		Engine: e, Context: ctx,
-		Vanish: func(testing.TB) { c.off.Store(true) },
-		Return: func(testing.TB) { c.off.Store(false) },
+		Disconnect: func(testing.TB) { c.off.Store(true) },
+		Reconnect:  func(testing.TB) { c.off.Store(false) },
 	}
 }

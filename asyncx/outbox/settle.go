@@ -21,7 +21,7 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 		found, err := w.settleOnce(ctx, a, o)
 		if err == nil {
 			switch {
-			case found && (o.Verdict == driver.Retry || o.Verdict == driver.Return):
+			case found && (o.Action == driver.Retry || o.Action == driver.Release):
 				w.wakes.Wake() // the job is due before the next poll, maybe
 			case !found && attempts == 1: // else the lost answer may have been that it was
 				w.lost(a, ErrTaken)
@@ -48,12 +48,12 @@ func (w *worker) settleOnce(
 	ctx context.Context, a *attempt, o driver.Outcome,
 ) (found bool, err error) {
 	ids, wait := []string{a.ID}, max(o.Wait, 0).Microseconds()
-	switch o.Verdict {
+	switch o.Action {
 	case driver.Retry:
 		return w.write(ctx, w.sql.retry, wait, wait, nullable(o.Error), ids, a.token)
-	case driver.Bury:
+	case driver.Discard:
 		return w.write(ctx, w.sql.bury, nullable(o.Error), ids, a.token)
-	case driver.Return:
+	case driver.Release:
 		return w.write(ctx, w.sql.giveBack, wait, wait, ids, a.token)
 	default:
 		s := &success{attempt: a, result: make(chan settled, 1)}

@@ -64,7 +64,7 @@ func stopped(t *testing.T, deaf bool, ended string) {
 	var work sync.WaitGroup
 	work.Go(func() {
 		err := other.Engine.Work(working, jobdriver.Work{
-			Kinds: []string{ship.Name()}, Concurrency: 1, Poll: 20 * time.Millisecond,
+			Kinds: []string{ship.Name()}, Concurrency: 1, PollInterval: 20 * time.Millisecond,
 			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
 				begun <- a
 				<-finish

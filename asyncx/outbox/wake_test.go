@@ -24,7 +24,7 @@ func busy(
 	var work sync.WaitGroup
 	work.Go(func() {
 		err := e.Work(working, jobdriver.Work{
-			Kinds: kinds, Concurrency: 3, Poll: longPoll,
+			Kinds: kinds, Concurrency: 3, PollInterval: longPoll,
 			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome { return run(a) },
 		})
 		if err != nil {
@@ -45,15 +45,15 @@ func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
 		outcome jobdriver.Outcome
 	}{
 		{name: "a retry", outcome: jobdriver.Outcome{
-			Verdict: jobdriver.Retry,
-			Wait:    20 * time.Millisecond,
+			Action: jobdriver.Retry,
+			Wait:   20 * time.Millisecond,
 		}},
-		{name: "a retry at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Retry}},
+		{name: "a retry at once", outcome: jobdriver.Outcome{Action: jobdriver.Retry}},
 		{name: "a return", outcome: jobdriver.Outcome{
-			Verdict: jobdriver.Return,
-			Wait:    20 * time.Millisecond,
+			Action: jobdriver.Release,
+			Wait:   20 * time.Millisecond,
 		}},
-		{name: "a return at once", outcome: jobdriver.Outcome{Verdict: jobdriver.Return}},
+		{name: "a return at once", outcome: jobdriver.Outcome{Action: jobdriver.Release}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -134,14 +134,14 @@ func (w *worker) room(ctx context.Context) int {
 
 // rest waits until it is worth to look again.
 func (w *worker) rest(ctx context.Context, b batch) {
-	wait := w.Poll/2 + jitter(w.Poll)
+	wait := w.PollInterval/2 + jitter(w.PollInterval)
 	switch {
 	case b.contended && len(b.records) == 0:
 		wait = jitter(crowded)
 	case b.more:
 		return
 	case b.wait < wait: // replicas do not come all at once
-		wait = min(b.wait+soonest+jitter(min(w.Poll, crowded)), wait)
+		wait = min(b.wait+soonest+jitter(min(w.PollInterval, crowded)), wait)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -154,15 +154,15 @@ func (w *worker) rest(ctx context.Context, b batch) {
 
 // failed tells of what goes wrong with the database.
 func (w *worker) failed(ctx context.Context, what string, err error) {
-	if w.Failed != nil {
-		w.Failed(ctx, what, err)
+	if w.OnError != nil {
+		w.OnError(ctx, what, err)
 	}
 }
 
 // lost tells of an outcome that does not count.
 func (w *worker) lost(a *attempt, err error) {
-	if w.Lost != nil {
-		w.Lost(a.ctx, a.begun(), err)
+	if w.OnLost != nil {
+		w.OnLost(a.ctx, a.begun(), err)
 	}
 }
 

@@ -37,7 +37,7 @@ func BenchmarkJobs(b *testing.B) {
 					}
 					return driver.Outcome{}
 				}, quickKind)
-				w.Concurrency, w.Poll = workers, time.Second
+				w.Concurrency, w.PollInterval = workers, time.Second
 				b.ResetTimer()
 				must(b, engine.Work(ctx, w))
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")

@@ -71,8 +71,8 @@ func work(
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome, kinds ...string,
 ) driver.Work {
 	return driver.Work{
-		Kinds: kinds, Concurrency: 3, Poll: 50 * time.Millisecond, Longest: time.Minute, Run: run,
-		Failed: func(context.Context, string, error) {},
+		Kinds: kinds, Concurrency: 3, PollInterval: 50 * time.Millisecond, MaxDuration: time.Minute, Run: run,
+		OnError: func(context.Context, string, error) {},
 	}
 }
 

@@ -118,7 +118,7 @@ func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	var args []byte
 	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata,
 		&c.Number, &c.CreatedAt, &r.ScheduledAt,
-		&c.Died)
+		&c.TakenOver)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func newEngine(ctx context.Context, c config) (*engine, error) {
 func (e *engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
 		Interface: 1, Name: "river on postgres",
-		Transactional: true, TakeOver: e.takeOver,
+		Transactional: true, TakeoverTimeout: e.takeOver,
 	}
 }
 

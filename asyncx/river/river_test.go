@@ -32,8 +32,8 @@ func TestJobs(t *testing.T) {
 					engine, ctx := replica(tb, network.Config)
 					return jobtest.Replica{
 						Engine: engine, Context: ctx,
-						Vanish: func(tb testing.TB) { tb.Helper(); must(tb, network.Stop()) },
-						Return: func(tb testing.TB) { tb.Helper(); must(tb, network.Start()) },
+						Disconnect: func(tb testing.TB) { tb.Helper(); must(tb, network.Stop()) },
+						Reconnect:  func(tb testing.TB) { tb.Helper(); must(tb, network.Start()) },
 					}
 				},
 				Stop: func(tb testing.TB) {

@@ -93,9 +93,9 @@ func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
 	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
 		numbers <- a.Number
 		if a.Number < a.MaxAttempts {
-			return driver.Outcome{Verdict: driver.Retry, Error: "no"}
+			return driver.Outcome{Action: driver.Retry, Error: "no"}
 		}
-		return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+		return driver.Outcome{Action: driver.Discard, Error: "no"}
 	})
 	await(t, engine, ctx, jobs[0].ID, driver.Dead)
 	_, err = client.JobRetry(ctx, row.ID)
@@ -125,7 +125,7 @@ func TestAJobThatPeopleCancelInRiverIsDeadAndCanBeReplayed(t *testing.T) {
 		}
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
-		return driver.Outcome{Verdict: driver.Retry, Error: "it has ended"}
+		return driver.Outcome{Action: driver.Retry, Error: "it has ended"}
 	})
 	<-began
 	client := riverClient(t, c, "")
@@ -230,7 +230,7 @@ func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
 	must(t, engine.Insert(ctx, jobs))
 	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
 		if a.ID == jobs[1].ID {
-			return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+			return driver.Outcome{Action: driver.Discard, Error: "no"}
 		}
 		return driver.Outcome{}
 	})

@@ -20,11 +20,11 @@ func workOn(t *testing.T, engine driver.Engine, ctx context.Context,
 	began, ended := make(chan driver.Attempt, 100), make(chan error, 1)
 	w := work(func(_ context.Context, a driver.Attempt) driver.Outcome {
 		if began <- a; a.Number == 1 && a.MaxAttempts == 1 {
-			return driver.Outcome{Verdict: driver.Bury, Error: "no"}
+			return driver.Outcome{Action: driver.Discard, Error: "no"}
 		}
 		return driver.Outcome{}
 	}, quickKind)
-	w.Poll = poll
+	w.PollInterval = poll
 	go func() { ended <- engine.Work(ctx, w) }()
 	t.Cleanup(func() {
 		cancel()

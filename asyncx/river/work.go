@@ -80,13 +80,13 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 		&river.Config{
 			ID:      k.pilot.client,
 			Schema:  e.schema,
-			Logger:  slog.New(&logHandler{failed: k.work.Failed}),
+			Logger:  slog.New(&logHandler{failed: k.work.OnError}),
 			Workers: workers,
 			Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: min(k.work.Concurrency,
 				maxWorkers)}},
 
-			FetchCooldown:     min(fetchCooldown, max(k.work.Poll, river.FetchCooldownMin)),
-			FetchPollInterval: max(k.work.Poll, river.FetchPollIntervalMin),
+			FetchCooldown:     min(fetchCooldown, max(k.work.PollInterval, river.FetchCooldownMin)),
+			FetchPollInterval: max(k.work.PollInterval, river.FetchPollIntervalMin),
 
 			JobTimeout:           -1, // package job bounds attempts
 			RescueStuckJobsAfter: neverRescue,
@@ -134,7 +134,7 @@ type worker struct {
 func (k *worker) keep(ctx context.Context, every time.Duration, fn func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var beats sync.WaitGroup
-	beats.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.Failed}).run(ctx) })
+	beats.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.OnError}).run(ctx) })
 	fn()
 	cancel()
 	beats.Wait()
@@ -162,7 +162,7 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	select {
 	case <-stopped:
 	case <-timer.C:
-		k.work.Failed(ctx, "settle the last attempts",
+		k.work.OnError(ctx, "settle the last attempts",
 			errors.New("river: no answer: they run again"))
 	}
 }
@@ -184,12 +184,12 @@ func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 		}
 	})()
 	o := k.work.Run(attempt, a)
-	switch o.Verdict {
-	case driver.Succeed:
+	switch o.Action {
+	case driver.Complete:
 		return nil
-	case driver.Bury:
+	case driver.Discard:
 		return &ended{text: o.Error, cause: river.JobCancel(nil)}
-	case driver.Return:
+	case driver.Release:
 		return river.JobSnooze(max(o.Wait, 0))
 	default:
 		job.Args.wait = max(o.Wait, 0)

@@ -69,12 +69,12 @@ func (e *engine) attempt(t *testing.T) driver.Outcome {
 	}
 	r.Attempt++
 	o := e.run(t.Context(), driver.Attempt{Job: r.Job, Number: r.Attempt, CreatedAt: r.CreatedAt})
-	switch o.Verdict {
-	case driver.Succeed:
+	switch o.Action {
+	case driver.Complete:
 		r.State = driver.Done
-	case driver.Bury:
+	case driver.Discard:
 		r.State = driver.Dead
-	case driver.Return:
+	case driver.Release:
 		r.Attempt--
 	case driver.Retry:
 	}

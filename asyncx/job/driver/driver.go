@@ -1,10 +1,10 @@
-// Package driver defines what keeps durable jobs: an engine. Applications use package
-// job; only engines import this package.
+// Package driver defines Engine, the interface between package job and the storage of
+// durable jobs. Applications use package job; only engines import this package.
 //
-// An engine stores jobs, gives each to one worker at a time, and puts it back where the
-// worker dies. What all engines share is written once, in package job: types, ids,
-// attempts and their limit, backoff, timeouts, panics, logs, the stop. Package jobtest is
-// the definition of the behaviour, and every engine runs it.
+// An engine stores jobs, assigns each job to one worker at a time, and reassigns the jobs
+// of a crashed worker. Package job implements everything else: argument types, IDs,
+// attempts and their limit, backoff, timeouts, panics, logs and shutdown. Package jobtest
+// is the conformance suite for engines.
 package driver
 
 import (
@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// The errors that every engine gives for the same reasons.
+// Errors that every engine returns, possibly wrapped.
 var (
-	// ErrNotFound reports that there is no job with the id.
-	ErrNotFound = errors.New("there is no such job")
-	// ErrState reports that the job is not in a state in which that can be done with it.
-	ErrState = errors.New("the job is not in that state")
+	// ErrNotFound reports that no job with the ID exists.
+	ErrNotFound = errors.New("job not found")
+	// ErrState reports that the state of the job does not allow the operation.
+	ErrState = errors.New("the state of the job does not allow the operation")
 	// ErrClosed reports a call after Close.
 	ErrClosed = errors.New("the queue is closed")
 )
@@ -29,176 +29,175 @@ const (
 	MaxPriority = 4
 )
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
-// The states.
+// The states of a job.
 const (
-	// Waiting is a job whose time has come or will come: it is new, or is going to be
-	// tried again.
+	// Waiting is the state of a new job and of a job between two attempts.
 	Waiting State = "waiting"
-	// Running is a job that a worker is at.
+	// Running is the state of a job during an attempt.
 	Running State = "running"
-	// Dead is a job that is not tried again by itself.
+	// Dead is the state of a dead-lettered job. It runs again only after Replay.
 	Dead State = "dead"
-	// Done is a job that has succeeded. An engine may forget it.
+	// Done is the state of a completed job. An engine may delete it at any time.
 	Done State = "done"
 )
 
-// Job is a job as it is stored.
+// Job is a stored job.
 type Job struct {
-	// ID is unique among all jobs: a UUID of version 7.
+	// ID is a UUID of version 7, unique among all jobs.
 	ID string
-	// Kind says who handles it: 1 to 100 characters of [a-z0-9._-].
+	// Kind selects the handler: 1 to 100 characters of [a-z0-9._-].
 	Kind string
 	// Args is a JSON value of at most 1 MiB.
 	Args []byte
-	// Priority is MinPriority to MaxPriority. Of jobs that wait, those with a smaller
-	// number come first.
+	// Priority is between MinPriority and MaxPriority. Among waiting jobs, the job with
+	// the smaller number runs first.
 	Priority int
-	// Delay is the time until it may run, by the engine's clock; not negative.
+	// Delay is the time until the first attempt, by the engine's clock; not negative.
 	Delay time.Duration
-	// MaxAttempts is how often it is tried, at least once. An engine only shows it: who
-	// decides is package job.
+	// MaxAttempts is the maximum number of attempts, at least 1. Package job enforces it;
+	// an engine only stores it.
 	MaxAttempts int
-	// Meta travels with the job: at most a few short texts.
+	// Meta is stored with the job: a few short strings at most.
 	Meta map[string]string
 }
 
-// Record is a job and what has become of it.
+// Record is a job with its current state.
 type Record struct {
 	Job
 	State State
-	// Attempt is the number of attempts that have begun since it was stored, or since it
-	// was last replayed.
+	// Attempt is the number of attempts that started since the job was stored or last
+	// replayed.
 	Attempt int
-	// CreatedAt is when it was stored; RunAt when it may run next, or did last.
+	// CreatedAt is the time when the job was stored. RunAt is the time of the next attempt,
+	// or of the last one if no other attempt is due.
 	CreatedAt, RunAt time.Time
-	// Error is what the last attempt failed with; "" where none has.
+	// Error is the error of the last attempt; "" if no attempt failed.
 	Error string
 }
 
-// Attempt is a job in the hands of a worker.
+// Attempt is a job that is assigned to a worker.
 type Attempt struct {
 	Job
-	// Number counts from 1, since the job was stored or replayed. A worker that died in
-	// the middle of one has used it up.
+	// Number counts from 1, since the job was stored or replayed. An attempt counts even
+	// if its worker crashed.
 	Number int
-	// CreatedAt is when the job was stored.
+	// CreatedAt is the time when the job was stored.
 	CreatedAt time.Time
-	// Died says that the attempt before ended with the death of its worker. It is said
-	// once: not any more after a Return.
-	Died bool
+	// TakenOver reports that the worker of the previous attempt crashed. It is set once:
+	// it is false after a Release.
+	TakenOver bool
 }
 
-// Verdict is what is to become of a job after an attempt.
-type Verdict uint8
+// Action is what the engine does with a job after an attempt.
+type Action uint8
 
 const (
-	// Succeed ends it: it is done.
-	Succeed Verdict = iota
-	// Retry lets it wait for Outcome.Wait.
+	// Complete marks the job as done.
+	Complete Action = iota
+	// Retry schedules the next attempt after Outcome.Wait.
 	Retry
-	// Bury makes it dead.
-	Bury
-	// Return lets it wait for Outcome.Wait as if this attempt had never been: its number
-	// is used again.
-	Return
+	// Discard dead-letters the job.
+	Discard
+	// Release returns the job to the queue for Outcome.Wait without counting the attempt:
+	// the next attempt has the same number.
+	Release
 )
 
-// Outcome is the end of an attempt.
+// Outcome is the result of an attempt.
 type Outcome struct {
-	Verdict Verdict
-	// Wait is the time until the next attempt, by the engine's clock; 0 is at once.
+	Action Action
+	// Wait is the time until the next attempt, by the engine's clock; 0 is immediately.
 	Wait time.Duration
-	// Error is kept with the job for Retry and Bury: at most 2000 bytes, for people.
+	// Error is stored with the job for Retry and Discard: at most 2000 bytes.
 	Error string
 }
 
-// Work says which jobs a worker takes, and what it does with them.
+// Work configures a worker.
 type Work struct {
-	// Kinds are those that it takes. Jobs of other kinds stay as they are, for others.
+	// Kinds are the kinds that the worker runs. It leaves jobs of other kinds untouched.
 	Kinds []string
-	// Concurrency is how many attempts it makes at the same time, at least 1.
+	// Concurrency is the maximum number of concurrent attempts, at least 1.
 	Concurrency int
-	// Poll is how often, on average, it looks for jobs where nothing tells it of them.
-	Poll time.Duration
-	// Longest is the longest time that an attempt takes; 0 where there is no limit. An
-	// engine that can tell a worker that is alive from one that is dead need not look at
-	// it.
-	Longest time.Duration
-	// Run makes an attempt. It does not panic, and returns soon after ctx ends. Its
-	// context is derived from that of Engine.Work but goes on when that one ends; it ends
-	// where the job is somebody else's by now, and then the outcome does not count.
+	// PollInterval is the average time between two polls if no notification arrives.
+	PollInterval time.Duration
+	// MaxDuration is the maximum duration of an attempt; 0 means no limit. An engine
+	// that detects crashed workers may ignore it.
+	MaxDuration time.Duration
+	// Run runs an attempt. It does not panic, and returns soon after ctx is canceled.
+	//
+	// The engine derives ctx from the context of Engine.Work, without its cancellation.
+	// It cancels ctx when the job is reassigned, and then ignores the outcome.
 	Run func(ctx context.Context, a Attempt) Outcome
-	// Failed is told of what goes wrong between the engine and its server. It does not
-	// block.
-	Failed func(ctx context.Context, what string, err error)
-	// Lost is told of an outcome that did not count, or may not have, because the job is
-	// another worker's by now. It does not block. Nil is nobody. An engine that cannot
-	// tell does not call it.
-	Lost func(ctx context.Context, a Attempt, err error)
+	// OnError reports a failed operation on the server. It does not block.
+	OnError func(ctx context.Context, what string, err error)
+	// OnLost reports an outcome that the engine ignored, or may have ignored, because the
+	// job was reassigned. It does not block. Nil disables the report. An engine that cannot
+	// detect this does not call it.
+	OnLost func(ctx context.Context, a Attempt, err error)
 }
 
-// Query chooses records.
+// Query selects records.
 type Query struct {
-	// State is the state that they are in.
+	// State is the state of the records.
 	State State
-	// Kind is the kind that they are of; "" is all.
+	// Kind is the kind of the records; "" is any kind.
 	Kind string
-	// After is the id of the last record of the page before, a UUID; "" begins.
+	// After is the ID of the last record of the previous page, a UUID; "" is the first
+	// page.
 	After string
-	// Limit is the length of a page, at least 1.
+	// Limit is the page size, at least 1.
 	Limit int
 }
 
-// InterfaceVersion counts the changes of this package after which an engine that still
-// compiles might do the wrong thing.
+// InterfaceVersion is the version of this package. It increases with each change that
+// breaks engines at run time although they still compile.
 const InterfaceVersion = 1
 
-// Capabilities say what an engine promises.
+// Capabilities describe an engine.
 type Capabilities struct {
-	// Interface is the InterfaceVersion for which the engine was written: the number
-	// itself, since the constant is whatever the program was built with. 0 is 1. Any
-	// other version than this package's ends the start.
+	// Interface is the InterfaceVersion that the engine implements. Write the number
+	// itself, not the constant; 0 is 1. Startup fails if it differs from InterfaceVersion.
 	Interface int
-	// Name is for people, such as "outbox on postgres".
+	// Name is a display name, such as "outbox on postgres".
 	Name string
-	// Transactional says that Insert takes part in the database transaction that its
-	// context carries.
+	// Transactional reports that Insert joins the database transaction of its context.
 	Transactional bool
-	// TakeOver is how long after its worker has died a job is given to another one, at
-	// most, where others work.
-	TakeOver time.Duration
+	// TakeoverTimeout is the maximum time between the crash of a worker and the
+	// reassignment of its jobs, if another worker is running.
+	TakeoverTimeout time.Duration
 }
 
-// Engine keeps jobs. It is safe for concurrent use. A method ends with the error of its
-// context when that ends.
+// Engine stores and assigns jobs. It is safe for concurrent use. A method returns the
+// context's error when its context is done.
 type Engine interface {
 	Capabilities() Capabilities
-	// Insert stores jobs, all or none, in the database transaction that ctx carries where
-	// Capabilities.Transactional and there is one. An id that is there already, or twice
-	// among the jobs, is an error. It does not change what it is given.
+	// Insert stores all jobs or none. If the engine is transactional, it joins the
+	// database transaction of ctx, if any. An ID that exists already or occurs twice is an
+	// error. Insert does not modify jobs.
 	Insert(ctx context.Context, jobs []Job) error
-	// Work gives jobs to w.Run until ctx ends, then waits for the attempts that run,
-	// settles them, and returns. Outages of the server are told to w.Failed, and ridden
-	// out; an error means that it could not begin. It may be called again, also while
-	// another call of it goes on.
+	// Work passes jobs to w.Run until ctx is canceled, then waits for running attempts and
+	// stores their outcomes.
+	//
+	// It reports server outages to w.OnError and continues; it returns an error only if it
+	// cannot start. It may be called repeatedly and concurrently.
 	Work(ctx context.Context, w Work) error
-	// Get returns a job. Package job asks it, and Replay and Delete, for UUIDs only.
+	// Get returns a job. Package job passes only UUIDs to Get, Replay and Delete.
 	Get(ctx context.Context, id string) (Record, error)
-	// List returns a page of records in the order of their ids, which is that of their
-	// making.
+	// List returns a page of records ordered by ID, which is the order of creation.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// Replay lets a dead job wait again, from its first attempt on, at once. The error is
-	// ErrState where it is not dead.
+	// Replay returns a dead job to the queue, with its attempts reset. It returns ErrState
+	// if the job is not dead.
 	Replay(ctx context.Context, id string) error
-	// Delete removes a job that is waiting or dead. The error is ErrState where it is
-	// running, or done and not forgotten.
+	// Delete removes a waiting or dead job. It returns ErrState if the job is running, or
+	// is done and still stored.
 	Delete(ctx context.Context, id string) error
-	// Ping asks the server for an answer.
+	// Ping checks that the server responds.
 	Ping(ctx context.Context) error
-	// Close lets go of what the engine has opened by itself. Work has returned before.
-	// Every method but Capabilities and Close gives ErrClosed from then on.
+	// Close releases the resources that the engine opened itself. The caller must wait for
+	// Work to return first. After Close, every method except Capabilities and Close returns
+	// ErrClosed.
 	Close() error
 }

@@ -44,7 +44,7 @@ var calls = []call{
 
 var callChecks = []check{
 	{"Calls/TraitsAreWhole", func(t *testing.T, e *env) {
-		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.TakeOver <= 0 {
+		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.TakeoverTimeout <= 0 {
 			t.Errorf("Capabilities = %+v, want a name and a time of taking over", capabilities)
 		}
 		if got := e.Capabilities().Interface; got != driver.InterfaceVersion {
@@ -81,14 +81,14 @@ var callChecks = []check{
 		for _, c := range calls {
 			is(t, c.name+" after Close", c.do(r.ctx, r.Engine, xutil.UUID().V7()), driver.ErrClosed)
 		}
-		ctx, cancel := context.WithTimeout(r.ctx, e.h.Patience)
+		ctx, cancel := context.WithTimeout(r.ctx, e.h.Timeout)
 		defer cancel()
 		err := r.Work(ctx, driver.Work{
-			Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: e.h.Longest,
+			Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: e.h.MaxDuration,
 			Run: func(context.Context, driver.Attempt) driver.Outcome {
 				return driver.Outcome{}
 			},
-			Failed: func(context.Context, string, error) {},
+			OnError: func(context.Context, string, error) {},
 		})
 		is(t, "Work after Close", err, driver.ErrClosed)
 		if err := r.Close(); err != nil && !errors.Is(err, driver.ErrClosed) {

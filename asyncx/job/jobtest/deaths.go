@@ -10,8 +10,8 @@ import (
 // mortal skips the check where the harness cannot let a worker die.
 func mortal(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return func(t *testing.T, e *env) {
-		if e.Vanish == nil {
-			t.Skip("the harness has no Vanish")
+		if e.Disconnect == nil {
+			t.Skip("the harness has no Disconnect")
 		}
 		run(t, e)
 	}
@@ -20,8 +20,8 @@ func mortal(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 // frozen skips the check where the harness cannot bring a worker back either.
 func frozen(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return mortal(func(t *testing.T, e *env) {
-		if e.Return == nil {
-			t.Skip("the harness has no Return")
+		if e.Reconnect == nil {
+			t.Skip("the harness has no Reconnect")
 		}
 		run(t, e)
 	})
@@ -32,9 +32,9 @@ func frozen(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 func (w *worker) takenOver(t *testing.T, died time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
-	if late := time.Since(died) - w.e.Capabilities().TakeOver - w.e.h.Slack - poll; late > 5*time.Second {
+	if late := time.Since(died) - w.e.Capabilities().TakeoverTimeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
 		t.Errorf("the job was taken over %s after the promised %s",
-			late, w.e.Capabilities().TakeOver)
+			late, w.e.Capabilities().TakeoverTimeout)
 	}
 	return a
 }
@@ -44,7 +44,7 @@ func (a *attempt) ends(t *testing.T, e *env) {
 	t.Helper()
 	select {
 	case <-a.ctx.Done():
-	case <-time.After(e.h.Patience):
+	case <-time.After(e.h.Timeout):
 		t.Errorf("the context of attempt %d goes on although the job is somebody else's", a.Number)
 	}
 }
@@ -55,7 +55,7 @@ var deathChecks = []check{
 		peer := e.connect(t)
 		peer.insert(t, j)
 		lost := e.work(t).nextOf(t, j.ID, 1)
-		e.Vanish(t)
+		e.Disconnect(t)
 		died := time.Now()
 		w := peer.work(t)
 		a := w.takenOver(t, died, j.ID, 2)
@@ -73,17 +73,17 @@ var deathChecks = []check{
 		peer := e.connect(t)
 		peer.insert(t, j)
 		lost := e.work(t).nextOf(t, j.ID, 1)
-		e.Vanish(t)
+		e.Disconnect(t)
 		w := peer.work(t)
 		first := w.nextOf(t, j.ID, 2)
-		first.finish(giveBack(0))
+		first.finish(release(0))
 		second := w.nextOf(t, j.ID, 2)
 		second.finish(retry(0))
 		third := w.nextOf(t, j.ID, 3)
 		third.ok()
-		if lost.Died || !first.Died || second.Died || third.Died {
-			t.Errorf("Died = %t at first, %t after the death, %t once that was given back, %t after a failure; want the second one only",
-				lost.Died, first.Died, second.Died, third.Died)
+		if lost.TakenOver || !first.TakenOver || second.TakenOver || third.TakenOver {
+			t.Errorf("TakenOver = %t at first, %t after the death, %t once that was given back, %t after a failure; want the second one only",
+				lost.TakenOver, first.TakenOver, second.TakenOver, third.TakenOver)
 		}
 		peer.awaitDone(t, j.ID)
 	})},
@@ -95,7 +95,7 @@ var deathChecks = []check{
 		for number := range 2 {
 			w := r.work(t)
 			w.nextOf(t, j.ID, number+1)
-			r.Vanish(t)
+			r.Disconnect(t)
 			next := e.connect(t)
 			r = &next
 		}
@@ -110,7 +110,7 @@ var deathChecks = []check{
 		for range 4 {
 			w.next(t)
 		}
-		e.Vanish(t)
+		e.Disconnect(t)
 		second := peer.work(t)
 		numbers := map[string]int{}
 		for range all {
@@ -139,7 +139,7 @@ var deathChecks = []check{
 			other.ok()
 		case <-a.ctx.Done():
 			t.Error("the context of the attempt has ended")
-		case <-time.After(2*e.Capabilities().TakeOver + e.h.Slack):
+		case <-time.After(2*e.Capabilities().TakeoverTimeout + e.h.LateTolerance):
 		}
 		a.ok()
 		peer.awaitDone(t, j.ID)
@@ -148,7 +148,7 @@ var deathChecks = []check{
 	{"Death/ALateSuccessDoesNotCount", frozen(func(t *testing.T, e *env) {
 		a, lost, w, peer := revived(t, e)
 		lost.ok()
-		pass(e.h.Slack + 4*poll)
+		pass(e.h.LateTolerance + 4*poll)
 		if r := peer.wantState(t, a.ID, driver.Running); r.Attempt != 2 {
 			t.Errorf("attempt = %d, want 2", r.Attempt)
 		}
@@ -161,8 +161,8 @@ var deathChecks = []check{
 	})},
 	{"Death/ALateFailureDoesNotCount", frozen(func(t *testing.T, e *env) {
 		a, lost, w, peer := revived(t, e)
-		lost.finish(bury("from the grave"))
-		pass(e.h.Slack + 4*poll)
+		lost.finish(discard("from the grave"))
+		pass(e.h.LateTolerance + 4*poll)
 		peer.wantState(t, a.ID, driver.Running)
 		a.ok()
 		peer.awaitDone(t, a.ID)
@@ -176,9 +176,9 @@ var deathChecks = []check{
 		w := e.work(t)
 		e.insert(t, j)
 		lost := w.nextOf(t, j.ID, 1)
-		e.Vanish(t)
+		e.Disconnect(t)
 		lost.ends(t, e)
-		e.Return(t)
+		e.Reconnect(t)
 		lost.finish(retry(0))
 		later := newJob(ofKind("kind.later"))
 		peer.insert(t, later)
@@ -203,11 +203,11 @@ func revived(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) 
 	peer.insert(t, j)
 	first := e.work(t)
 	lost = first.nextOf(t, j.ID, 1)
-	e.Vanish(t)
+	e.Disconnect(t)
 	w = peer.work(t)
 	a = w.nextOf(t, j.ID, 2)
 	lost.ends(t, e)
 	first.cancel() // it takes nothing that the second leaves
-	e.Return(t)
+	e.Reconnect(t)
 	return a, lost, w, peer
 }

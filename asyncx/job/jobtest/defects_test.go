@@ -85,7 +85,7 @@ var storeDefects = map[string]defect{
 		}
 		ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
 			if !own[a.ID] {
-				return driver.Outcome{Verdict: driver.Return, Wait: 100 * time.Millisecond}
+				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
 			return run(ctx, a)
 		})(b)
@@ -197,7 +197,7 @@ var orderDefects = map[string]defect{
 			w.Kinds = append(slices.Clone(own), "kind.other")
 			w.Run = func(ctx context.Context, a driver.Attempt) driver.Outcome {
 				if !slices.Contains(own, a.Kind) {
-					return driver.Outcome{Verdict: driver.Retry, Wait: time.Second}
+					return driver.Outcome{Action: driver.Retry, Wait: time.Second}
 				}
 				return run(ctx, a)
 			}
@@ -205,8 +205,8 @@ var orderDefects = map[string]defect{
 		}
 	}, []string{"Order/JobsOfOtherKindsStayAsTheyAre"}},
 	"runs twice": {settled(func(a driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Succeed && a.Number == 1 {
-			o.Verdict = driver.Retry
+		if o.Action == driver.Complete && a.Number == 1 {
+			o.Action = driver.Retry
 		}
 	}), []string{
 		"Store/AJobIsRunOnceAsItWasStored", "Crowd/EachJobRunsOnceWhoeverTakesIt",
@@ -225,28 +225,28 @@ var orderDefects = map[string]defect{
 		"Outcome/AnErrorIsKeptAsItIs",
 	}},
 	"the engine buries": {settled(func(a driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Retry && a.Number >= a.MaxAttempts {
-			o.Verdict = driver.Bury
+		if o.Action == driver.Retry && a.Number >= a.MaxAttempts {
+			o.Action = driver.Discard
 		}
 	}), []string{"Outcome/RetriesCountAndOnlyTheWorkerEndsThem"}},
 	"a retry keeps its place": {settled(func(_ driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Retry {
+		if o.Action == driver.Retry {
 			<-time.After(min(o.Wait, 5*time.Second))
 		}
 	}), []string{"Outcome/ARetryDoesNotHoldUpOthers"}},
 	"the dead rise": {settled(func(_ driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Bury {
-			o.Verdict = driver.Retry
+		if o.Action == driver.Discard {
+			o.Action = driver.Retry
 		}
 	}), []string{"Outcome/ABuriedJobIsDeadWithItsError", "Stop/SettlesADeath"}},
 	"snoozes count": {settled(func(_ driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Return {
-			o.Verdict = driver.Retry
+		if o.Action == driver.Release {
+			o.Action = driver.Retry
 		}
 	}), []string{"Outcome/AReturnGivesTheNumberBack", "Stop/WhatIsGivenBackIsForOthersAtOnce"}},
 	"the dead are lost": {settled(func(_ driver.Attempt, o *driver.Outcome) {
-		if o.Verdict == driver.Bury {
-			o.Verdict = driver.Succeed
+		if o.Action == driver.Discard {
+			o.Action = driver.Complete
 		}
 	}), []string{"Crowd/OutcomesOfManyAreAllKept"}},
 	"a replay goes on counting": {func(b *broken) {
@@ -319,11 +319,11 @@ var workerDefects = map[string]defect{
 		"Death/AllJobsOfADeadWorkerAreTakenOver",
 	}},
 	"deaths are secret": {
-		numbered(func(a *driver.Attempt) { a.Died = false }),
+		numbered(func(a *driver.Attempt) { a.TakenOver = false }),
 		[]string{"Death/ATakeOverIsToldOnce"},
 	},
 	"dead for ever": {
-		numbered(func(a *driver.Attempt) { a.Died = a.Number > 1 }),
+		numbered(func(a *driver.Attempt) { a.TakenOver = a.Number > 1 }),
 		[]string{"Death/ATakeOverIsToldOnce"},
 	},
 	"no sign of life": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt,
@@ -347,7 +347,7 @@ var workerDefects = map[string]defect{
 		var lost atomic.Bool
 		ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
 			if lost.Load() {
-				return driver.Outcome{Verdict: driver.Return, Wait: 100 * time.Millisecond}
+				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
 			o := run(ctx, a)
 			lost.CompareAndSwap(false, ctx.Err() != nil)
@@ -367,7 +367,7 @@ var workerDefects = map[string]defect{
 	) driver.Outcome {
 		o := run(ctx, a)
 		if work.Err() != nil {
-			o.Verdict = driver.Return
+			o.Action = driver.Release
 		}
 		return o
 	}), []string{
@@ -380,7 +380,7 @@ var workerDefects = map[string]defect{
 			ahead, cancel := context.WithTimeout(context.WithoutCancel(ctx), 200*time.Millisecond)
 			defer cancel()
 			w.Run = func(context.Context, driver.Attempt) driver.Outcome {
-				return driver.Outcome{Verdict: driver.Retry}
+				return driver.Outcome{Action: driver.Retry}
 			}
 			return errors.Join(err, b.right.Work(ahead, w))
 		}
@@ -442,7 +442,7 @@ var workerDefects = map[string]defect{
 		}
 	}, []string{"Calls/NoGoroutineIsLeft"}},
 	"silent": {
-		worked(func(w *driver.Work) { w.Failed = func(context.Context, string, error) {} }),
+		worked(func(w *driver.Work) { w.OnError = func(context.Context, string, error) {} }),
 		[]string{
 			"Outage/TheWorkGoesOnAfterwards",
 		},
@@ -450,17 +450,17 @@ var workerDefects = map[string]defect{
 	"never again": {func(b *broken) {
 		var failed atomic.Bool
 		b.work = func(ctx context.Context, w driver.Work) error {
-			run, told := w.Run, w.Failed
-			w.Failed = func(ctx context.Context, what string, err error) {
+			run, told := w.Run, w.OnError
+			w.OnError = func(ctx context.Context, what string, err error) {
 				failed.Store(errors.Is(err, memory.ErrAway))
 				told(ctx, what, err)
 			}
 			w.Run = func(ctx context.Context, a driver.Attempt) driver.Outcome {
 				if failed.Load() {
-					return driver.Outcome{Verdict: driver.Return, Wait: 100 * time.Millisecond}
+					return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 				}
 				o := run(ctx, a)
-				o.Verdict = driver.Return
+				o.Action = driver.Release
 				return o
 			}
 			return b.right.Work(ctx, w)

@@ -148,8 +148,8 @@ func (r *replica) awaitDone(t *testing.T, id string) {
 func (r *replica) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for begin := time.Now(); !ok(); pass(10 * time.Millisecond) {
-		if time.Since(begin) > r.e.h.Patience {
-			t.Fatalf("after %s it is not so that %s", r.e.h.Patience, what)
+		if time.Since(begin) > r.e.h.Timeout {
+			t.Fatalf("after %s it is not so that %s", r.e.h.Timeout, what)
 		}
 	}
 }

@@ -19,9 +19,9 @@ func TestTheMemoryPasses(t *testing.T) {
 				Connect: func(testing.TB) jobtest.Replica {
 					e := m.Connect()
 					return jobtest.Replica{
-						Engine: e,
-						Vanish: func(testing.TB) { e.SetAway(true) },
-						Return: func(testing.TB) { e.SetAway(false) },
+						Engine:     e,
+						Disconnect: func(testing.TB) { e.SetAway(true) },
+						Reconnect:  func(testing.TB) { e.SetAway(false) },
 					}
 				},
 				Stop:  func(testing.TB) { m.SetDown(true) },

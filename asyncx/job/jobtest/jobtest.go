@@ -20,72 +20,70 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// Store is a place for jobs.
+// Store creates engines on one store of jobs.
 type Store struct {
-	// Connect returns a replica of its own on the store at each call. What it opens
-	// beside the engine ends with the test.
+	// Connect returns a new replica on the store at each call. It releases everything that
+	// it opens, except the engine, at the end of the test.
 	Connect func(tb testing.TB) Replica
 
-	// Stop takes the server away and Start brings it back with all its jobs, for the
-	// checks of outages. Nil, as for a store in the process, leaves them out.
+	// Stop stops the server, and Start restarts it with all its jobs, for the outage
+	// checks. Nil, as for a store in the process, skips them.
 	Stop, Start func(tb testing.TB)
 }
 
-// Replica is an engine and what belongs to it. The suite closes the engine, once its work
-// has ended.
+// Replica is an engine with its context. The suite closes the engine after its work has
+// returned.
 type Replica struct {
 	Engine driver.Engine
 
-	// Context carries what the engine's methods need, such as the database. Nil is that
-	// of the test.
+	// Context is passed to the engine's methods and carries values such as the database.
+	// Nil is the context of the test.
 	Context context.Context // as an application's does
 
-	// Vanish cuts the engine off from the store as if its process had died: no call of it
-	// arrives any longer. It does not wait for its work. Nil leaves the checks of dead
-	// workers out.
-	Vanish func(tb testing.TB)
+	// Disconnect makes every later call of the engine fail, as if its process had crashed.
+	// It does not wait for running work. Nil skips the checks of crashed workers.
+	Disconnect func(tb testing.TB)
 
-	// Return undoes Vanish, as for a process that was frozen or unreachable. Nil leaves
-	// the checks of those out.
-	Return func(tb testing.TB)
+	// Reconnect reverts Disconnect, as for a process that was suspended or unreachable.
+	// Nil skips the checks of such workers.
+	Reconnect func(tb testing.TB)
 }
 
-// Harness supplies one engine under test.
+// Harness describes the engine under test.
 type Harness struct {
-	// Open returns a store that is new and empty.
+	// Open returns a new, empty store.
 	Open func(tb testing.TB) Store
 
-	// Transaction runs fn in a transaction of the replica's database, which is rolled
-	// back where fn returns an error, and is a savepoint where ctx is in a transaction
-	// already. Nil is xdb.Transaction. Engines that are not transactional need none.
+	// Transaction runs fn in a transaction of the replica's database, or in a savepoint if
+	// ctx is in a transaction already. It rolls back if fn returns an error. Nil is
+	// xdb.Transaction. Only transactional engines need it.
 	Transaction func(ctx context.Context, fn func(ctx context.Context) error) error
 
-	// Slack is how late the engine may be with what it does at some time, beyond
-	// Driver.Work's Poll; 0 is 500 ms.
-	Slack time.Duration
+	// LateTolerance is how late the engine may act, in addition to Work.PollInterval; 0 is
+	// 500 ms.
+	LateTolerance time.Duration
 
-	// Tick is how early the engine may be, and how coarse its times are; 0 is 20 ms.
-	Tick time.Duration
+	// EarlyTolerance is how early the engine may act, and the resolution of its times; 0 is
+	// 20 ms.
+	EarlyTolerance time.Duration
 
-	// Longest is what the suite gives as the longest time of an attempt; 0 is 2 s. It
-	// matters to an engine that takes a worker for dead once that has gone by.
-	Longest time.Duration
+	// MaxDuration is the Work.MaxDuration that the suite passes; 0 is 2 s. It matters to an
+	// engine that takes over a job after this time.
+	MaxDuration time.Duration
 
-	// Patience is how long the suite waits for what must happen at some time; 0 is 30 s.
-	// A machine may be busy.
-	Patience time.Duration
+	// Timeout is how long the suite waits for an expected event; 0 is 30 s.
+	Timeout time.Duration
 
-	// Serial says that the checks disturb one another and are not to run at the same
-	// time.
-	Serial bool
+	// Sequential runs the checks one after the other instead of in parallel.
+	Sequential bool
 
-	// Source says where the store came from, and Server what it says it is, for the table
-	// that ends the project's test run. Without a source the run is not reported.
+	// Source is the origin of the store, and Server its version, for the table at the end of
+	// the project's test run. The run is not reported without a Source.
 	Source, Server string
 
-	// Lawful names the checks that the engine does not pass and need not, each with the
+	// Differences names the checks that the engine does not need to pass, each with the
 	// reason. An unknown name or an empty reason fails the suite.
-	Lawful map[string]string
+	Differences map[string]string
 }
 
 // check is one part of the definition.
@@ -103,7 +101,7 @@ func checks() []check {
 	)
 }
 
-// Checks returns the names of all checks, for Harness.Lawful.
+// Checks returns the names of all checks, for Harness.Differences.
 func Checks() []string {
 	var names []string
 	for _, c := range checks() {
@@ -112,16 +110,16 @@ func Checks() []string {
 	return names
 }
 
-// Run runs every check as a subtest of t, in parallel unless Harness.Serial.
+// Run runs every check as a subtest of t, in parallel unless Harness.Sequential.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	h.defaults()
-	for name, reason := range h.Lawful {
+	for name, reason := range h.Differences {
 		if !slices.Contains(Checks(), name) {
-			t.Errorf("Lawful names %q, which is no check", name)
+			t.Errorf("Differences contains %q, which is not a check", name)
 		}
 		if strings.TrimSpace(reason) == "" {
-			t.Errorf("Lawful gives no reason for %q", name)
+			t.Errorf("Differences contains no reason for %q", name)
 		}
 	}
 	notes := &notes{}
@@ -131,10 +129,10 @@ func Run(t *testing.T, h Harness) {
 	t.Run("suite", func(t *testing.T) {
 		for _, c := range checks() {
 			t.Run(c.name, func(t *testing.T) {
-				if reason, ok := h.Lawful[c.name]; ok {
-					t.Skip("lawful difference: " + reason)
+				if reason, ok := h.Differences[c.name]; ok {
+					t.Skip("declared difference: " + reason)
 				}
-				if !h.Serial {
+				if !h.Sequential {
 					t.Parallel()
 				}
 				c.run(t, newEnv(t, h, notes))
@@ -149,16 +147,16 @@ func (h *Harness) defaults() {
 			return xdb.Transaction(ctx, fn)
 		}
 	}
-	if h.Slack == 0 {
-		h.Slack = 500 * time.Millisecond
+	if h.LateTolerance == 0 {
+		h.LateTolerance = 500 * time.Millisecond
 	}
-	if h.Tick == 0 {
-		h.Tick = 20 * time.Millisecond
+	if h.EarlyTolerance == 0 {
+		h.EarlyTolerance = 20 * time.Millisecond
 	}
-	if h.Patience == 0 {
-		h.Patience = 30 * time.Second
+	if h.Timeout == 0 {
+		h.Timeout = 30 * time.Second
 	}
-	if h.Longest == 0 {
-		h.Longest = 2 * time.Second
+	if h.MaxDuration == 0 {
+		h.MaxDuration = 2 * time.Second
 	}
 }

@@ -32,9 +32,9 @@ func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest
 			Connect: func(testing.TB) jobtest.Replica {
 				e := m.Connect()
 				return jobtest.Replica{
-					Engine: wrap(m, e),
-					Vanish: func(testing.TB) { e.SetAway(true) },
-					Return: func(testing.TB) { e.SetAway(false) },
+					Engine:     wrap(m, e),
+					Disconnect: func(testing.TB) { e.SetAway(true) },
+					Reconnect:  func(testing.TB) { e.SetAway(false) },
 				}
 			},
 			Stop:  func(testing.TB) { m.SetDown(true) },
@@ -53,10 +53,10 @@ func TestARunIsReported(t *testing.T) {
 	t.Setenv("PLINTH_TEST_REPORT", dir)
 	t.Run("run", func(t *testing.T) {
 		h := harness(right)
-		h.Source, h.Server, h.Lawful = "in process", "this process", map[string]string{}
+		h.Source, h.Server, h.Differences = "in process", "this process", map[string]string{}
 		for _, name := range jobtest.Checks() {
 			if name != "Crowd/EachJobRunsOnceWhoeverTakesIt" {
-				h.Lawful[name] = "only the report is tested"
+				h.Differences[name] = "only the report is tested"
 			}
 		}
 		jobtest.Run(t, h)
@@ -94,7 +94,7 @@ func TestBroken(t *testing.T) {
 		d.breaks(b)
 		return b
 	})
-	h.Patience = 3 * time.Second
+	h.Timeout = 3 * time.Second
 	jobtest.Run(t, h)
 }
 
@@ -104,7 +104,7 @@ func TestLawful(t *testing.T) {
 	}
 	name, reason, _ := strings.Cut(*lawfulFlag, "=")
 	h := harness(right)
-	h.Lawful = map[string]string{name: reason}
+	h.Differences = map[string]string{name: reason}
 	jobtest.Run(t, h)
 }
 
@@ -186,11 +186,11 @@ func TestADifferenceIsACheckAndHasAReason(t *testing.T) {
 	}{
 		{
 			name: "an unknown check", lawful: "Nonsense=so it is",
-			want: `Lawful names "Nonsense", which is no check`,
+			want: `Differences contains "Nonsense", which is not a check`,
 		},
 		{
 			name: "no reason", lawful: "Calls/PingAnswers= ",
-			want: `Lawful gives no reason for "Calls/PingAnswers"`,
+			want: `Differences contains no reason for "Calls/PingAnswers"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -82,7 +82,7 @@ var listChecks = []check{
 		all := jobs(4)
 		e.insert(t, all[0])
 		w := e.work(t)
-		w.next(t).finish(driver.Outcome{Verdict: driver.Bury, Error: "no"})
+		w.next(t).finish(driver.Outcome{Action: driver.Discard, Error: "no"})
 		e.awaitState(t, all[0].ID, driver.Dead)
 		e.insert(t, all[1])
 		running := w.nextOf(t, all[1].ID, 1)
@@ -101,7 +101,7 @@ var listChecks = []check{
 			j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"}
 		})
 		e.insert(t, j)
-		e.work(t).next(t).finish(driver.Outcome{Verdict: driver.Bury, Error: "it is no good"})
+		e.work(t).next(t).finish(driver.Outcome{Action: driver.Discard, Error: "it is no good"})
 		got := e.awaitState(t, j.ID, driver.Dead)
 		page := e.list(t, driver.Query{State: driver.Dead, Kind: kind, Limit: 1})
 		if len(page) != 1 {

@@ -13,7 +13,7 @@ import (
 var orderChecks = []check{
 	{"Order/ADelayIsWaitedFor", func(t *testing.T, e *env) {
 		w := e.work(t)
-		wait := e.h.Tick + 800*time.Millisecond
+		wait := e.h.EarlyTolerance + 800*time.Millisecond
 		begin := time.Now()
 		late := newJob(delay(wait))
 		e.insert(t, late)

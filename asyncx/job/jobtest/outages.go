@@ -30,8 +30,8 @@ func (r *replica) recovers(t *testing.T, j driver.Job) {
 		if _, gone := r.Get(r.ctx, j.ID); err == nil || gone == nil {
 			return
 		}
-		if time.Since(begin) > r.e.h.Patience {
-			t.Fatalf("Insert, %s after the server is back: %v", r.e.h.Patience, err)
+		if time.Since(begin) > r.e.h.Timeout {
+			t.Fatalf("Insert, %s after the server is back: %v", r.e.h.Timeout, err)
 		}
 	}
 }
@@ -44,7 +44,7 @@ var outageChecks = []check{
 		w.nextOf(t, first.ID, 1).ok()
 		e.awaitDone(t, first.ID)
 		e.store.Stop(t)
-		e.eventually(t, "Failed is told of the outage",
+		e.eventually(t, "OnError is told of the outage",
 			func() bool { return len(w.failures()) > 0 })
 		for _, c := range calls {
 			ctx, cancel := context.WithTimeout(e.ctx, 5*time.Second)
@@ -72,7 +72,7 @@ var outageChecks = []check{
 		a := w.nextOf(t, j.ID, 1)
 		e.store.Stop(t)
 		a.ok()
-		e.eventually(t, "Failed is told of the outage",
+		e.eventually(t, "OnError is told of the outage",
 			func() bool { return len(w.failures()) > 0 })
 		e.store.Start(t)
 		e.recovers(t, newJob(ofKind("kind.other")))
@@ -87,7 +87,7 @@ var outageChecks = []check{
 				is(t, "Get of what is done", orNotFound(err), driver.ErrNotFound)
 				return
 			}
-			if time.Since(begin) > e.h.Patience+e.Capabilities().TakeOver {
+			if time.Since(begin) > e.h.Timeout+e.Capabilities().TakeoverTimeout {
 				t.Fatalf("the job is %s", r.State)
 			}
 		}
@@ -102,8 +102,8 @@ var outageChecks = []check{
 		a.ok()
 		select {
 		case <-w.ended:
-		case <-time.After(e.h.Patience):
-			t.Errorf("Work does not return within %s of a stop during an outage", e.h.Patience)
+		case <-time.After(e.h.Timeout):
+			t.Errorf("Work does not return within %s of a stop during an outage", e.h.Timeout)
 		}
 		e.store.Start(t)
 		e.recovers(t, newJob(ofKind("kind.other")))

@@ -10,16 +10,16 @@ import (
 
 // retry is an outcome that lets the job be tried again.
 func retry(wait time.Duration) driver.Outcome {
-	return driver.Outcome{Verdict: driver.Retry, Wait: wait, Error: "not this time"}
+	return driver.Outcome{Action: driver.Retry, Wait: wait, Error: "not this time"}
 }
 
 // giveBack is an outcome as if the attempt had not been.
-func giveBack(wait time.Duration) driver.Outcome {
-	return driver.Outcome{Verdict: driver.Return, Wait: wait}
+func release(wait time.Duration) driver.Outcome {
+	return driver.Outcome{Action: driver.Release, Wait: wait}
 }
 
 // bury is an outcome that ends the job.
-func bury(text string) driver.Outcome { return driver.Outcome{Verdict: driver.Bury, Error: text} }
+func discard(text string) driver.Outcome { return driver.Outcome{Action: driver.Discard, Error: text} }
 
 var outcomeChecks = []check{
 	{"Outcome/ARetryWaits", func(t *testing.T, e *env) {
@@ -27,7 +27,7 @@ var outcomeChecks = []check{
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
-		wait := e.h.Tick + 800*time.Millisecond
+		wait := e.h.EarlyTolerance + 800*time.Millisecond
 		begin := time.Now()
 		a.finish(retry(wait))
 		a = w.nextOf(t, j.ID, 2)
@@ -81,7 +81,7 @@ var outcomeChecks = []check{
 		e.insert(t, j)
 		w := e.work(t)
 		w.nextOf(t, j.ID, 1).finish(retry(0))
-		w.nextOf(t, j.ID, 2).finish(bury("the last word"))
+		w.nextOf(t, j.ID, 2).finish(discard("the last word"))
 		r := e.awaitState(t, j.ID, driver.Dead)
 		sameJob(t, "the dead record", r.Job, j)
 		if r.Attempt != 2 || r.Error != "the last word" {
@@ -111,13 +111,13 @@ var outcomeChecks = []check{
 		e.insert(t, j)
 		w := e.work(t)
 		for range 4 {
-			w.nextOf(t, j.ID, 1).finish(giveBack(0))
+			w.nextOf(t, j.ID, 1).finish(release(0))
 		}
 		w.nextOf(t, j.ID, 1).finish(retry(0))
 		for range 4 {
-			w.nextOf(t, j.ID, 2).finish(giveBack(0))
+			w.nextOf(t, j.ID, 2).finish(release(0))
 		}
-		w.nextOf(t, j.ID, 2).finish(giveBack(time.Hour))
+		w.nextOf(t, j.ID, 2).finish(release(time.Hour))
 		if r := e.awaitState(t, j.ID, driver.Waiting); r.Attempt != 1 {
 			t.Errorf("attempt = %d after the second was given back, want 1", r.Attempt)
 		}
@@ -128,9 +128,9 @@ var outcomeChecks = []check{
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
-		wait := e.h.Tick + 800*time.Millisecond
+		wait := e.h.EarlyTolerance + 800*time.Millisecond
 		begin := time.Now()
-		a.finish(giveBack(wait))
+		a.finish(release(wait))
 		a = w.nextOf(t, j.ID, 1)
 		e.at(t, "the attempt after a return", time.Now(), begin.Add(wait))
 		a.ok()

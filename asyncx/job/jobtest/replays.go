@@ -18,7 +18,7 @@ func dead(t *testing.T, e *env) (driver.Job, *worker) {
 	e.insert(t, j)
 	w := e.work(t)
 	w.nextOf(t, j.ID, 1).finish(retry(0))
-	w.nextOf(t, j.ID, 2).finish(bury("no good"))
+	w.nextOf(t, j.ID, 2).finish(discard("no good"))
 	e.awaitState(t, j.ID, driver.Dead)
 	return j, w
 }
@@ -49,7 +49,7 @@ var replayChecks = []check{
 			a := w.nextOf(t, j.ID, 1)
 			sameJob(t, "the replayed attempt", a.Job, j)
 			a.finish(retry(0))
-			w.nextOf(t, j.ID, 2).finish(bury("no good again"))
+			w.nextOf(t, j.ID, 2).finish(discard("no good again"))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Attempt != 2 ||
 				r.Error != "no good again" {
 				t.Errorf("attempt, error = %d, %q; want 2, no good again", r.Attempt, r.Error)

@@ -48,13 +48,13 @@ var stopChecks = []check{
 	}},
 	{"Stop/SettlesADeath", func(t *testing.T, e *env) {
 		w, a := stopping(t, e)
-		a.finish(bury("no good"))
+		a.finish(discard("no good"))
 		w.returns(t)
 		e.wantState(t, a.ID, driver.Dead)
 	}},
 	{"Stop/WhatIsGivenBackIsForOthersAtOnce", func(t *testing.T, e *env) {
 		w, a := stopping(t, e)
-		a.finish(giveBack(0))
+		a.finish(release(0))
 		w.returns(t)
 		peer := e.connect(t)
 		begin := time.Now()
@@ -99,12 +99,12 @@ var stopChecks = []check{
 		done := make(chan error, 1)
 		go func() {
 			done <- e.Work(ctx, driver.Work{
-				Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: e.h.Longest,
+				Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: e.h.MaxDuration,
 				Run: func(context.Context, driver.Attempt) driver.Outcome {
 					t.Error("an attempt has begun after the stop")
 					return driver.Outcome{}
 				},
-				Failed: func(context.Context, string, error) {},
+				OnError: func(context.Context, string, error) {},
 			})
 		}()
 		select {
@@ -112,8 +112,8 @@ var stopChecks = []check{
 			if err != nil {
 				is(t, "Work with a context that has ended", err, context.Canceled)
 			}
-		case <-time.After(e.h.Patience):
-			t.Errorf("Work does not return within %s", e.h.Patience)
+		case <-time.After(e.h.Timeout):
+			t.Errorf("Work does not return within %s", e.h.Timeout)
 		}
 	}},
 	{"Stop/AnEngineCanWorkAgain", func(t *testing.T, e *env) {
@@ -141,7 +141,7 @@ var stopChecks = []check{
 // soon fails the test where something took as long as only the death of a worker may.
 func (e *env) soon(t *testing.T, what string, begin time.Time) {
 	t.Helper()
-	if took := time.Since(begin); took > e.h.Slack+5*time.Second {
+	if took := time.Since(begin); took > e.h.LateTolerance+5*time.Second {
 		t.Errorf("%s took %s", what, took)
 	}
 }

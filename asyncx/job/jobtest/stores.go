@@ -163,7 +163,7 @@ var storeChecks = []check{
 		if r.Attempt != 0 || r.Error != "" {
 			t.Errorf("a new job has attempt %d and error %q, want none", r.Attempt, r.Error)
 		}
-		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.Tick,
+		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.EarlyTolerance,
 			100*time.Millisecond) {
 			t.Errorf("RunAt is %s after CreatedAt, want the delay of 1s", wait)
 		}

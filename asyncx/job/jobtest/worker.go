@@ -34,7 +34,7 @@ type attempt struct {
 func (a *attempt) finish(o driver.Outcome) { a.end <- o }
 
 // ok lets the attempt succeed.
-func (a *attempt) ok() { a.finish(driver.Outcome{Verdict: driver.Succeed}) }
+func (a *attempt) ok() { a.finish(driver.Outcome{Action: driver.Complete}) }
 
 // work begins to take jobs, of the usual kind and one at a time. What it begins comes
 // from next; nothing ends before the check says how. It is stopped when the test ends.
@@ -53,7 +53,7 @@ func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 		case o := <-at.end: // it came first
 			return o
 		default:
-			return driver.Outcome{Verdict: driver.Return}
+			return driver.Outcome{Action: driver.Release}
 		}
 	}
 	w.start(t, r, run, change)
@@ -76,8 +76,8 @@ func (w *worker) start(
 ) {
 	t.Helper()
 	what := driver.Work{
-		Kinds: []string{kind}, Concurrency: 1, Poll: poll, Longest: w.e.h.Longest, Run: run,
-		Failed: w.fail,
+		Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: w.e.h.MaxDuration, Run: run,
+		OnError: w.fail,
 	}
 	for _, c := range change {
 		c(&what)
@@ -118,8 +118,8 @@ func (w *worker) returns(t *testing.T) {
 	t.Helper()
 	select {
 	case <-w.ended:
-	case <-time.After(w.e.h.Patience):
-		t.Fatalf("Work does not return within %s", w.e.h.Patience)
+	case <-time.After(w.e.h.Timeout):
+		t.Fatalf("Work does not return within %s", w.e.h.Timeout)
 	}
 	if w.err != nil {
 		t.Errorf("Work = %v, want nil", w.err)
@@ -134,8 +134,8 @@ func (w *worker) next(t *testing.T) *attempt {
 		return a
 	case <-w.ended:
 		t.Fatalf("Work has returned, with %v", w.err)
-	case <-time.After(w.e.h.Patience):
-		t.Fatalf("no attempt has begun within %s; failures: %v", w.e.h.Patience, w.failures())
+	case <-time.After(w.e.h.Timeout):
+		t.Fatalf("no attempt has begun within %s; failures: %v", w.e.h.Timeout, w.failures())
 	}
 	return nil
 }
@@ -158,14 +158,14 @@ func (w *worker) quiet(t *testing.T, why string) {
 	case a := <-w.begun:
 		t.Errorf("attempt %d at a job of kind %s has begun, %s", a.Number, a.Kind, why)
 		a.ok()
-	case <-time.After(w.e.h.Slack + 4*poll):
+	case <-time.After(w.e.h.LateTolerance + 4*poll):
 	}
 }
 
 // at checks the time of something that was not to happen before then.
 func (e *env) at(t *testing.T, what string, began, notBefore time.Time) {
 	t.Helper()
-	if early := notBefore.Sub(began); early > e.h.Tick {
+	if early := notBefore.Sub(began); early > e.h.EarlyTolerance {
 		t.Errorf("%s was %s early", what, early)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // ErrAway is what calls end with that do not arrive.
 var ErrAway = errors.New("memory: the store does not answer")
 
-// TakeOver is the time after which a worker is taken for dead.
-const TakeOver = 400 * time.Millisecond
+// TakeoverTimeout is the time after which a worker is taken for dead.
+const TakeoverTimeout = 400 * time.Millisecond
 
 // Store keeps jobs.
 type Store struct {
@@ -104,7 +104,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 func (r *Engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
 		Interface: 1, Name: "memory (a test double)",
-		Transactional: !r.m.loner, TakeOver: TakeOver,
+		Transactional: !r.m.loner, TakeoverTimeout: TakeoverTimeout,
 	}
 }
 
@@ -166,12 +166,12 @@ func (r *Engine) claim(
 			return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
 		})
 		died := e.State == driver.Running
-		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeOver), now
+		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeoverTimeout), now
 		e.Attempt++
 		e.holder++
 		a, holder = driver.Attempt{
 			Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt,
-			Died: died,
+			TakenOver: died,
 		}, e.holder
 		return nil
 	})
@@ -195,7 +195,7 @@ func (r *Engine) Work(ctx context.Context, w driver.Work) error {
 		}
 		e, a, holder, err := r.claim(ctx, w.Kinds)
 		if err != nil && ctx.Err() == nil {
-			w.Failed(ctx, "claim", err)
+			w.OnError(ctx, "claim", err)
 		}
 		if e != nil {
 			attempts.Go(func() {
@@ -208,7 +208,7 @@ func (r *Engine) Work(ctx context.Context, w driver.Work) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(w.Poll):
+		case <-time.After(w.PollInterval):
 		}
 	}
 }
@@ -224,17 +224,17 @@ func (r *Engine) attempt(
 	ended := make(chan struct{})
 	defer close(ended)
 	beats.Go(func() { // a renewal is no part of the attempt
-		until := time.Now().Add(TakeOver)
+		until := time.Now().Add(TakeoverTimeout)
 		for time.Now().Before(until) {
 			select {
 			case <-ended:
 				return
-			case <-time.After(TakeOver / 8):
+			case <-time.After(TakeoverTimeout / 8):
 			}
 			held := true
-			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeOver) },
+			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeoverTimeout) },
 				&held); err == nil && held {
-				until = time.Now().Add(TakeOver)
+				until = time.Now().Add(TakeoverTimeout)
 			}
 			if !held {
 				break
@@ -252,17 +252,17 @@ func (r *Engine) end(
 	for tries := 0; ; tries++ {
 		held := true
 		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) // also when ctx has ended
-		if err == nil && !held && w.Lost != nil {
-			w.Lost(ctx, a, errors.New("memory: the job is another worker's"))
+		if err == nil && !held && w.OnLost != nil {
+			w.OnLost(ctx, a, errors.New("memory: the job is another worker's"))
 		}
 		if err == nil {
 			return
 		}
-		w.Failed(ctx, "settle", err)
+		w.OnError(ctx, "settle", err)
 		if tries == 20 {
 			return
 		}
-		<-time.After(TakeOver / 8)
+		<-time.After(TakeoverTimeout / 8)
 	}
 }
 
@@ -279,12 +279,12 @@ func (r *Engine) hold(e *entry, holder int, do func(), held *bool) error {
 
 func (m *Store) settle(e *entry, o driver.Outcome) {
 	e.State, e.RunAt, e.Error = driver.Waiting, time.Now().Add(o.Wait), o.Error
-	switch o.Verdict {
-	case driver.Succeed:
+	switch o.Action {
+	case driver.Complete:
 		delete(m.jobs, e.ID)
-	case driver.Bury:
+	case driver.Discard:
 		e.State = driver.Dead
-	case driver.Return:
+	case driver.Release:
 		e.Attempt--
 	case driver.Retry:
 	}
