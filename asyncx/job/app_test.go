@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-// app is an application whose queue is a test double.
+// app is an application with a test double as its engine.
 type app struct {
 	reg   *xreg.Reg
 	store *memory.Store
@@ -53,178 +53,217 @@ func newApp(t *testing.T, options ...xoption.Option) *app {
 	return a
 }
 
-// run runs the application with the worker until the job has begun, and returns what it
-// ended with.
-func (a *app) run(t *testing.T, begun <-chan struct{}, tasks ...xmain.Task) error {
+// run runs the application and its worker until the job has started, stops it, and
+// returns the error of RunContext.
+func (a *app) run(t *testing.T, started <-chan struct{}, tasks ...xmain.Task) error {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- xmain.RunContext(ctx, a.reg, nil, nil, tasks...) }()
 	select {
-	case <-begun:
+	case <-started:
 		stop()
 		return <-done
 	case err := <-done:
 		return err
 	case <-time.After(30 * time.Second):
-		t.Fatal("the job does not begin")
+		t.Fatal("the job did not start")
 		return nil
 	}
 }
 
-func TestAWorkerLivesAndEndsWithItsApplication(t *testing.T) {
-	a := newApp(t)
-	k := job.NewKind[note]("note")
-	begun := make(chan struct{})
-	life := xhook.From(a.reg.Init.Ctx)
-	var last error
-	do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-		close(begun)
-		<-xhook.Draining(ctx)
-		<-time.After(50 * time.Millisecond)
-		last = ctx.Err()
-		return nil
-	})))
-	queue := job.MustGetQueue(a.reg.Init.Ctx)
-	id, err := k.Enqueue(a.reg.Init.Ctx, note{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	life.OnStop("look", func(ctx context.Context) error {
-		if _, err := queue.Get(ctx, id); !errors.Is(err, job.ErrNotFound) {
-			t.Errorf("at the end Get = %v, want the job done before the nodes are closed", err)
+func TestNew(t *testing.T) {
+	t.Run("completes running jobs before the nodes close", func(t *testing.T) {
+		a := newApp(t)
+		k := job.NewKind[note]("note")
+		started := make(chan struct{})
+		runningWorker := xhook.From(a.reg.Init.Ctx)
+		var last error
+		do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+			close(started)
+			<-xhook.Draining(ctx)
+			<-time.After(50 * time.Millisecond)
+			last = ctx.Err()
+			return nil
+		})))
+		queue := job.MustGetQueue(a.reg.Init.Ctx)
+		id, err := k.Enqueue(a.reg.Init.Ctx, note{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		runningWorker.OnStop("look", func(ctx context.Context) error {
+			if _, err := queue.Get(ctx, id); !errors.Is(err, job.ErrNotFound) {
+				t.Errorf("Get after shutdown = %v, want the job completed before the nodes close",
+					err)
+			}
+			return nil
+		})
+		if err := a.run(t, started, do); err != nil {
+			t.Errorf("RunContext = %v", err)
+		}
+		if last != nil {
+			t.Errorf("the context of the running job = %v, want nil", last)
+		}
+		if err := queue.CheckHealth(t.Context()); !errors.Is(err, job.ErrClosed) {
+			t.Errorf("CheckHealth after shutdown = %v, want %v", err, job.ErrClosed)
+		}
 	})
-	if err := a.run(t, begun, do); err != nil {
-		t.Errorf("RunContext = %v", err)
-	}
-	if last != nil {
-		t.Errorf("the context of the job that was waited for = %v, want it alive", last)
-	}
-	if err := queue.CheckHealth(t.Context()); !errors.Is(err, job.ErrClosed) {
-		t.Errorf("CheckHealth after the end = %v, want %v: the node is closed", err, job.ErrClosed)
-	}
+
+	t.Run("stops jobs when the application's shutdown timeout expires", func(t *testing.T) {
+		for _, tc := range []struct {
+			name   string
+			handle func(ctx context.Context, release <-chan struct{})
+			line   string
+		}{
+			{name: "returns when its context is canceled", handle: func(ctx context.Context,
+				_ <-chan struct{},
+			) {
+				<-ctx.Done()
+			}, line: "job released"},
+			{name: "ignores its context", handle: func(_ context.Context,
+				release <-chan struct{},
+			) {
+				<-release
+			}, line: "job abandoned"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				a := newApp(t, xoption.WithShutdownTimeout(time.Second))
+				k := job.NewKind[note]("note")
+				started, release := make(chan struct{}), make(chan struct{})
+				defer close(release)
+				do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+					close(started)
+					tc.handle(ctx, release)
+					return ctx.Err()
+				})))
+				id, err := k.Enqueue(a.reg.Init.Ctx, note{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := a.run(t, started, do); err != nil {
+					t.Errorf("RunContext = %v, want nil", err)
+				}
+				r, err := a.store.Connect().Get(t.Context(), id)
+				if err != nil || r.State != driver.Waiting || r.Attempt != 0 {
+					t.Errorf("the job is %s with attempt %d, %v; want it waiting with 0",
+						r.State, r.Attempt, err)
+				}
+				if !strings.Contains(a.log.String(), tc.line) {
+					t.Errorf("no log message %q:\n%s", tc.line, a.log)
+				}
+			})
+		}
+	})
+
+	t.Run("stops the application on a startup error", func(t *testing.T) {
+		a := newApp(t)
+		if err := a.run(t, nil, job.New()); !errors.Is(err, job.ErrOption) {
+			t.Errorf("RunContext = %v, want %v", err, job.ErrOption)
+		}
+	})
+
+	t.Run("runs alongside a test", func(t *testing.T) {
+		done := make(chan string, 1)
+		app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
+			xoption.WithNodes(xregnode.Node{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
+		app.Go(job.New(job.WithHandlers(
+			Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
+				var user User
+				err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error
+				done <- user.Name
+				return err
+			}))))
+		if err := signUp(app.Context(), "Ann"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case name := <-done:
+			if name != "Ann" {
+				t.Errorf("the job is for %q, want Ann", name)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("the job did not run")
+		}
+		waiting, err := job.MustGetQueue(app.Context()).List(app.Context(),
+			job.Query{State: job.StateWaiting})
+		if err != nil || len(waiting) != 0 {
+			t.Errorf("List = %v, %v; want no waiting job", waiting, err)
+		}
+	})
 }
 
-func TestTheApplicationsTimeCutsJobsOffToo(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		handle func(ctx context.Context, release <-chan struct{})
-		line   string
-	}{
-		{name: "one that ends with its context", handle: func(ctx context.Context,
-			_ <-chan struct{},
-		) {
-			<-ctx.Done()
-		}, line: "job put back"},
-		{name: "one that does not", handle: func(_ context.Context,
-			release <-chan struct{},
-		) {
-			<-release
-		}, line: "job left behind"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			a := newApp(t, xoption.WithShutdownTimeout(time.Second))
-			k := job.NewKind[note]("note")
-			begun, release := make(chan struct{}), make(chan struct{})
-			defer close(release)
-			do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-				close(begun)
-				tc.handle(ctx, release)
-				return ctx.Err()
-			})))
-			id, err := k.Enqueue(a.reg.Init.Ctx, note{})
-			if err != nil {
-				t.Fatal(err)
+func TestInit(t *testing.T) {
+	t.Run("fails startup if the engine does not open", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			open job.Opener
+			want error
+		}{
+			{name: "none", want: job.ErrOption},
+			{
+				name: "broken",
+				open: func(context.Context) (driver.Engine, error) { return nil, errBoom },
+				want: errBoom,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				_, err := xreg.New(t.Context(),
+					[]xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
+					xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
+					xoption.WithLogConfig(func(c *xlog.Config) {
+						c.Writer, c.Dir = io.Discard, ""
+					}))
+				if !errors.Is(err, tc.want) {
+					t.Errorf("New = %v, want %v", err, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("rejects and closes an engine with another interface version", func(t *testing.T) {
+		engine := futureEngine{memory.New().Connect()}
+		_, err := job.Init(func(context.Context) (driver.Engine, error) {
+			return engine, nil
+		})(t.Context())
+		if err == nil {
+			t.Fatal("Init accepted an engine with another interface version")
+		}
+		for _, want := range []string{
+			"version 2", "version 1",
+			"`go get github.com/plinthgo/plinth/asyncx@latest`",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("Init = %v, want an error that contains %q", err, want)
 			}
-			if err := a.run(t, begun, do); err != nil {
-				t.Errorf("RunContext = %v, want nil: nothing is lost", err)
-			}
-			r, err := a.store.Connect().Get(t.Context(), id)
-			if err != nil || r.State != driver.Waiting || r.Attempt != 0 {
-				t.Errorf("the job is %s with attempt %d, %v; want it to wait without one",
-					r.State, r.Attempt, err)
-			}
-			if !strings.Contains(a.log.String(), tc.line) {
-				t.Errorf("no line says %q:\n%s", tc.line, a.log)
-			}
-		})
-	}
+		}
+		if err := engine.Ping(t.Context()); !errors.Is(err, job.ErrClosed) {
+			t.Errorf("Ping = %v, want ErrClosed", err)
+		}
+	})
 }
 
-func TestAWorkerThatCannotBeginEndsTheApplication(t *testing.T) {
-	a := newApp(t)
-	if err := a.run(t, nil, job.New()); !errors.Is(err, job.ErrOption) {
-		t.Errorf("RunContext = %v, want %v", err, job.ErrOption)
-	}
-}
+// futureEngine implements a newer version of the interface.
+type futureEngine struct{ *memory.Engine }
 
-func TestAnEngineThatDoesNotOpenFailsTheStart(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		open job.Opener
-		want error
-	}{
-		{name: "none", want: job.ErrOption},
-		{
-			name: "broken", open: func(context.Context) (driver.Engine, error) { return nil, errBoom },
-			want: errBoom,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			_, err := xreg.New(t.Context(),
-				[]xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(tc.open)}},
-				xoption.WithoutEnvFile(), xoption.WithSnowflake(xsnowflake.WithNodeID(1)),
-				xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }))
-			if !errors.Is(err, tc.want) {
-				t.Errorf("New = %v, want %v", err, tc.want)
-			}
-		})
-	}
-}
-
-// future is an engine that was written for an interface that is not there yet.
-type future struct{ *memory.Engine }
-
-func (f future) Capabilities() driver.Capabilities {
+func (f futureEngine) Capabilities() driver.Capabilities {
 	capabilities := f.Engine.Capabilities()
 	capabilities.Interface = driver.InterfaceVersion + 1
 	return capabilities
 }
 
-func TestAnEngineOfAnotherInterfaceIsRefusedAndClosed(t *testing.T) {
-	engine := future{memory.New().Connect()}
-	_, err := job.Init(func(context.Context) (driver.Engine, error) {
-		return engine, nil
-	})(t.Context())
-	if err == nil {
-		t.Fatal("Init took an engine of another interface")
-	}
-	for _, want := range []string{
-		"version 2", "version 1",
-		"`go get github.com/plinthgo/plinth/asyncx@latest`",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Init = %v, want %q in it", err, want)
-		}
-	}
-	if err := engine.Ping(t.Context()); !errors.Is(err, job.ErrClosed) {
-		t.Errorf("Ping = %v, want ErrClosed", err)
-	}
+func TestQueue_CheckHealth(t *testing.T) {
+	t.Run("reports an outage", func(t *testing.T) {
+		a := newApp(t)
+		defer func() { _ = a.reg.Close(context.WithoutCancel(t.Context())) }()
+		a.wantHealth(t, nil)
+		a.store.SetDown(true)
+		a.wantHealth(t, memory.ErrAway)
+	})
 }
 
-func TestAnOutageOfTheEngineIsOneOfTheHealth(t *testing.T) {
-	a := newApp(t)
-	defer func() { _ = a.reg.Close(context.WithoutCancel(t.Context())) }()
-	a.healthy(t, nil)
-	a.store.SetDown(true)
-	a.healthy(t, memory.ErrAway)
-}
-
-// healthy fails the test where the check of the queue does not say that.
-func (a *app) healthy(t *testing.T, want error) {
+// wantHealth fails the test if the health check of the queue does not return want.
+func (a *app) wantHealth(t *testing.T, want error) {
 	t.Helper()
 	for _, h := range xhook.From(a.reg.Init.Ctx).Check(t.Context()) {
 		if strings.Contains(h.Name, "jobs") {
@@ -234,34 +273,5 @@ func (a *app) healthy(t *testing.T, want error) {
 			return
 		}
 	}
-	t.Error("the queue has no health check")
-}
-
-func TestAWorkerRunsBesideATest(t *testing.T) {
-	done := make(chan string, 1)
-	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
-		xoption.WithNodes(xregnode.Node{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
-	app.Go(job.New(job.WithHandlers(
-		Welcome.Handle(func(ctx context.Context, args WelcomeArgs) error {
-			var user User
-			err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error
-			done <- user.Name
-			return err
-		}))))
-	if err := signUp(app.Context(), "Ann"); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case name := <-done:
-		if name != "Ann" {
-			t.Errorf("the job is for %q, want Ann", name)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the job does not run")
-	}
-	waiting, err := job.MustGetQueue(app.Context()).List(app.Context(),
-		job.Query{State: job.StateWaiting})
-	if err != nil || len(waiting) != 0 {
-		t.Errorf("List = %v, %v; want no job that waits", waiting, err)
-	}
+	t.Error("no health check for the queue")
 }

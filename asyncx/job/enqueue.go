@@ -12,16 +12,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// The keys of what travels with a job.
+// Keys of driver.Job.Meta.
 const (
 	metaRequest  = "request_id"
 	metaLanguage = "accept_language"
 )
 
-// maxLanguage bounds the Accept-Language header that travels with a job, in bytes.
+// maxLanguage is the maximum length of a stored Accept-Language header, in bytes.
 const maxLanguage = 200
 
-// enqueue is how one job, or one batch, is stored.
+// enqueue contains the options of one Enqueue or EnqueueMany call.
 type enqueue struct {
 	priority    Priority
 	maxAttempts int
@@ -30,35 +30,35 @@ type enqueue struct {
 	outside     bool
 }
 
-// EnqueueOption changes how one job is stored.
+// EnqueueOption configures how a job is stored.
 type EnqueueOption func(*enqueue)
 
-// WithDelay lets the job wait before its first attempt, by the engine's clock. Of it and
-// WithRunAt the last one counts.
+// WithDelay delays the first attempt, by the engine's clock. The last WithDelay or
+// WithRunAt applies.
 func WithDelay(d time.Duration) EnqueueOption {
 	return func(e *enqueue) { e.delay, e.at = d, time.Time{} }
 }
 
-// WithRunAt lets the job wait until then, by this process's clock. A time that has passed
-// is at once.
+// WithRunAt delays the first attempt until t, by the clock of this process. A past time
+// means immediately.
 func WithRunAt(t time.Time) EnqueueOption {
 	return func(e *enqueue) { e.delay, e.at = 0, t }
 }
 
-// WithJobPriority sets the job's priority, instead of its kind's.
+// WithJobPriority overrides the priority of the kind.
 func WithJobPriority(p Priority) EnqueueOption { return func(e *enqueue) { e.priority = p } }
 
-// WithJobMaxAttempts says how often the job is tried, instead of its kind's number.
+// WithJobMaxAttempts overrides the maximum attempts of the kind.
 func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueue) { e.maxAttempts = n } }
 
-// OutsideTransaction stores the job although the engine takes no part in the transaction
-// that ctx is in: it runs even where that is rolled back. With an engine that takes part
-// it changes nothing.
+// OutsideTransaction stores the job outside the transaction of ctx if the engine does not
+// support transactions: the job runs even after a rollback. It has no effect with a
+// transactional engine.
 func OutsideTransaction() EnqueueOption { return func(e *enqueue) { e.outside = true } }
 
-// Enqueue stores a job and returns its id. Where ctx is in a transaction of xdb, the job
-// is part of it: it exists once that has committed. With an engine that takes no part in
-// transactions the error is then ErrTransaction: use xdb.OnCommit, or OutsideTransaction.
+// Enqueue stores a job and returns its ID. If ctx is in an xdb transaction, the job is
+// stored when the transaction commits. An engine without transaction support then returns
+// ErrTransaction: use xdb.OnCommit or OutsideTransaction.
 func (k *Kind[T]) Enqueue(
 	ctx context.Context, args T, options ...EnqueueOption,
 ) (id string, err error) {
@@ -69,8 +69,8 @@ func (k *Kind[T]) Enqueue(
 	return ids[0], nil
 }
 
-// EnqueueMany stores a job for each of the arguments, all or none, and returns their ids
-// in that order.
+// EnqueueMany stores one job per element of args, all or none, and returns their IDs in
+// the order of args.
 func (k *Kind[T]) EnqueueMany(
 	ctx context.Context, args []T, options ...EnqueueOption,
 ) (ids []string, err error) {
@@ -121,10 +121,10 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 	}
 	switch {
 	case !e.priority.valid():
-		return e, fmt.Errorf("job: enqueue %s: %w: %d is no priority",
+		return e, fmt.Errorf("job: enqueue %s: %w: invalid priority %d",
 			k.name, ErrOption, e.priority)
 	case e.maxAttempts < 1:
-		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts are none",
+		return e, fmt.Errorf("job: enqueue %s: %w: %d attempts: use at least 1",
 			k.name, ErrOption, e.maxAttempts)
 	case e.delay < 0:
 		return e, fmt.Errorf("job: enqueue %s: %w: the delay is negative", k.name, ErrOption)
@@ -132,7 +132,7 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 	return e, nil
 }
 
-// metaOf returns what of the request goes on in the job: its id and its language.
+// metaOf returns the request ID and language of ctx, which are stored with the job.
 func metaOf(ctx context.Context) map[string]string {
 	meta := map[string]string{}
 	if id := xctxutil.GetRequestKey(ctx); xctx.ValidID(id) {
@@ -144,8 +144,8 @@ func metaOf(ctx context.Context) map[string]string {
 	return meta
 }
 
-// validLanguage reports whether a header can be stored: it comes from outside, and a
-// database refuses some bytes.
+// validLanguage reports whether header can be stored: clients control it, and databases
+// reject some bytes.
 func validLanguage(header string) bool {
 	for _, c := range []byte(header) {
 		if c < ' ' || c > '~' {

@@ -8,34 +8,34 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is.
+// Errors returned by this package, possibly wrapped.
 var (
-	// ErrNotFound reports that there is no job with the id.
+	// ErrNotFound reports that no job with the ID exists.
 	ErrNotFound = driver.ErrNotFound
-	// ErrState reports that the job is not in a state in which that can be done with it.
+	// ErrState reports that the state of the job does not allow the operation.
 	ErrState = driver.ErrState
 	// ErrClosed reports a call after Close.
 	ErrClosed = driver.ErrClosed
-	// ErrArgs reports arguments that cannot be encoded, are too large, or do not decode.
-	ErrArgs = errors.New("wrong arguments")
-	// ErrOption reports an option that makes no sense.
-	ErrOption = errors.New("wrong option")
-	// ErrTransaction reports a job that would be stored although the transaction around
-	// it may be rolled back.
-	ErrTransaction = errors.New("the engine takes no part in the transaction of the database")
+	// ErrArgs reports arguments that are too large or cannot be encoded or decoded.
+	ErrArgs = errors.New("invalid arguments")
+	// ErrOption reports an invalid option.
+	ErrOption = errors.New("invalid option")
+	// ErrTransaction reports a job that would be stored even if the surrounding
+	// transaction rolls back.
+	ErrTransaction = errors.New("the engine does not support database transactions")
 )
 
-// deadError is an error that ends a job.
+// deadError is the error of Dead.
 type deadError struct{ err error }
 
 // Error implements error.
 func (e *deadError) Error() string { return e.err.Error() }
 
-// Unwrap returns what Dead was given.
+// Unwrap returns the error that was passed to Dead.
 func (e *deadError) Unwrap() error { return e.err }
 
-// Dead returns an error with which a handler says that trying again is useless: the job
-// is dead at once. A nil err is nil.
+// Dead wraps err so that a handler that returns it dead-letters the job without a retry.
+// Dead(nil) is nil.
 func Dead(err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +43,7 @@ func Dead(err error) error {
 	return &deadError{err}
 }
 
-// retryError is an error that says when to try again.
+// retryError is the error of RetryAfter.
 type retryError struct {
 	err  error
 	wait time.Duration
@@ -52,11 +52,11 @@ type retryError struct {
 // Error implements error.
 func (e *retryError) Error() string { return e.err.Error() }
 
-// Unwrap returns what RetryAfter was given.
+// Unwrap returns the error that was passed to RetryAfter.
 func (e *retryError) Unwrap() error { return e.err }
 
-// RetryAfter returns an error with which a handler says how long to wait before the next
-// attempt, instead of the kind's backoff. A nil err is nil.
+// RetryAfter wraps err so that the next attempt starts after wait instead of the kind's
+// backoff. RetryAfter(nil, wait) is nil.
 func RetryAfter(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
@@ -64,12 +64,11 @@ func RetryAfter(err error, wait time.Duration) error {
 	return &retryError{err, max(wait, 0)}
 }
 
-// snoozeError lets a job wait without counting the attempt.
+// snoozeError is the error of Snooze.
 type snoozeError struct{ wait time.Duration }
 
 // Error implements error.
-func (e *snoozeError) Error() string { return fmt.Sprintf("not yet: again in %s", e.wait) }
+func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %s", e.wait) }
 
-// Snooze returns an error with which a handler says that the time has not come: the job
-// waits, and the attempt does not count.
+// Snooze returns an error that postpones the job by wait. The attempt does not count.
 func Snooze(wait time.Duration) error { return &snoozeError{max(wait, 0)} }

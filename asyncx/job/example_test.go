@@ -21,7 +21,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// User is somebody who has signed up.
+// User is a registered user.
 type User struct {
 	ID   int64 `gorm:"primaryKey"`
 	Name string
@@ -32,10 +32,10 @@ type WelcomeArgs struct {
 	UserID int64 `json:"user_id"`
 }
 
-// Welcome sends a user the first mail.
+// Welcome sends a welcome mail.
 var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 
-// signUp stores a user and the job that belongs to it: both or neither.
+// signUp stores a user and its job in one transaction.
 func signUp(ctx context.Context, name string) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		user := User{Name: name}
@@ -82,7 +82,7 @@ func Example() {
 	// <nil>
 }
 
-// Charge is what charge is called with.
+// Charge contains the arguments of a charge.
 type Charge struct {
 	OrderID string `json:"order_id"`
 }
@@ -98,13 +98,13 @@ func ExampleNewKind() {
 	// Output: order.charge
 }
 
-// The errors of somebody who takes payments.
+// Errors of the payment provider.
 var (
 	errBusy    = errors.New("too many requests")
 	errRefused = errors.New("the card was refused")
 )
 
-// pay takes the payment for an order once, however often it is called with the same key.
+// pay charges an order. The key makes repeated calls idempotent.
 func pay(_ context.Context, _, key string) error {
 	if key == "" {
 		return errRefused
@@ -116,10 +116,10 @@ func ExampleKind_Handle() {
 	charge := job.NewKind[Charge]("order.charge")
 	handler := charge.Handle(func(ctx context.Context, args Charge) error {
 		info, _ := job.InfoFrom(ctx)
-		err := pay(ctx, args.OrderID, info.ID) // a repeat has the same id
+		err := pay(ctx, args.OrderID, info.ID) // the ID is the same for each attempt
 		switch {
 		case errors.Is(err, errRefused):
-			return job.Dead(err) // trying again is useless
+			return job.Dead(err) // do not retry
 		case errors.Is(err, errBusy):
 			return job.RetryAfter(err, time.Minute)
 		}
@@ -134,11 +134,11 @@ func ExampleKind_Enqueue() {
 	ctx := context.Background()
 	_, err := Welcome.Enqueue(ctx, WelcomeArgs{UserID: 1}, job.WithDelay(time.Hour),
 		job.WithJobPriority(job.PriorityLow))
-	fmt.Println(err != nil) // there is no queue in this context
+	fmt.Println(err != nil) // the context has no queue
 	// Output: true
 }
 
-// replayAll lets the dead jobs of a kind run again.
+// replayAll replays the dead jobs of a kind.
 func replayAll(ctx context.Context, kind string) error {
 	queue := job.MustGetQueue(ctx)
 	for after := ""; ; {
@@ -148,7 +148,7 @@ func replayAll(ctx context.Context, kind string) error {
 			return err
 		}
 		for _, r := range page {
-			// somebody else was faster
+			// another process replayed it first
 			if err := queue.Replay(ctx, r.ID); err != nil && !errors.Is(err, job.ErrState) {
 				return err
 			}

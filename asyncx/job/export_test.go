@@ -2,8 +2,8 @@ package job
 
 import "github.com/plinthgo/plinth/core/common/xlog"
 
-// WithLogger has the worker's lines written by log.
+// WithLogger sets the logger of the worker.
 func WithLogger(log *xlog.LogNamedLogger) Option { return func(c *config) { c.log = log } }
 
-// MaxArgs is the largest size of encoded arguments, in bytes.
+// MaxArgs is the maximum size of encoded arguments, in bytes.
 const MaxArgs = maxArgs

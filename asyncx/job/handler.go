@@ -11,20 +11,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// Handler does the jobs of one kind.
+// Handler runs the jobs of one kind.
 type Handler struct {
 	kind *kind
 	do   func(ctx context.Context, args []byte) error
 }
 
-// Handle returns the handler that does jobs of the kind with fn. fn may run several times
-// for one job, and several times at the same moment for different ones. Its context has
-// the values of the application, the id of the request that stored the job, and Info; it
-// ends with the timeout of the kind, when the stop does not wait any longer, and when the
-// job was given to another worker.
+// Handle returns a handler that runs fn for each job of the kind. fn may run several
+// times for one job, and concurrently for different jobs.
 //
-// An error lets the job be tried again, unless it is of Dead, RetryAfter or Snooze. A
-// panic is an error.
+// The context of fn has the values of the application, the request ID of the request that
+// stored the job, and Info. It is canceled after the kind's timeout, when the shutdown
+// timeout expires, and when the job is reassigned to another worker.
+//
+// If fn returns an error or panics, the job is retried, unless the error comes from Dead,
+// RetryAfter or Snooze.
 func (k *Kind[T]) Handle(fn func(ctx context.Context, args T) error) Handler {
 	if fn == nil {
 		panic(fmt.Errorf("job: kind %s: the handler is nil", k.name))
@@ -38,33 +39,32 @@ func (k *Kind[T]) Handle(fn func(ctx context.Context, args T) error) Handler {
 	}}
 }
 
-// Info is what a handler can know of the job that it does.
+// Info describes the job that a handler runs.
 type Info struct {
-	// ID is the job's, the same at each attempt.
+	// ID is the ID of the job, the same for each attempt.
 	ID string
-	// Kind is the name of its kind.
+	// Kind is the name of the kind.
 	Kind string
-	// Attempt counts from 1; MaxAttempts is the last one.
+	// Attempt counts from 1 to MaxAttempts.
 	Attempt, MaxAttempts int
-	// CreatedAt is when the job was stored.
+	// CreatedAt is the time when the job was stored.
 	CreatedAt time.Time
 }
 
-// infoKey finds the Info in a context.
+// infoKey is the context key of Info.
 type infoKey struct{}
 
-// InfoFrom returns the job that ctx is the context of.
+// InfoFrom returns the Info of ctx, if ctx belongs to a job.
 func InfoFrom(ctx context.Context) (Info, bool) {
 	info, ok := ctx.Value(infoKey{}).(Info)
 	return info, ok
 }
 
-// errTimeout is the cause of a context that ended with the timeout of the kind.
-var errTimeout = errors.New("job: the attempt took too long")
+// errTimeout is the cause of a context that the kind's timeout canceled.
+var errTimeout = errors.New("job: attempt timed out")
 
-// request returns the context of an attempt, in which the id and the language of the
-// request are that stored the job. A job that no request has stored gets an id of its
-// own.
+// request returns the context of an attempt, with the request ID and language of the
+// request that stored the job. Without such a request, it generates a request ID.
 func request(ctx context.Context, a driver.Attempt) context.Context {
 	r := xctx.NewRequest(ctx, nil)
 	if id := a.Meta[metaRequest]; xctx.ValidID(id) {
@@ -79,7 +79,7 @@ func request(ctx context.Context, a driver.Attempt) context.Context {
 	})
 }
 
-// attempt calls the handler.
+// attempt calls the handler with the timeout of its kind.
 func (h *Handler) attempt(ctx context.Context, args []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.kind.timeout, errTimeout)
 	defer cancel()

@@ -20,16 +20,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// note is what most tests give as arguments.
+// note is the argument type of most tests.
 type note struct {
 	Text string `json:"text"`
 	N    int    `json:"n"`
 }
 
-// secret is what must not be seen outside of the arguments.
-const secret = "hunter2-of-the-arguments"
+// secret must not appear in logs and errors.
+const secret = "secret-argument"
 
-// recorder keeps the log.
+// recorder collects log output.
 type recorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -49,14 +49,14 @@ func (r *recorder) String() string {
 	return r.text.String()
 }
 
-// of returns the lines with the message.
-func (r *recorder) of(t *testing.T, message string) []map[string]any {
+// withMessage returns the log records with the message.
+func (r *recorder) withMessage(t *testing.T, message string) []map[string]any {
 	t.Helper()
 	var lines []map[string]any
 	for row := range strings.Lines(r.String()) {
 		line := map[string]any{}
 		if err := json.Unmarshal([]byte(row), &line); err != nil {
-			t.Fatalf("%q is no line: %v", row, err)
+			t.Fatalf("%q is not a JSON log line: %v", row, err)
 		}
 		if line["msg"] == message {
 			lines = append(lines, line)
@@ -65,7 +65,7 @@ func (r *recorder) of(t *testing.T, message string) []map[string]any {
 	return lines
 }
 
-// bench is a queue on a test double, and the log of its workers.
+// bench is a queue on a test double, with the log of its workers.
 type bench struct {
 	store  *memory.Store
 	engine *memory.Engine
@@ -77,10 +77,10 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return onStore(t, memory.New())
+	return newBenchOn(t, memory.New())
 }
 
-func onStore(t *testing.T, m *memory.Store) *bench {
+func newBenchOn(t *testing.T, m *memory.Store) *bench {
 	t.Helper()
 	b := &bench{store: m, engine: m.Connect(), log: &recorder{}}
 	b.queue = job.NewQueue(b.engine)
@@ -93,16 +93,16 @@ func onStore(t *testing.T, m *memory.Store) *bench {
 	return b
 }
 
-// life is a worker that works.
-type life struct {
+// runningWorker is a started worker.
+type runningWorker struct {
 	stop context.CancelFunc
 	done chan error
 }
 
-// work starts a worker; it stops when the test ends.
-func (b *bench) work(t *testing.T, options ...job.Option) *life {
+// work starts a worker and stops it at the end of the test.
+func (b *bench) work(t *testing.T, options ...job.Option) *runningWorker {
 	t.Helper()
-	l := &life{done: make(chan error, 1)}
+	l := &runningWorker{done: make(chan error, 1)}
 	var ctx context.Context
 	ctx, l.stop = context.WithCancel(b.ctx)
 	go func() { l.done <- job.Work(ctx, append([]job.Option{job.WithLogger(b.logger)}, options...)...) }()
@@ -110,8 +110,8 @@ func (b *bench) work(t *testing.T, options ...job.Option) *life {
 	return l
 }
 
-// ends stops a worker and waits for it.
-func (l *life) ends(t *testing.T) {
+// stopAndWait stops the worker and waits for it.
+func (l *runningWorker) stopAndWait(t *testing.T) {
 	t.Helper()
 	l.stop()
 	if err := <-l.done; err != nil {
@@ -119,14 +119,14 @@ func (l *life) ends(t *testing.T) {
 	}
 }
 
-// bubble runs a test with a clock of its own.
-func bubble(t *testing.T, run func(t *testing.T, b *bench)) {
+// withFakeClock runs a test in a synctest bubble.
+func withFakeClock(t *testing.T, run func(t *testing.T, b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { run(t, newBench(t)) })
 }
 
-// pass lets time go by.
-func pass(d time.Duration) {
+// sleep advances the fake clock.
+func sleep(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
@@ -143,7 +143,7 @@ func enqueue[T any](
 	return id
 }
 
-// get returns a job that must be there.
+// get returns an existing job.
 func (b *bench) get(t *testing.T, id string) job.Record {
 	t.Helper()
 	r, err := b.queue.Get(b.ctx, id)
@@ -153,8 +153,8 @@ func (b *bench) get(t *testing.T, id string) job.Record {
 	return r
 }
 
-// onStoreOf returns another replica of the same store.
-func onStoreOf(t *testing.T, b *bench) *bench {
+// newReplica returns another replica of the same store.
+func newReplica(t *testing.T, b *bench) *bench {
 	t.Helper()
-	return onStore(t, b.store)
+	return newBenchOn(t, b.store)
 }

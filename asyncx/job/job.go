@@ -1,12 +1,11 @@
-// Package job is durable jobs: work that is stored before it is done, and done by any
-// replica.
+// Package job runs durable jobs: any replica of the service can run a stored job.
 //
-// A kind of job has a name and the type of its arguments:
+// A kind of job has a name and an argument type:
 //
 //	var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 //
-// It is stored in the same transaction as the change that it belongs to, so that there is
-// both or neither:
+// Enqueue stores a job in the transaction of the related change, so that either both are
+// stored or neither is:
 //
 //	err := xdb.Transaction(ctx, func(ctx context.Context) error {
 //		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
@@ -16,30 +15,30 @@
 //		return err
 //	})
 //
-// The queue is a node, and the worker a task beside the server, in the same process or in
-// one of its own:
+// The queue is a node. The worker is a task that runs alongside the server, or in its own
+// process:
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //	reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
 //	xmain.Runner(reg, log, nil, job.New(job.WithHandlers(Welcome.Handle(sendWelcome))))
 //
-// # What it promises
+// # Guarantees
 //
-// A job whose Enqueue has returned, and whose transaction has committed, is run at least
-// once by a process that handles its kind, whatever dies meanwhile; a repeat has the same
-// id. It is tried again with growing waits until it succeeds or its attempts are used up;
-// then it is kept as dead, and can be replayed. An attempt that a process did not survive
-// is used up too, so that a job that kills its process does not do so for ever.
+// A job whose Enqueue returned and whose transaction committed runs at least once, even
+// if processes crash. A repeated run has the same ID.
 //
-// At least once is not exactly once: a process may die between the work and the note that
-// it is done. A handler does its work in a way that bears repetition, such as by the
-// job's id.
+// A failed job is retried with backoff until it succeeds or reaches its maximum attempts.
+// Then it is dead-lettered, and can be replayed. An attempt counts even if its process
+// crashed, so that a job that crashes its process does not repeat forever.
+//
+// A process may crash after the work and before the outcome is stored. Handlers must
+// therefore be idempotent, for example by using the job ID as a key.
 //
 // # Engines
 //
-// What keeps the jobs is an engine: outbox, a table in any database of xdb; river, River
-// on PostgreSQL; asynq, asynq on Redis. The last one knows no transaction of the
-// database, and Enqueue within one is refused there.
+// An engine stores the jobs: outbox, in a table of any database of xdb; river, with River
+// on PostgreSQL; asynq, with asynq on Redis. asynq does not support transactions: Enqueue
+// in a database transaction fails.
 package job
 
 import (
@@ -51,20 +50,20 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// The defaults of a kind.
+// Defaults of a kind.
 const (
-	defaultMaxAttempts = 25 // with the default backoff about 13 hours
+	defaultMaxAttempts = 25 // about 13 hours with the default backoff
 	defaultTimeout     = time.Minute
 )
 
-// maxArgs is the largest size of encoded arguments, in bytes.
+// maxArgs is the maximum size of encoded arguments, in bytes.
 const maxArgs = 1 << 20
 
-// Priority says which of the jobs that wait come first. A lower one waits for as long as
-// there are higher ones.
+// Priority orders waiting jobs. A job waits as long as jobs with a higher priority are
+// waiting.
 type Priority int
 
-// The priorities.
+// Priorities, from highest to lowest.
 const (
 	PriorityHigh    Priority = driver.MinPriority
 	PriorityRaised  Priority = 2
@@ -72,11 +71,11 @@ const (
 	PriorityLow     Priority = driver.MaxPriority
 )
 
-// Kind is a kind of job with arguments of type T, which travel as JSON. It is safe for
-// concurrent use.
+// Kind is a kind of job with arguments of type T, which are stored as JSON. It is safe
+// for concurrent use.
 type Kind[T any] struct{ kind }
 
-// kind is what is alike for all types of arguments.
+// kind is the part of Kind that does not depend on T.
 type kind struct {
 	name        string
 	priority    Priority
@@ -85,30 +84,29 @@ type kind struct {
 	backoff     backoff.Policy
 }
 
-// KindOption changes how jobs of a kind are run.
+// KindOption configures a kind.
 type KindOption func(*kind)
 
-// WithMaxAttempts says how often a job is tried before it is dead. The default is 25. It
-// is stored with each job.
+// WithMaxAttempts sets the maximum number of attempts before a job is dead-lettered. The
+// default is 25. The number is stored with each job.
 func WithMaxAttempts(n int) KindOption { return func(k *kind) { k.maxAttempts = n } }
 
-// WithTimeout bounds one attempt: its context ends then. The default is a minute.
+// WithTimeout sets the timeout of one attempt. The default is one minute.
 func WithTimeout(d time.Duration) KindOption { return func(k *kind) { k.timeout = d } }
 
-// WithBackoff says how long a job waits after an attempt that failed. The default is
-// backoff.Default.
+// WithBackoff sets the wait after a failed attempt. The default is backoff.Default.
 func WithBackoff(p backoff.Policy) KindOption { return func(k *kind) { k.backoff = p } }
 
-// WithPriority sets the priority of jobs that are stored without one of their own. The
-// default is PriorityDefault.
+// WithPriority sets the default priority of the kind's jobs. The default is
+// PriorityDefault.
 func WithPriority(p Priority) KindOption { return func(k *kind) { k.priority = p } }
 
-// validName is what a kind may be called. Engines use it in keys and names of queues.
+// validName matches names of kinds. Engines use them in keys and queue names.
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 
-// NewKind returns the kind of that name: 1 to 100 characters of [a-z0-9._-]. The name is
-// what is stored, so it stays as it is for as long as there are jobs. It panics where the
-// name or an option makes no sense, since that is a mistake in the program.
+// NewKind returns a kind with the given name: 1 to 100 characters of [a-z0-9._-]. The
+// name is stored with each job, so do not change it while jobs exist. NewKind panics if
+// the name or an option is invalid.
 func NewKind[T any](name string, options ...KindOption) *Kind[T] {
 	k := kind{
 		name: name, priority: PriorityDefault, maxAttempts: defaultMaxAttempts,
@@ -131,13 +129,13 @@ func (k *kind) Name() string { return k.name }
 func (k *kind) check() error {
 	switch {
 	case !validName.MatchString(k.name):
-		return fmt.Errorf("job: kind %q: a name is 1 to 100 characters of a-z, 0-9, dot, underscore and dash", k.name)
+		return fmt.Errorf("job: kind %q: invalid name: use 1 to 100 characters of a-z, 0-9, dot, underscore and dash", k.name)
 	case !k.priority.valid():
-		return fmt.Errorf("job: kind %s: %d is no priority", k.name, k.priority)
+		return fmt.Errorf("job: kind %s: invalid priority %d", k.name, k.priority)
 	case k.maxAttempts < 1:
-		return fmt.Errorf("job: kind %s: %d attempts are none", k.name, k.maxAttempts)
+		return fmt.Errorf("job: kind %s: %d attempts: use at least 1", k.name, k.maxAttempts)
 	case k.timeout <= 0:
-		return fmt.Errorf("job: kind %s: a timeout of %s is none", k.name, k.timeout)
+		return fmt.Errorf("job: kind %s: timeout %s is not positive", k.name, k.timeout)
 	case k.backoff == nil:
 		return fmt.Errorf("job: kind %s: the backoff is nil", k.name)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// The defaults of a worker.
+// Defaults of a worker.
 const (
 	defaultConcurrency         = 10
 	defaultPollInterval        = time.Second
@@ -43,13 +43,13 @@ func newConfig(options []Option) *config {
 	return c
 }
 
-// WithHandlers adds handlers, one for each kind. It may be given several times.
+// WithHandlers adds handlers, one for each kind. It may be used several times.
 func WithHandlers(handlers ...Handler) Option {
 	return func(c *config) {
 		for _, h := range handlers {
 			switch {
 			case h.kind == nil:
-				c.fault("WithHandlers: a handler comes from Handle of a kind")
+				c.fault("WithHandlers: invalid handler: create it with Kind.Handle")
 			case c.handlers[h.kind.name] != nil:
 				c.fault("WithHandlers: the kind " + h.kind.name + " has two handlers")
 			default:
@@ -59,26 +59,25 @@ func WithHandlers(handlers ...Handler) Option {
 	}
 }
 
-// WithConcurrency says how many jobs run at the same time in this process. The default is
-// 10.
+// WithConcurrency sets how many jobs run concurrently in this process. The default is 10.
 func WithConcurrency(n int) Option { return func(c *config) { c.concurrency = n } }
 
-// WithPollInterval says how often, on average, the worker looks for jobs of which nothing
-// tells it, such as those that another process has stored. The default is a second.
+// WithPollInterval sets the average interval of polls for jobs without a notification,
+// such as jobs from other processes. The default is one second.
 func WithPollInterval(d time.Duration) Option { return func(c *config) { c.poll = d } }
 
-// WithGracefulStopTimeout bounds how long the stop waits for jobs that run. The
-// application's shutdown timeout bounds it too. The default is 30 s.
+// WithGracefulStopTimeout sets how long shutdown waits for running jobs. The
+// application's shutdown timeout also applies. The default is 30 s.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) { c.stopTimeout = d }
 }
 
-// fault notes a problem of the options.
+// fault records an invalid option.
 func (c *config) fault(what string) {
 	c.faults = append(c.faults, fmt.Errorf("job: %w: %s", ErrOption, what))
 }
 
-// check finds the queue, and returns every problem of the options.
+// check returns the queue of ctx, and all errors of the options.
 func (c *config) check(ctx context.Context) (*Queue, error) {
 	faults := slices.Clone(c.faults)
 	wrong := func(is bool, format string, args ...any) {
@@ -87,10 +86,10 @@ func (c *config) check(ctx context.Context) (*Queue, error) {
 				fmt.Errorf("job: %w: "+format, append([]any{ErrOption}, args...)...))
 		}
 	}
-	wrong(len(c.handlers) == 0 && len(faults) == 0, "there is no handler: give WithHandlers")
-	wrong(c.concurrency < 1, "WithConcurrency: %d is not at least 1", c.concurrency)
-	wrong(c.poll <= 0, "WithPollInterval: %s is no duration above 0", c.poll)
-	wrong(c.stopTimeout <= 0, "WithGracefulStopTimeout: %s is no duration above 0", c.stopTimeout)
+	wrong(len(c.handlers) == 0 && len(faults) == 0, "no handler: add WithHandlers")
+	wrong(c.concurrency < 1, "WithConcurrency: %d is less than 1", c.concurrency)
+	wrong(c.poll <= 0, "WithPollInterval: %s is not positive", c.poll)
+	wrong(c.stopTimeout <= 0, "WithGracefulStopTimeout: %s is not positive", c.stopTimeout)
 	q, err := GetQueue(ctx)
 	if err != nil {
 		faults = append(faults, err)
@@ -100,8 +99,7 @@ func (c *config) check(ctx context.Context) (*Queue, error) {
 
 func (c *config) kinds() []string { return slices.Sorted(maps.Keys(c.handlers)) }
 
-// longest is the longest timeout of the kinds, with the time that a handler is given to
-// notice.
+// longest returns the longest timeout of the kinds, plus lateGrace.
 func (c *config) longest() time.Duration {
 	var longest time.Duration
 	for _, h := range c.handlers {

@@ -14,43 +14,44 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Record is a job and what has become of it.
+// Record is a job with its current state.
 type Record = driver.Record
 
-// State is where a job stands.
+// State is the state of a job.
 type State = driver.State
 
-// The states.
+// The states of a job.
 const (
-	// StateWaiting is a job whose time has come or will come.
+	// StateWaiting is the state of a new job and of a job between two attempts.
 	StateWaiting = driver.Waiting
-	// StateRunning is a job that a worker is at.
+	// StateRunning is the state of a job during an attempt.
 	StateRunning = driver.Running
-	// StateDead is a job that is not tried again by itself.
+	// StateDead is the state of a dead-lettered job. It runs again only after Replay.
 	StateDead = driver.Dead
-	// StateDone is a job that has succeeded. Engines forget those, at once or later.
+	// StateDone is the state of a completed job. Engines delete such jobs immediately or
+	// later.
 	StateDone = driver.Done
 )
 
-// Query chooses records.
+// Query selects records.
 type Query = driver.Query
 
-// validID is what an id looks like: a UUID, in lower case. A database may refuse other
-// text, and end a transaction with it.
+// validID matches a lower-case UUID. Other strings could cause a database error, which
+// aborts a transaction.
 var validID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// Queue stores jobs and tells of them. It is safe for concurrent use.
+// Queue stores, lists and modifies jobs. It is safe for concurrent use.
 type Queue struct{ engine driver.Engine }
 
 // NewQueue returns a queue on an open engine.
 func NewQueue(engine driver.Engine) *Queue { return &Queue{engine} }
 
-// Opener opens an engine; ctx is the application's, with its database and cache. Each
-// engine's package has one.
+// Opener opens an engine. ctx is the application's context, with its database and cache.
+// The package of each engine has a function that returns an Opener.
 type Opener func(ctx context.Context) (driver.Engine, error)
 
-// Init returns a node that opens the queue, for the key xctx.JobQueueKey. The queue is
-// closed with the application.
+// Init returns a node that opens the queue, for the key xctx.JobQueueKey. The application
+// closes the queue at shutdown.
 func Init(open Opener) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		if open == nil {
@@ -60,16 +61,16 @@ func Init(open Opener) func(ctx context.Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := fits(engine); err != nil {
+		if err := checkVersion(engine); err != nil {
 			return nil, errors.Join(err, engine.Close())
 		}
 		return NewQueue(engine), nil
 	}
 }
 
-// fits refuses an engine that was written for another version of the interface. The older
-// side has to follow.
-func fits(engine driver.Engine) error {
+// checkVersion returns an error if engine implements another version of the interface.
+// The error names the older module.
+func checkVersion(engine driver.Engine) error {
 	capabilities := engine.Capabilities()
 	written := cmp.Or(capabilities.Interface, 1)
 	if written == driver.InterfaceVersion {
@@ -84,24 +85,23 @@ func fits(engine driver.Engine) error {
 	if written > driver.InterfaceVersion {
 		behind = ours
 	}
-	return fmt.Errorf("job: engine and asyncx do not fit: %q of %s was written for version %d of the interface, "+
+	return fmt.Errorf("job: incompatible engine: %q of %s implements version %d of the interface, "+
 		"and %s has version %d: run `go get %s@latest`",
 		capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
 }
 
-// GetQueue returns the queue of the application. Where ctx carries none, the error is a
-// ConfigError.
+// GetQueue returns the queue of the application. It returns a ConfigError if ctx has no
+// queue.
 func GetQueue(ctx context.Context) (*Queue, *xerror.Error) {
 	q, err := xctxutil.Get[*Queue](xctx.Unpooled(ctx), xctx.JobQueueKey)
 	if err != nil {
-		return nil, xerror.Wrap(xerror.ConfigError, "there is no queue of jobs", fmt.Errorf(
-			"list the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}, or one with another engine: %w", err))
+		return nil, xerror.Wrap(xerror.ConfigError, "no job queue", fmt.Errorf(
+			"add the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())} or one with another engine: %w", err))
 	}
 	return q, nil
 }
 
-// MustGetQueue is GetQueue for an application that has a queue: it panics where there is
-// none.
+// MustGetQueue is like GetQueue but panics if ctx has no queue.
 func MustGetQueue(ctx context.Context) *Queue {
 	q, err := GetQueue(ctx)
 	if err != nil {
@@ -110,14 +110,14 @@ func MustGetQueue(ctx context.Context) *Queue {
 	return q
 }
 
-// String names the engine, for people.
+// String returns the display name of the engine.
 func (q *Queue) String() string { return q.engine.Capabilities().Name }
 
-// Capabilities says what the engine promises.
+// Capabilities returns the capabilities of the engine.
 func (q *Queue) Capabilities() driver.Capabilities { return q.engine.Capabilities() }
 
-// Get returns a job. The error is ErrNotFound where there is none with the id, also
-// because it is done and forgotten.
+// Get returns a job. It returns ErrNotFound if no job with the ID exists, for example
+// because the engine deleted it after completion.
 func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
 	if !validID.MatchString(id) {
 		return Record{}, failed("get", ErrNotFound)
@@ -126,19 +126,19 @@ func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
 	return r, failed("get", err)
 }
 
-// List returns a page of jobs, the oldest first. Where Limit is 0 a page has 100. The
-// error is ErrOption where the State is none, Kind is no name of a kind, or After no id.
+// List returns a page of jobs, oldest first. A Limit of 0 means 100. It returns ErrOption
+// if State, Kind or After is invalid.
 func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 	switch query.State {
 	case StateWaiting, StateRunning, StateDead, StateDone:
 	default:
-		return nil, fmt.Errorf("job: list: %w: %q is no state", ErrOption, query.State)
+		return nil, fmt.Errorf("job: list: %w: invalid state %q", ErrOption, query.State)
 	}
 	if query.Kind != "" && !validName.MatchString(query.Kind) {
-		return nil, fmt.Errorf("job: list: %w: %.120q is no name of a kind", ErrOption, query.Kind)
+		return nil, fmt.Errorf("job: list: %w: invalid kind %.120q", ErrOption, query.Kind)
 	}
 	if query.After != "" && !validID.MatchString(query.After) {
-		return nil, fmt.Errorf("job: list: %w: after %.120q, which is no id",
+		return nil, fmt.Errorf("job: list: %w: invalid ID %.120q in After",
 			ErrOption, query.After)
 	}
 	if query.Limit < 1 {
@@ -148,19 +148,19 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 	return records, failed("list", err)
 }
 
-// Replay lets a dead job run again, at once and from its first attempt on, with the id
-// that it has. The error is ErrState where it is not dead.
+// Replay runs a dead job again, immediately and with its attempts reset. The ID stays the
+// same. It returns ErrState if the job is not dead.
 func (q *Queue) Replay(ctx context.Context, id string) error {
 	return change(ctx, "replay", id, q.engine.Replay)
 }
 
-// Delete removes a job that waits or is dead. The error is ErrState where it is running
-// or done.
+// Delete removes a waiting or dead job. It returns ErrState if the job is running or
+// done.
 func (q *Queue) Delete(ctx context.Context, id string) error {
 	return change(ctx, "delete", id, q.engine.Delete)
 }
 
-// change does something with one job.
+// change applies do to a job after it validates the ID.
 func change(
 	ctx context.Context, what, id string, do func(ctx context.Context, id string) error,
 ) error {
@@ -170,7 +170,7 @@ func change(
 	return failed(what, do(xctx.Unpooled(ctx), id))
 }
 
-// CheckHealth implements xhook.HealthChecker: jobs can be stored where it gives no error.
+// CheckHealth implements xhook.HealthChecker. It returns nil if jobs can be stored.
 func (q *Queue) CheckHealth(ctx context.Context) error { return failed("ping", q.engine.Ping(ctx)) }
 
 // Close closes the engine.

@@ -10,74 +10,74 @@ import (
 )
 
 const (
-	// lateGrace is how long a handler has to return after the timeout of its kind, before
-	// the log tells of it.
+	// lateGrace is how long a handler may run after its timeout before a log message
+	// reports it.
 	lateGrace = time.Second
-	// leftWait is how long a job waits whose handler was left behind: that runs until the
-	// process ends.
-	leftWait = 10 * time.Second
+	// abandonedWait delays a job with an abandoned handler, which runs until the process
+	// exits.
+	abandonedWait = 10 * time.Second
 )
 
 var (
-	// errStopping is the cause of a context that ended because the stop does not wait any
-	// longer.
-	errStopping = errors.New("job: the worker stops")
-	// errLeft stands for the error of a handler that was left behind.
-	errLeft = errors.New("job: the handler does not return")
+	// errStopping is the cause of a context that shutdown canceled.
+	errStopping = errors.New("job: the worker is stopping")
+	// errAbandoned is the error of an attempt whose handler did not return during
+	// shutdown.
+	errAbandoned = errors.New("job: the handler did not return")
 )
 
-// stopping is how a worker stops.
-type stopping struct {
-	patience time.Duration // of the stop with jobs that run
-	once     sync.Once
-	cut      context.Context // ends when the stop does not wait any longer
-	cutOff   context.CancelCauseFunc
-	left     chan struct{} // closed when handlers that have not returned since then are left behind
-	over     chan struct{} // closed when the work has ended
-	ended    func()        // is to be called then
+// shutdown is the shutdown state of a worker.
+type shutdown struct {
+	timeout    time.Duration // for running jobs
+	once       sync.Once
+	stopCtx    context.Context // canceled when running jobs must stop
+	cancelStop context.CancelCauseFunc
+	abandoned  chan struct{} // closed when running handlers are abandoned
+	returned   chan struct{} // closed when Engine.Work has returned
+	onReturn   func()        // call it after Engine.Work has returned
 }
 
-// newWorker returns a worker and the context whose end lets it take no more jobs.
-func newWorker(ctx context.Context, c *config) (w *worker, taking context.Context) {
+// newWorker returns a worker, and a context that is canceled when the worker must not
+// start more jobs.
+func newWorker(ctx context.Context, c *config) (w *worker, acceptCtx context.Context) {
 	w = &worker{config: c}
-	w.patience, w.left, w.over = c.stopTimeout, make(chan struct{}), make(chan struct{})
-	w.cut, w.cutOff = context.WithCancelCause(context.WithoutCancel(ctx))
-	taking, stop := context.WithCancel(ctx)
+	w.timeout, w.abandoned, w.returned = c.stopTimeout, make(chan struct{}), make(chan struct{})
+	w.stopCtx, w.cancelStop = context.WithCancelCause(context.WithoutCancel(ctx))
+	acceptCtx, stop := context.WithCancel(ctx)
 	xhook.OnShutdown(ctx, "jobs", func(limit context.Context) error {
 		stop()
-		w.end(limit)
+		w.stop(limit)
 		select {
-		case <-w.over:
+		case <-w.returned:
 		case <-limit.Done():
 		}
 		return nil
 	})
-	forget := context.AfterFunc(ctx, func() { w.end(context.WithoutCancel(ctx)) })
-	w.ended = func() {
-		forget()
-		close(w.over)
+	cancelAfter := context.AfterFunc(ctx, func() { w.stop(context.WithoutCancel(ctx)) })
+	w.onReturn = func() {
+		cancelAfter()
+		close(w.returned)
 		stop()
-		w.cutOff(nil)
+		w.cancelStop(nil)
 	}
-	return w, taking
+	return w, acceptCtx
 }
 
-// end waits for the jobs that run, tells them to end when limit or the timeout says so,
-// and leaves behind what does not.
-func (s *stopping) end(limit context.Context) {
+// stop waits for running jobs, cancels them when limit or the timeout expires, and
+// abandons handlers that do not return.
+func (s *shutdown) stop(limit context.Context) {
 	s.once.Do(func() {
-		err := xhook.Finish(limit, s.patience, s.over, func() { s.cutOff(errStopping) })
+		err := xhook.Finish(limit, s.timeout, s.returned, func() { s.cancelStop(errStopping) })
 		if errors.Is(err, xhook.ErrAbandoned) {
-			close(s.left)
+			close(s.abandoned)
 		}
 	})
 }
 
-// cutWith returns a context that ends with ctx, and when the stop does not wait any
-// longer.
-func (s *stopping) cutWith(ctx context.Context) (context.Context, context.CancelFunc) {
+// withStop returns a child of ctx that is also canceled when running jobs must stop.
+func (s *shutdown) withStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.cut, func() { cancel(context.Cause(s.cut)) })
+	stop := context.AfterFunc(s.stopCtx, func() { cancel(context.Cause(s.stopCtx)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)

@@ -16,53 +16,54 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// maxError bounds the error that is kept with a job, in bytes.
+// maxError is the maximum length of a stored error, in bytes.
 const maxError = 2000
 
-// workerDied is what is kept with a job whose attempt ended with its worker.
-const workerDied = "the last attempt ended with the death of its worker"
+// workerCrashed is the stored error of a job whose worker crashed.
+const workerCrashed = "the worker of the last attempt crashed"
 
-// failedEvery is how often, at most, the log tells of an outage.
+// failedEvery is the minimum interval of log messages about an outage.
 const failedEvery = 10 * time.Second
 
-// errGone stands for the error of a handler whose goroutine has ended without returning.
-var errGone = errors.New("job: the handler ended its goroutine")
+// errGoexit is the error of a handler that called runtime.Goexit.
+var errGoexit = errors.New("job: the handler called runtime.Goexit")
 
-// New returns a task for xmain.Runner that does jobs until the application stops.
+// New returns a task for xmain.Runner that runs jobs until the application stops.
 //
-// At the stop, when the server stops accepting requests, it takes no more jobs and waits
-// for those that run. When the timeout of the graceful stop has run out, or the
-// application's time, their contexts end, and what did not finish is put back for others
-// without using up an attempt. What goes wrong at the start ends the application with an
-// error. An outage of the database or server does not: the worker goes on when it is
-// back.
+// When shutdown starts, the worker starts no more jobs and waits for running jobs. When
+// the graceful stop timeout or the application's shutdown timeout expires, it cancels
+// their contexts. Unfinished jobs are released without using an attempt.
+//
+// A startup error stops the application. After an outage of the database or server, the
+// worker continues.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
 		if err := c.work(ctx); err != nil && !xhook.Fail(ctx, err) {
-			c.log.Error(ctx, "the worker failed", slog.Any("error", err))
+			c.log.Error(ctx, "worker failed", slog.Any("error", err))
 		}
 	}
 }
 
-// Work does jobs until ctx ends and those that run have ended, and returns what went
-// wrong at the start. ctx carries the queue.
+// Work runs jobs until ctx is canceled and the running jobs have returned. It returns
+// startup errors. ctx must have a queue.
 func Work(ctx context.Context, options ...Option) error { return newConfig(options).work(ctx) }
 
-// work is one life of a worker.
+// work runs a worker until it stops.
 func (c *config) work(ctx context.Context) error {
 	queue, err := c.check(ctx)
 	if err != nil {
 		return err
 	}
-	w, taking := newWorker(ctx, c)
-	defer w.ended()
-	c.log.Notice(ctx, "working",
+	w, acceptCtx := newWorker(ctx, c)
+	defer w.onReturn()
+	c.log.Notice(ctx, "worker started",
 		slog.String("engine", queue.String()), slog.Int("kinds", len(c.handlers)),
 		slog.Int("concurrency", c.concurrency))
-	err = queue.engine.Work(taking, driver.Work{
-		Kinds: c.kinds(), Concurrency: c.concurrency, PollInterval: c.poll, MaxDuration: c.longest(),
-		Run: w.run, OnError: w.failed, OnLost: w.lost,
+	err = queue.engine.Work(acceptCtx, driver.Work{
+		Kinds: c.kinds(), Concurrency: c.concurrency, PollInterval: c.poll,
+		MaxDuration: c.longest(),
+		Run:         w.run, OnError: w.failed, OnLost: w.lost,
 	})
 	if err != nil {
 		return fmt.Errorf("job: work on %s: %w", queue, err)
@@ -70,34 +71,34 @@ func (c *config) work(ctx context.Context) error {
 	return nil
 }
 
-// worker is a running config.
+// worker is a started worker.
 type worker struct {
 	*config
-	stopping
+	shutdown
 
-	mu    sync.Mutex
-	told  time.Time // when failed last wrote a line
-	quiet int       // the outages since then
+	mu         sync.Mutex
+	loggedAt   time.Time // time of the last outage message
+	suppressed int       // failures since then
 }
 
-// failed tells of an outage, and not each time that somebody asks during one.
+// failed logs an engine failure, at most once per failedEvery.
 func (w *worker) failed(ctx context.Context, what string, err error) {
 	w.mu.Lock()
-	if !w.told.IsZero() && time.Since(w.told) < failedEvery {
-		w.quiet++
+	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < failedEvery {
+		w.suppressed++
 		w.mu.Unlock()
 		return
 	}
-	quiet := w.quiet
-	w.told, w.quiet = time.Now(), 0
+	suppressed := w.suppressed
+	w.loggedAt, w.suppressed = time.Now(), 0
 	w.mu.Unlock()
-	w.log.Warn(ctx, "the queue does not answer",
-		slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", quiet))
+	w.log.Warn(ctx, "queue operation failed",
+		slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", suppressed))
 }
 
-// lost tells of an outcome that did not count.
+// lost logs an ignored outcome.
 func (w *worker) lost(ctx context.Context, a driver.Attempt, err error) {
-	w.log.Warn(request(ctx, a), "job lost: its outcome does not count",
+	w.log.Warn(request(ctx, a), "job lost: outcome ignored",
 		append(attrsOf(a), slog.Any("cause", err))...)
 }
 
@@ -108,7 +109,7 @@ func attrsOf(a driver.Attempt) []slog.Attr {
 	}
 }
 
-// run makes an attempt and says what is to become of the job.
+// run runs an attempt and returns its outcome.
 func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 	ctx = request(ctx, a)
 	attrs := attrsOf(a)
@@ -116,7 +117,7 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 		o = w.try(ctx, a, attrs)
 		return nil
 	})
-	if err != nil { // the backoff or a method of the handler's error
+	if err != nil { // the backoff or a method of the handler's error panicked
 		o = driver.Outcome{
 			Action: driver.Retry, Wait: backoff.Default()(a.Number),
 			Error: text(err),
@@ -124,57 +125,56 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 		if a.Number >= a.MaxAttempts {
 			o = driver.Outcome{Action: driver.Discard, Error: text(err)}
 		}
-		w.tell(ctx, o, err, attrs)
+		w.logOutcome(ctx, o, err, attrs)
 	}
 	return o
 }
 
 func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) driver.Outcome {
 	h := w.handlers[a.Kind]
-	if h == nil { // the engine gives it to a worker that has asked for the kind
+	if h == nil { // the engine returns the job to a worker with a handler
 		return driver.Outcome{
 			Action: driver.Release, Wait: w.poll,
-			Error: "there is no handler for " + a.Kind + " here",
+			Error: "this worker has no handler for " + a.Kind,
 		}
 	}
 	if a.Number > a.MaxAttempts {
-		w.log.Error(ctx, "job dead: its workers died", attrs...)
-		return driver.Outcome{Action: driver.Discard, Error: workerDied}
+		w.log.Error(ctx, "job dead-lettered: workers crashed", attrs...)
+		return driver.Outcome{Action: driver.Discard, Error: workerCrashed}
 	}
 	if a.TakenOver {
-		return w.pause(ctx, h, a)
+		return w.delay(ctx, h, a)
 	}
-	attempt, cancel := w.cutWith(ctx)
+	attempt, cancel := w.withStop(ctx)
 	defer cancel()
 	start := time.Now()
 	err := w.await(attempt, h, a, attrs)
 	attrs = append(slices.Clone(attrs), slog.Duration("took", time.Since(start)))
-	o := w.verdict(attempt, h, a, err)
-	if ctx.Err() != nil { // what becomes of it is another worker's business
-		w.log.Warn(ctx, "job lost: it may be another worker's by now",
+	o := w.outcome(attempt, h, a, err)
+	if ctx.Err() != nil { // the job was reassigned
+		w.log.Warn(ctx, "job lost: possibly reassigned",
 			append(attrs, slog.Any("cause", context.Cause(ctx)))...)
 		return o
 	}
-	w.tell(ctx, o, err, attrs)
+	w.logOutcome(ctx, o, err, attrs)
 	return o
 }
 
-// pause lets a job wait whose worker died: it may be what killed that, or have been
-// beside what did. The waits are spread by half of what they are, so that such jobs do
-// not come together again.
-func (w *worker) pause(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
-	a.Number-- // this one is not made
+// delay releases a job whose worker crashed. Either this job or another job of that
+// worker may have caused the crash, so jitter keeps those jobs apart.
+func (w *worker) delay(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
+	a.Number-- // this attempt does not run
 	wait := backoff.Jitter(h.kind.backoff, 0.5)(a.Number)
-	w.log.Warn(ctx, "job waits: its worker died",
+	w.log.Warn(ctx, "job delayed: worker crashed",
 		append(attrsOf(a), slog.Duration("wait", wait))...)
-	return driver.Outcome{Action: driver.Release, Wait: wait, Error: workerDied}
+	return driver.Outcome{Action: driver.Release, Wait: wait, Error: workerCrashed}
 }
 
-// await runs the handler until it returns or is left behind.
+// await runs the handler until it returns or is abandoned.
 func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs []slog.Attr) error {
 	done := make(chan error, 1)
 	go func() {
-		err := errGone
+		err := errGoexit
 		defer func() { done <- err }()
 		err = h.attempt(ctx, a.Args)
 	}()
@@ -184,16 +184,16 @@ func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs 
 		select {
 		case err := <-done:
 			return err
-		case <-w.left:
-			return errLeft
+		case <-w.abandoned:
+			return errAbandoned
 		case <-late.C:
-			w.log.Warn(ctx, "job goes on after its timeout: its handler does not return", attrs...)
+			w.log.Warn(ctx, "handler still running after its timeout", attrs...)
 		}
 	}
 }
 
-// verdict turns the end of an attempt into what becomes of the job.
-func (*worker) verdict(
+// outcome returns the outcome of an attempt whose handler returned err.
+func (*worker) outcome(
 	ctx context.Context, h *Handler, a driver.Attempt, err error,
 ) driver.Outcome {
 	var dead *deadError
@@ -202,8 +202,8 @@ func (*worker) verdict(
 	switch {
 	case err == nil:
 		return driver.Outcome{Action: driver.Complete}
-	case errors.Is(err, errLeft):
-		return driver.Outcome{Action: driver.Release, Wait: leftWait}
+	case errors.Is(err, errAbandoned):
+		return driver.Outcome{Action: driver.Release, Wait: abandonedWait}
 	case errors.As(err, &snooze):
 		return driver.Outcome{Action: driver.Release, Wait: snooze.wait}
 	case errors.As(err, &dead):
@@ -222,8 +222,8 @@ func (*worker) verdict(
 	}
 }
 
-// tell writes the line of an attempt.
-func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []slog.Attr) {
+// logOutcome logs the outcome of an attempt.
+func (w *worker) logOutcome(ctx context.Context, o driver.Outcome, err error, attrs []slog.Attr) {
 	attrs = slices.Clone(attrs)
 	failed := slog.LevelWarn
 	var p *xhook.PanicError
@@ -235,20 +235,20 @@ func (w *worker) tell(ctx context.Context, o driver.Outcome, err error, attrs []
 	case driver.Complete:
 		w.log.Info(ctx, "job done", attrs...)
 	case driver.Discard:
-		w.log.Error(ctx, "job dead", append(attrs, slog.Any("error", err))...)
+		w.log.Error(ctx, "job dead-lettered", append(attrs, slog.Any("error", err))...)
 	case driver.Release:
-		if errors.Is(err, errLeft) {
-			w.log.Error(ctx, "job left behind: its handler does not return", attrs...)
+		if errors.Is(err, errAbandoned) {
+			w.log.Error(ctx, "job abandoned: handler did not return", attrs...)
 			return
 		}
-		w.log.Info(ctx, "job put back", append(attrs, slog.Duration("wait", o.Wait))...)
+		w.log.Info(ctx, "job released", append(attrs, slog.Duration("wait", o.Wait))...)
 	case driver.Retry:
 		w.log.Log(ctx, failed, "job failed",
 			append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
 	}
 }
 
-// text returns what is kept of an error.
+// text returns the stored form of err: valid UTF-8 without NUL, at most maxError bytes.
 func text(err error) string {
 	s := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "\uFFFD")
 	if len(s) <= maxError {

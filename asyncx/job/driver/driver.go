@@ -71,8 +71,8 @@ type Record struct {
 	// Attempt is the number of attempts that started since the job was stored or last
 	// replayed.
 	Attempt int
-	// CreatedAt is the time when the job was stored. RunAt is the time of the next attempt,
-	// or of the last one if no other attempt is due.
+	// CreatedAt is the time when the job was stored. RunAt is the time of the next
+	// attempt, or of the last one if no other attempt is due.
 	CreatedAt, RunAt time.Time
 	// Error is the error of the last attempt; "" if no attempt failed.
 	Error string
@@ -134,8 +134,8 @@ type Work struct {
 	// OnError reports a failed operation on the server. It does not block.
 	OnError func(ctx context.Context, what string, err error)
 	// OnLost reports an outcome that the engine ignored, or may have ignored, because the
-	// job was reassigned. It does not block. Nil disables the report. An engine that cannot
-	// detect this does not call it.
+	// job was reassigned. It does not block. Nil disables the report. An engine that
+	// cannot detect this does not call it.
 	OnLost func(ctx context.Context, a Attempt, err error)
 }
 
@@ -159,7 +159,8 @@ const InterfaceVersion = 1
 // Capabilities describe an engine.
 type Capabilities struct {
 	// Interface is the InterfaceVersion that the engine implements. Write the number
-	// itself, not the constant; 0 is 1. Startup fails if it differs from InterfaceVersion.
+	// itself, not the constant; 0 is 1. Startup fails if it differs from
+	// InterfaceVersion.
 	Interface int
 	// Name is a display name, such as "outbox on postgres".
 	Name string
@@ -175,29 +176,29 @@ type Capabilities struct {
 type Engine interface {
 	Capabilities() Capabilities
 	// Insert stores all jobs or none. If the engine is transactional, it joins the
-	// database transaction of ctx, if any. An ID that exists already or occurs twice is an
-	// error. Insert does not modify jobs.
+	// database transaction of ctx, if any. An ID that exists already or occurs twice is
+	// an error. Insert does not modify jobs.
 	Insert(ctx context.Context, jobs []Job) error
-	// Work passes jobs to w.Run until ctx is canceled, then waits for running attempts and
-	// stores their outcomes.
+	// Work passes jobs to w.Run until ctx is canceled, then waits for running attempts
+	// and stores their outcomes.
 	//
-	// It reports server outages to w.OnError and continues; it returns an error only if it
-	// cannot start. It may be called repeatedly and concurrently.
+	// It reports server outages to w.OnError and continues; it returns an error only if
+	// it cannot start. It may be called repeatedly and concurrently.
 	Work(ctx context.Context, w Work) error
 	// Get returns a job. Package job passes only UUIDs to Get, Replay and Delete.
 	Get(ctx context.Context, id string) (Record, error)
 	// List returns a page of records ordered by ID, which is the order of creation.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// Replay returns a dead job to the queue, with its attempts reset. It returns ErrState
-	// if the job is not dead.
+	// Replay returns a dead job to the queue, with its attempts reset. It returns
+	// ErrState if the job is not dead.
 	Replay(ctx context.Context, id string) error
 	// Delete removes a waiting or dead job. It returns ErrState if the job is running, or
 	// is done and still stored.
 	Delete(ctx context.Context, id string) error
 	// Ping checks that the server responds.
 	Ping(ctx context.Context) error
-	// Close releases the resources that the engine opened itself. The caller must wait for
-	// Work to return first. After Close, every method except Capabilities and Close returns
-	// ErrClosed.
+	// Close releases the resources that the engine opened itself. The caller must wait
+	// for Work to return first. After Close, every method except Capabilities and Close
+	// returns ErrClosed.
 	Close() error
 }

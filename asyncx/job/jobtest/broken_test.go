@@ -7,9 +7,9 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/internal/memory"
 )
 
-// broken is a right engine in which some methods are replaced by wrong ones.
+// broken is an engine with replaceable methods. By default they call base.
 type broken struct {
-	right *memory.Engine
+	base  *memory.Engine
 	store *memory.Store
 
 	capabilities driver.Capabilities
@@ -20,14 +20,14 @@ type broken struct {
 	replay       func(ctx context.Context, id string) error
 	remove       func(ctx context.Context, id string) error
 	ping         func(ctx context.Context) error
-	closing      func() error
+	close        func() error
 }
 
 func newBroken(m *memory.Store, e *memory.Engine) *broken {
 	return &broken{
-		right: e, store: m, capabilities: e.Capabilities(), insert: e.Insert, work: e.Work,
+		base: e, store: m, capabilities: e.Capabilities(), insert: e.Insert, work: e.Work,
 		get: e.Get, list: e.List, replay: e.Replay,
-		remove: e.Delete, ping: e.Ping, closing: e.Close,
+		remove: e.Delete, ping: e.Ping, close: e.Close,
 	}
 }
 
@@ -60,10 +60,10 @@ func (b *broken) Delete(ctx context.Context, id string) error { return b.remove(
 func (b *broken) Ping(ctx context.Context) error { return b.ping(ctx) }
 
 // Close implements driver.Engine.
-func (b *broken) Close() error { return b.closing() }
+func (b *broken) Close() error { return b.close() }
 
-// stored changes what is stored.
-func stored(change func(j *driver.Job)) func(b *broken) {
+// changeJob modifies each inserted job.
+func changeJob(change func(j *driver.Job)) func(b *broken) {
 	return func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
 			var all []driver.Job
@@ -71,14 +71,14 @@ func stored(change func(j *driver.Job)) func(b *broken) {
 				change(&j)
 				all = append(all, j)
 			}
-			return b.right.Insert(ctx, all)
+			return b.base.Insert(ctx, all)
 		}
 	}
 }
 
-// ran changes how an attempt is run; ctx is that of Work.
-func ran(
-	change func(b *broken, work, ctx context.Context, a driver.Attempt, run runner) driver.Outcome,
+// wrapRun wraps Work.Run; work is the context of Work.
+func wrapRun(
+	change func(b *broken, work, ctx context.Context, a driver.Attempt, run runFunc) driver.Outcome,
 ) func(b *broken) {
 	return func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
@@ -86,18 +86,18 @@ func ran(
 			w.Run = func(attempt context.Context, a driver.Attempt) driver.Outcome {
 				return change(b, ctx, attempt, a, run)
 			}
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
 	}
 }
 
-// runner is what Work.Run is.
-type runner = func(ctx context.Context, a driver.Attempt) driver.Outcome
+// runFunc is the type of Work.Run.
+type runFunc = func(ctx context.Context, a driver.Attempt) driver.Outcome
 
-// settled changes what an attempt ends with.
-func settled(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
-	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-		run runner,
+// changeOutcome modifies the outcomes.
+func changeOutcome(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
+	return wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		o := run(ctx, a)
 		change(a, &o)
@@ -105,32 +105,32 @@ func settled(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
 	})
 }
 
-// numbered changes the number of an attempt.
-func numbered(change func(a *driver.Attempt)) func(b *broken) {
-	return ran(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-		run runner,
+// changeAttempt modifies the attempts.
+func changeAttempt(change func(a *driver.Attempt)) func(b *broken) {
+	return wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		change(&a)
 		return run(ctx, a)
 	})
 }
 
-// listed changes the pages.
-func listed(change func(page []driver.Record) []driver.Record) func(b *broken) {
+// changePage modifies the pages of List.
+func changePage(change func(page []driver.Record) []driver.Record) func(b *broken) {
 	return func(b *broken) {
 		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-			page, err := b.right.List(ctx, q)
+			page, err := b.base.List(ctx, q)
 			return change(page), err
 		}
 	}
 }
 
-// worked changes what a worker asks for.
-func worked(change func(w *driver.Work)) func(b *broken) {
+// changeWork modifies the argument of Work.
+func changeWork(change func(w *driver.Work)) func(b *broken) {
 	return func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			change(&w)
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
 	}
 }

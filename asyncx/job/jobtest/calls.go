@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// call is one of the methods that ask the store.
+// call is a call of a method that uses the store.
 type call struct {
 	name string
 	do   func(ctx context.Context, e driver.Engine, id string) error
@@ -43,21 +43,22 @@ var calls = []call{
 }
 
 var callChecks = []check{
-	{"Calls/TraitsAreWhole", func(t *testing.T, e *env) {
-		if capabilities := e.Capabilities(); capabilities.Name == "" || capabilities.TakeoverTimeout <= 0 {
-			t.Errorf("Capabilities = %+v, want a name and a time of taking over", capabilities)
+	{"Calls/Capabilities", func(t *testing.T, e *env) {
+		if capabilities := e.Capabilities(); capabilities.Name == "" ||
+			capabilities.TakeoverTimeout <= 0 {
+			t.Errorf("Capabilities = %+v, want a name and a takeover timeout", capabilities)
 		}
 		if got := e.Capabilities().Interface; got != driver.InterfaceVersion {
-			t.Errorf("Capabilities.Interface = %d, want %d: see what has changed in package driver",
+			t.Errorf("Capabilities.Interface = %d, want %d: see the changes in package driver",
 				got, driver.InterfaceVersion)
 		}
 	}},
-	{"Calls/PingAnswers", func(t *testing.T, e *env) {
+	{"Calls/Ping", func(t *testing.T, e *env) {
 		if err := e.Ping(e.ctx); err != nil {
 			t.Errorf("Ping: %v", err)
 		}
 	}},
-	{"Calls/EndWithTheirContext", func(t *testing.T, e *env) {
+	{"Calls/ReturnContextError", func(t *testing.T, e *env) {
 		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		canceled, cancel := context.WithCancel(e.ctx)
@@ -65,21 +66,22 @@ var callChecks = []check{
 		late, cancel := context.WithDeadline(e.ctx, time.Now().Add(-time.Second))
 		defer cancel()
 		for _, c := range calls {
-			is(t, c.name+" with a canceled context", c.do(canceled, e, j.ID), context.Canceled)
-			is(t, c.name+" with a deadline that is over",
+			wantErr(t, c.name+" with a canceled context", c.do(canceled, e, j.ID), context.Canceled)
+			wantErr(t, c.name+" with an exceeded deadline",
 				c.do(late, e, j.ID), context.DeadlineExceeded)
 		}
 		wantIDs(t, "the list",
 			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
 	}},
-	{"Calls/AfterCloseAreRefused", func(t *testing.T, e *env) {
+	{"Calls/FailAfterClose", func(t *testing.T, e *env) {
 		r := e.connect(t)
 		r.insert(t, newJob())
 		if err := r.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 		for _, c := range calls {
-			is(t, c.name+" after Close", c.do(r.ctx, r.Engine, xutil.UUID().V7()), driver.ErrClosed)
+			wantErr(t, c.name+" after Close",
+				c.do(r.ctx, r.Engine, xutil.UUID().V7()), driver.ErrClosed)
 		}
 		ctx, cancel := context.WithTimeout(r.ctx, e.h.Timeout)
 		defer cancel()
@@ -90,7 +92,7 @@ var callChecks = []check{
 			},
 			OnError: func(context.Context, string, error) {},
 		})
-		is(t, "Work after Close", err, driver.ErrClosed)
+		wantErr(t, "Work after Close", err, driver.ErrClosed)
 		if err := r.Close(); err != nil && !errors.Is(err, driver.ErrClosed) {
 			t.Errorf("the second Close = %v, want nil or %v", err, driver.ErrClosed)
 		}
@@ -98,7 +100,7 @@ var callChecks = []check{
 			t.Errorf("Ping of another replica = %v, want nil", err)
 		}
 	}},
-	{"Calls/NoGoroutineIsLeft", func(t *testing.T, e *env) {
+	{"Calls/NoGoroutineLeaks", func(t *testing.T, e *env) {
 		const label = "jobtest"
 		name := rand.Text()
 		pprof.Do(t.Context(), pprof.Labels(label, name), func(context.Context) {
@@ -115,16 +117,16 @@ var callChecks = []check{
 		})
 		pkg := reflect.Indirect(reflect.ValueOf(e.Replica.Engine)).Type().PkgPath()
 		left := ""
-		for begin := time.Now(); time.Since(begin) < 5*time.Second; pass(20 * time.Millisecond) {
+		for start := time.Now(); time.Since(start) < 5*time.Second; sleep(20 * time.Millisecond) {
 			if left = goroutines(name, pkg); left == "" {
 				return
 			}
 		}
-		t.Errorf("goroutines of the engine are left after Close:\n%s", left)
+		t.Errorf("goroutines of the engine leak after Close:\n%s", left)
 	}},
 }
 
-// goroutines returns the stacks of the goroutines with the label that are in the package.
+// goroutines returns the stacks of goroutines with the label in pkg.
 func goroutines(label, pkg string) string {
 	var profile bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&profile, 1)

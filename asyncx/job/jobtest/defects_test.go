@@ -15,183 +15,184 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-var errBroken = errors.New("broken on purpose")
+var errBroken = errors.New("deliberately broken")
 
-// defect breaks an engine, and names the checks that must find out.
+// defect breaks an engine. Each of its checks must detect it.
 type defect struct {
-	breaks func(b *broken)
-	found  []string
+	apply  func(b *broken)
+	checks []string
 }
 
-// defects of storing and listing.
+// storeDefects concern Insert, Get and List.
 var storeDefects = map[string]defect{
-	"null is an object": {stored(func(j *driver.Job) {
+	"null becomes an object": {changeJob(func(j *driver.Job) {
 		j.Args = bytes.ReplaceAll(j.Args, []byte("null"), []byte("{}"))
 	}), []string{
 		"Store/ArgumentsOfEveryJSONType",
 	}},
-	"no NUL": {stored(func(j *driver.Job) {
+	"NUL is dropped": {changeJob(func(j *driver.Job) {
 		j.Args = bytes.ReplaceAll(j.Args, []byte(` \u0000`), nil)
 	}), []string{
-		"Store/ArgumentsOfAnyText",
+		"Store/UnicodeArguments",
 	}},
-	"numbers are floating": {stored(func(j *driver.Job) {
+	"integers become floats": {changeJob(func(j *driver.Job) {
 		j.Args = bytes.ReplaceAll(j.Args, []byte("9007199254740993"), []byte("9007199254740992"))
-	}), []string{"Store/AJobIsRunOnceAsItWasStored"}},
-	"short arguments": {func(b *broken) {
+	}), []string{"Store/AJobRunsOnceUnchanged"}},
+	"arguments are limited to 64 KiB": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
 			if slices.ContainsFunc(jobs, func(j driver.Job) bool { return len(j.Args) > 1<<16 }) {
 				return errBroken
 			}
-			return b.right.Insert(ctx, jobs)
+			return b.base.Insert(ctx, jobs)
 		}
-	}, []string{"Store/ArgumentsOfOneMebibyte"}},
-	"no empty meta": {stored(func(j *driver.Job) {
+	}, []string{"Store/ArgumentsOfOneMiB"}},
+	"empty meta values are dropped": {changeJob(func(j *driver.Job) {
 		j.Meta = maps.Clone(j.Meta)
 		delete(j.Meta, "a")
-	}), []string{"Store/MetaOfAnyText"}},
-	"short kinds": {
-		stored(func(j *driver.Job) { j.Kind = j.Kind[:min(len(j.Kind), 64)] }),
+	}), []string{"Store/UnicodeMeta"}},
+	"kinds are truncated": {
+		changeJob(func(j *driver.Job) { j.Kind = j.Kind[:min(len(j.Kind), 64)] }),
 		[]string{"Store/LongestKind"},
 	},
-	"half a batch": {func(b *broken) {
+	"half of the batch is stored": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
-			return b.right.Insert(ctx, jobs[:(len(jobs)+1)/2])
+			return b.base.Insert(ctx, jobs[:(len(jobs)+1)/2])
 		}
 	}, []string{
-		"Store/ABatchIsStoredWhole", "Transaction/ABatchIsStoredWhole",
-		"List/IsOfOneKind",
+		"Store/BatchIsStored", "Transaction/BatchIsStored",
+		"List/FiltersByKind",
 	}},
-	"one by one": {func(b *broken) {
+	"batches are not atomic": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
 			for _, j := range jobs {
-				if err := b.right.Insert(ctx, []driver.Job{j}); err != nil {
+				if err := b.base.Insert(ctx, []driver.Job{j}); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 	}, []string{
-		"Store/ABatchWithAnIDThatIsThereIsNotStored",
-		"Store/ABatchWithAnIDTwiceIsNotStored",
+		"Store/BatchWithAnExistingIDIsRejected",
+		"Store/BatchWithADuplicateIDIsRejected",
 	}},
-	"its own jobs only": {func(b *broken) {
+	"only own jobs run": {func(b *broken) {
 		own := map[string]bool{}
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
 			for _, j := range jobs {
 				own[j.ID] = true
 			}
-			return b.right.Insert(ctx, jobs)
+			return b.base.Insert(ctx, jobs)
 		}
-		ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+		wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+			run runFunc) driver.Outcome {
 			if !own[a.ID] {
 				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
 			return run(ctx, a)
 		})(b)
-	}, []string{"Store/AReplicaRunsWhatAnotherStored"}},
-	"nothing runs": {func(b *broken) {
+	}, []string{"Store/AnotherReplicaRunsTheJob"}},
+	"state is always waiting": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			r, err := b.right.Get(ctx, id)
+			r, err := b.base.Get(ctx, id)
 			r.State = driver.Waiting
 			return r, err
 		}
-	}, []string{"Store/GetTellsOfAJobsLife", "Death/AnotherWorkerTakesOver"}},
-	"the unknown is nothing": {func(b *broken) {
+	}, []string{"Store/GetReturnsTheState", "Takeover/AnotherWorkerRunsTheJob"}},
+	"unknown ID returns no error": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			r, err := b.right.Get(ctx, id)
+			r, err := b.base.Get(ctx, id)
 			if errors.Is(err, driver.ErrNotFound) {
 				err = nil
 			}
 			return r, err
 		}
-	}, []string{"Store/AnUnknownJobIsNotFound"}},
-	"backwards": {listed(func(page []driver.Record) []driver.Record {
+	}, []string{"Store/UnknownID"}},
+	"reverse order": {changePage(func(page []driver.Record) []driver.Record {
 		slices.Reverse(page)
 		return page
-	}), []string{"List/PagesAreInTheOrderOfIDs"}},
-	"after must be there": {func(b *broken) {
+	}), []string{"List/OrderedByID"}},
+	"After must exist": {func(b *broken) {
 		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-			if _, err := b.right.Get(ctx, q.After); err != nil {
+			if _, err := b.base.Get(ctx, q.After); err != nil {
 				q.After = ""
 			}
-			return b.right.List(ctx, q)
+			return b.base.List(ctx, q)
 		}
-	}, []string{"List/GoesOnAfterAJobThatIsGone"}},
-	"kinds by prefix": {func(b *broken) {
+	}, []string{"List/ContinuesAfterADeletedJob"}},
+	"kind filter matches prefixes": {func(b *broken) {
 		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
 			kind := q.Kind
 			q.Kind = ""
-			page, err := b.right.List(ctx, q)
+			page, err := b.base.List(ctx, q)
 			return slices.DeleteFunc(page,
 				func(r driver.Record) bool { return !strings.HasPrefix(r.Kind, kind) }), err
 		}
-	}, []string{"List/IsOfOneKind"}},
-	"kinds of a page": {func(b *broken) {
+	}, []string{"List/FiltersByKind"}},
+	"kind filter applies after the limit": {func(b *broken) {
 		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
 			kind := q.Kind
 			q.Kind = ""
-			page, err := b.right.List(ctx, q)
+			page, err := b.base.List(ctx, q)
 			return slices.DeleteFunc(page,
 				func(r driver.Record) bool { return kind != "" && r.Kind != kind }), err
 		}
-	}, []string{"List/PagesOfOneKind"}},
-	"running is waiting": {func(b *broken) {
+	}, []string{"List/PaginatesOneKind"}},
+	"running jobs are listed as waiting": {func(b *broken) {
 		b.list = func(ctx context.Context, q driver.Query) ([]driver.Record, error) {
-			page, err := b.right.List(ctx, q)
+			page, err := b.base.List(ctx, q)
 			if q.State == driver.Waiting {
 				q.State = driver.Running
-				more, _ := b.right.List(ctx, q)
+				more, _ := b.base.List(ctx, q)
 				page = append(more, page...)
 			}
 			return page, err
 		}
-	}, []string{"List/IsOfOneState"}},
-	"a list without errors": {listed(func(page []driver.Record) []driver.Record {
+	}, []string{"List/FiltersByState"}},
+	"list drops errors": {changePage(func(page []driver.Record) []driver.Record {
 		for i := range page {
 			page[i].Error = ""
 		}
 		return page
-	}), []string{"List/HasWholeRecords"}},
+	}), []string{"List/ReturnsCompleteRecords"}},
 	"no transactions": {func(b *broken) {
 		b.insert = func(ctx context.Context, jobs []driver.Job) error {
-			return b.right.Insert(transaction.Without(ctx), jobs)
+			return b.base.Insert(transaction.Without(ctx), jobs)
 		}
 	}, []string{
-		"Transaction/AJobIsThereFromTheCommitOn", "Transaction/AJobThatIsRolledBackNeverRuns",
-		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns",
-		"Transaction/AJobOfASavepointEndsWithTheTransaction",
+		"Transaction/JobIsVisibleAfterCommit", "Transaction/RolledBackJobNeverRuns",
+		"Transaction/RolledBackSavepoint",
+		"Transaction/SavepointInARolledBackTransaction",
 	}},
 }
 
-// defects of the order and of outcomes.
+// orderDefects concern the order, outcomes, Replay and Delete.
 var orderDefects = map[string]defect{
 	"half a delay": {
-		stored(func(j *driver.Job) { j.Delay /= 2 }),
-		[]string{"Order/ADelayIsWaitedFor"},
+		changeJob(func(j *driver.Job) { j.Delay /= 2 }),
+		[]string{"Order/DelayIsRespected"},
 	},
-	"delays are capped": {stored(func(j *driver.Job) {
+	"delays are capped": {changeJob(func(j *driver.Job) {
 		j.Delay = min(j.Delay, 100*time.Millisecond)
-	}), []string{"Order/ADelayOfAnHourIsNotOver"}},
-	"no priorities": {stored(func(j *driver.Job) { j.Priority = 3 }), []string{
-		"Order/ASmallerPriorityComesFirst", "Order/AnUrgentJobOvertakesThoseThatWait",
-		"Order/PriorityIsAcrossKinds",
+	}), []string{"Order/LongDelayIsRespected"}},
+	"no priorities": {changeJob(func(j *driver.Job) { j.Priority = 3 }), []string{
+		"Order/SmallerPriorityRunsFirst", "Order/HigherPriorityOvertakesWaitingJobs",
+		"Order/PriorityAppliesAcrossKinds",
 	}},
-	"one more at a time": {
-		worked(func(w *driver.Work) { w.Concurrency++ }),
+	"concurrency is too high": {
+		changeWork(func(w *driver.Work) { w.Concurrency++ }),
 		[]string{"Order/ConcurrencyIsReachedAndNotExceeded"},
 	},
-	"one less at a time": {
-		worked(func(w *driver.Work) { w.Concurrency = max(1, w.Concurrency-1) }),
+	"concurrency is too low": {
+		changeWork(func(w *driver.Work) { w.Concurrency = max(1, w.Concurrency-1) }),
 		[]string{
 			"Order/ConcurrencyIsReachedAndNotExceeded",
 		},
 	},
-	"twice as many": {
-		worked(func(w *driver.Work) { w.Concurrency *= 2 }),
-		[]string{"Order/ConcurrencyHoldsUnderLoad"},
+	"concurrency is doubled": {
+		changeWork(func(w *driver.Work) { w.Concurrency *= 2 }),
+		[]string{"Order/ConcurrencyIsLimitedUnderLoad"},
 	},
-	"other kinds are tried": {func(b *broken) {
+	"other kinds run too": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			own, run := w.Kinds, w.Run
 			w.Kinds = append(slices.Clone(own), "kind.other")
@@ -201,74 +202,78 @@ var orderDefects = map[string]defect{
 				}
 				return run(ctx, a)
 			}
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
-	}, []string{"Order/JobsOfOtherKindsStayAsTheyAre"}},
-	"runs twice": {settled(func(a driver.Attempt, o *driver.Outcome) {
+	}, []string{"Order/OtherKindsAreUntouched"}},
+	"runs twice": {changeOutcome(func(a driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Complete && a.Number == 1 {
 			o.Action = driver.Retry
 		}
 	}), []string{
-		"Store/AJobIsRunOnceAsItWasStored", "Crowd/EachJobRunsOnceWhoeverTakesIt",
-		"Crowd/JobsThatComeMeanwhileRunOnce",
+		"Store/AJobRunsOnceUnchanged", "Concurrency/EachJobRunsOnce",
+		"Concurrency/JobsInsertedDuringWorkRunOnce",
 	}},
-	"no waits": {settled(func(_ driver.Attempt, o *driver.Outcome) { o.Wait = 0 }), []string{
-		"Outcome/ARetryWaits", "Outcome/AReturnWaits", "Outcome/AReturnGivesTheNumberBack",
+	"waits are ignored": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) { o.Wait = 0 }),
+		[]string{
+			"Outcome/RetryWaits", "Outcome/ReleaseWaits", "Outcome/ReleaseDoesNotCountTheAttempt",
+		}},
+	"errors are dropped": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
+		o.Error = ""
+	}), []string{
+		"Outcome/RetryStoresTheError", "Outcome/DiscardStoresTheError",
+		"Shutdown/StoresAFailure",
 	}},
-	"no errors": {settled(func(_ driver.Attempt, o *driver.Outcome) { o.Error = "" }), []string{
-		"Outcome/AJobThatWaitsForARetryShowsWhy", "Outcome/ABuriedJobIsDeadWithItsError",
-		"Stop/SettlesAFailure",
-	}},
-	"short errors": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+	"errors are truncated": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		o.Error = o.Error[:min(len(o.Error), 255)]
 	}), []string{
-		"Outcome/AnErrorIsKeptAsItIs",
+		"Outcome/ErrorIsStoredUnchanged",
 	}},
-	"the engine buries": {settled(func(a driver.Attempt, o *driver.Outcome) {
+	"the engine limits attempts": {changeOutcome(func(a driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Retry && a.Number >= a.MaxAttempts {
 			o.Action = driver.Discard
 		}
-	}), []string{"Outcome/RetriesCountAndOnlyTheWorkerEndsThem"}},
-	"a retry keeps its place": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+	}), []string{"Outcome/RetriesAreNotLimitedByTheEngine"}},
+	"retries block a slot": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Retry {
 			<-time.After(min(o.Wait, 5*time.Second))
 		}
-	}), []string{"Outcome/ARetryDoesNotHoldUpOthers"}},
-	"the dead rise": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+	}), []string{"Outcome/RetryDoesNotBlockOtherJobs"}},
+	"discarded jobs are retried": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Discard {
 			o.Action = driver.Retry
 		}
-	}), []string{"Outcome/ABuriedJobIsDeadWithItsError", "Stop/SettlesADeath"}},
-	"snoozes count": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+	}), []string{"Outcome/DiscardStoresTheError", "Shutdown/StoresADiscard"}},
+	"releases count as attempts": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Release {
 			o.Action = driver.Retry
 		}
-	}), []string{"Outcome/AReturnGivesTheNumberBack", "Stop/WhatIsGivenBackIsForOthersAtOnce"}},
-	"the dead are lost": {settled(func(_ driver.Attempt, o *driver.Outcome) {
+	}), []string{"Outcome/ReleaseDoesNotCountTheAttempt",
+		"Shutdown/ReleasedJobsAreAvailableImmediately"}},
+	"discarded jobs are deleted": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Discard {
 			o.Action = driver.Complete
 		}
-	}), []string{"Crowd/OutcomesOfManyAreAllKept"}},
-	"a replay goes on counting": {func(b *broken) {
+	}), []string{"Concurrency/AllOutcomesAreStored"}},
+	"replay does not reset attempts": {func(b *broken) {
 		var replayed atomic.Bool
 		b.replay = func(ctx context.Context, id string) error {
 			replayed.Store(true)
-			return b.right.Replay(ctx, id)
+			return b.base.Replay(ctx, id)
 		}
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			r, err := b.right.Get(ctx, id)
+			r, err := b.base.Get(ctx, id)
 			if replayed.Load() {
 				r.Attempt += 2
 			}
 			return r, err
 		}
-		numbered(func(a *driver.Attempt) {
+		changeAttempt(func(a *driver.Attempt) {
 			if replayed.Load() {
 				a.Number += 2
 			}
 		})(b)
-	}, []string{"Replay/RunsADeadJobFromItsFirstAttemptOn", "Replay/LetsTheJobWait"}},
-	"any state will do": {func(b *broken) {
+	}, []string{"Replay/ResetsTheAttempts", "Replay/ReturnsTheJobToTheQueue"}},
+	"the state is not checked": {func(b *broken) {
 		lax := func(do func(ctx context.Context, id string) error) func(ctx context.Context,
 			id string) error {
 			return func(ctx context.Context, id string) error {
@@ -278,9 +283,10 @@ var orderDefects = map[string]defect{
 				return nil
 			}
 		}
-		b.replay, b.remove = lax(b.right.Replay), lax(b.right.Delete)
-	}, []string{"Replay/OnlyOfADeadJob", "Replay/ManyAtOnceAreOne", "Delete/NotOfARunningJob"}},
-	"deleted is hidden": {func(b *broken) {
+		b.replay, b.remove = lax(b.base.Replay), lax(b.base.Delete)
+	}, []string{"Replay/RejectsOtherStates", "Replay/ConcurrentCallsReplayOnce",
+		"Delete/RejectsARunningJob"}},
+	"deleted jobs are only hidden": {func(b *broken) {
 		hidden := map[string]bool{}
 		b.remove = func(ctx context.Context, id string) error {
 			if _, err := b.get(ctx, id); err != nil {
@@ -293,59 +299,60 @@ var orderDefects = map[string]defect{
 			if hidden[id] {
 				return driver.Record{}, driver.ErrNotFound
 			}
-			return b.right.Get(ctx, id)
+			return b.base.Get(ctx, id)
 		}
 	}, []string{
-		"Delete/AWaitingJobNeverRuns", "Delete/AJobThatWaitsForARetryNeverRuns",
-		"Delete/ADeadJobIsGone",
+		"Delete/WaitingJob", "Delete/JobThatWaitsForARetry",
+		"Delete/DeadJob",
 	}},
 }
 
-// once lets an engine work once.
-func once(b *broken) {
+// workOnce makes the second call of Work fail.
+func workOnce(b *broken) {
 	var worked atomic.Bool
 	b.work = func(ctx context.Context, w driver.Work) error {
 		if worked.Swap(true) {
 			return errBroken
 		}
-		return b.right.Work(ctx, w)
+		return b.base.Work(ctx, w)
 	}
 }
 
-// defects of workers that die or stop, and of calls.
+// workerDefects concern takeover, shutdown, calls and outages.
 var workerDefects = map[string]defect{
-	"always the first attempt": {numbered(func(a *driver.Attempt) { a.Number = 1 }), []string{
-		"Death/AnotherWorkerTakesOver", "Death/EachDeathUsesUpAnAttempt",
-		"Death/AllJobsOfADeadWorkerAreTakenOver",
+	"always the first attempt": {changeAttempt(func(a *driver.Attempt) { a.Number = 1 }), []string{
+		"Takeover/AnotherWorkerRunsTheJob", "Takeover/EachCrashUsesAnAttempt",
+		"Takeover/AllJobsOfACrashedWorker",
 	}},
-	"deaths are secret": {
-		numbered(func(a *driver.Attempt) { a.TakenOver = false }),
-		[]string{"Death/ATakeOverIsToldOnce"},
+	"TakenOver is never set": {
+		changeAttempt(func(a *driver.Attempt) { a.TakenOver = false }),
+		[]string{"Takeover/TakenOverIsSetOnce"},
 	},
-	"dead for ever": {
-		numbered(func(a *driver.Attempt) { a.TakenOver = a.Number > 1 }),
-		[]string{"Death/ATakeOverIsToldOnce"},
+	"TakenOver is never cleared": {
+		changeAttempt(func(a *driver.Attempt) { a.TakenOver = a.Number > 1 }),
+		[]string{"Takeover/TakenOverIsSetOnce"},
 	},
-	"no sign of life": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt,
-		run runner,
+	"claims are not renewed": {wrapRun(func(b *broken, _, ctx context.Context, a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		if a.Number == 1 {
-			b.right.SetAway(true)
+			b.base.SetAway(true)
 		}
 		return run(ctx, a)
-	}), []string{"Death/ALivingWorkerKeepsALongJob"}},
-	"whoever ends it": {ran(func(b *broken, _, ctx context.Context, a driver.Attempt,
-		run runner,
+	}), []string{"Takeover/ARunningWorkerKeepsALongJob"}},
+	"late outcomes count": {wrapRun(func(b *broken, _, ctx context.Context, a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		o := run(ctx, a)
 		if ctx.Err() != nil {
 			b.store.Forget(a.ID)
 		}
 		return o
-	}), []string{"Death/ALateSuccessDoesNotCount", "Death/ALateFailureDoesNotCount"}},
-	"gone is gone": {func(b *broken) {
+	}), []string{"Takeover/LateSuccessIsIgnored", "Takeover/LateFailureIsIgnored"}},
+	"reconnected workers stay idle": {func(b *broken) {
 		var lost atomic.Bool
-		ran(func(_ *broken, _, ctx context.Context, a driver.Attempt, run runner) driver.Outcome {
+		wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
+			run runFunc) driver.Outcome {
 			if lost.Load() {
 				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
@@ -353,17 +360,18 @@ var workerDefects = map[string]defect{
 			lost.CompareAndSwap(false, ctx.Err() != nil)
 			return o
 		})(b)
-	}, []string{"Death/AWorkerThatWasAwayGoesOn"}},
-	"cut off at once": {ran(func(_ *broken, work, ctx context.Context, a driver.Attempt,
-		run runner,
+	}, []string{"Takeover/AReconnectedWorkerContinues"}},
+	"shutdown cancels attempts": {wrapRun(func(_ *broken, work, ctx context.Context,
+		a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(work, cancel)()
 		return run(ctx, a)
-	}), []string{"Stop/WaitsForWhatRunsAndBeginsNothing"}},
-	"what ends after the stop is given back": {ran(func(_ *broken, work, ctx context.Context,
-		a driver.Attempt, run runner,
+	}), []string{"Shutdown/WaitsForRunningJobs"}},
+	"outcomes after shutdown are released": {wrapRun(func(_ *broken, work, ctx context.Context,
+		a driver.Attempt, run runFunc,
 	) driver.Outcome {
 		o := run(ctx, a)
 		if work.Err() != nil {
@@ -371,89 +379,90 @@ var workerDefects = map[string]defect{
 		}
 		return o
 	}), []string{
-		"Stop/SettlesAFailure", "Stop/SettlesADeath",
-		"Stop/WaitsForWhatRunsAndBeginsNothing",
+		"Shutdown/StoresAFailure", "Shutdown/StoresADiscard",
+		"Shutdown/WaitsForRunningJobs",
 	}},
-	"more than it does": {func(b *broken) {
+	"shutdown claims more jobs": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
-			err := b.right.Work(ctx, w)
+			err := b.base.Work(ctx, w)
 			ahead, cancel := context.WithTimeout(context.WithoutCancel(ctx), 200*time.Millisecond)
 			defer cancel()
 			w.Run = func(context.Context, driver.Attempt) driver.Outcome {
 				return driver.Outcome{Action: driver.Retry}
 			}
-			return errors.Join(err, b.right.Work(ahead, w))
+			return errors.Join(err, b.base.Work(ahead, w))
 		}
-	}, []string{"Stop/WhatWaitsIsForOthersAtOnce"}},
-	"slow to stop": {func(b *broken) {
+	}, []string{"Shutdown/WaitingJobsAreAvailableImmediately"}},
+	"shutdown is slow": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
-			err := b.right.Work(ctx, w)
+			err := b.base.Work(ctx, w)
 			<-time.After(6 * time.Second)
 			return err
 		}
-	}, []string{"Stop/OfAnIdleWorkerIsQuick", "Outage/TheStopDoesNotHang"}},
-	"works before it looks": {func(b *broken) {
+	}, []string{"Shutdown/IdleWorkerStopsQuickly", "Outage/ShutdownDoesNotHang"}},
+	"canceled context is ignored": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			if ctx.Err() != nil {
 				late, cancel := context.WithTimeout(context.WithoutCancel(ctx),
 					200*time.Millisecond)
 				defer cancel()
-				return b.right.Work(late, w)
+				return b.base.Work(late, w)
 			}
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
-	}, []string{"Stop/BeforeTheBeginning"}},
-	"works once": {once, []string{"Stop/AnEngineCanWorkAgain", "Crowd/TwoWorkersOfOneEngine"}},
-	"a context of its own": {ran(func(_ *broken, _, _ context.Context, a driver.Attempt,
-		run runner,
+	}, []string{"Shutdown/CanceledBeforeWork"}},
+	"Work runs only once": {workOnce,
+		[]string{"Shutdown/WorkCanBeCalledAgain", "Concurrency/TwoWorkersOnOneEngine"}},
+	"context has no values": {wrapRun(func(_ *broken, _, _ context.Context, a driver.Attempt,
+		run runFunc,
 	) driver.Outcome {
 		return run(context.Background(), a)
-	}), []string{"Stop/AnAttemptsContextHasTheValuesOfWork", "Death/AnotherWorkerTakesOver"}},
-	"no name": {func(b *broken) { b.capabilities.Name = "" }, []string{"Calls/TraitsAreWhole"}},
-	"of old": {
+	}), []string{"Shutdown/AttemptContextHasTheValuesOfWork", "Takeover/AnotherWorkerRunsTheJob"}},
+	"no name": {func(b *broken) { b.capabilities.Name = "" }, []string{"Calls/Capabilities"}},
+	"old interface version": {
 		func(b *broken) { b.capabilities.Interface = driver.InterfaceVersion - 1 },
-		[]string{"Calls/TraitsAreWhole"},
+		[]string{"Calls/Capabilities"},
 	},
-	"no answer": {
+	"Ping fails": {
 		func(b *broken) { b.ping = func(context.Context) error { return errBroken } },
-		[]string{"Calls/PingAnswers"},
+		[]string{"Calls/Ping"},
 	},
-	"blind in a transaction": {func(b *broken) {
+	"Get fails in a transaction": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
 			if transaction.In(ctx) {
 				return driver.Record{}, errBroken
 			}
-			return b.right.Get(ctx, id)
+			return b.base.Get(ctx, id)
 		}
-	}, []string{"Store/WhatIsNoIDIsNotFound"}},
-	"contexts are nothing": {func(b *broken) {
+	}, []string{"Store/InvalidID"}},
+	"contexts are ignored": {func(b *broken) {
 		b.get = func(ctx context.Context, id string) (driver.Record, error) {
-			return b.right.Get(context.WithoutCancel(ctx), id)
+			return b.base.Get(context.WithoutCancel(ctx), id)
 		}
-	}, []string{"Calls/EndWithTheirContext"}},
-	"never closed": {
-		func(b *broken) { b.closing = func() error { return nil } },
-		[]string{"Calls/AfterCloseAreRefused"},
+	}, []string{"Calls/ReturnContextError"}},
+	"Close has no effect": {
+		func(b *broken) { b.close = func() error { return nil } },
+		[]string{"Calls/FailAfterClose"},
 	},
-	"a goroutine stays": {func(b *broken) {
+	"a goroutine leaks": {func(b *broken) {
 		b.work = func(ctx context.Context, w driver.Work) error {
 			go func() { <-time.After(time.Minute) }()
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
-	}, []string{"Calls/NoGoroutineIsLeft"}},
-	"silent": {
-		worked(func(w *driver.Work) { w.OnError = func(context.Context, string, error) {} }),
+	}, []string{"Calls/NoGoroutineLeaks"}},
+	"outages are not reported": {
+		changeWork(func(w *driver.Work) { w.OnError = func(context.Context, string, error) {} }),
 		[]string{
-			"Outage/TheWorkGoesOnAfterwards",
+			"Outage/WorkContinuesAfterwards",
 		},
 	},
-	"never again": {func(b *broken) {
+	"no recovery after an outage": {func(b *broken) {
 		var failed atomic.Bool
 		b.work = func(ctx context.Context, w driver.Work) error {
-			run, told := w.Run, w.OnError
+			run, onError := w.Run, w.OnError
 			w.OnError = func(ctx context.Context, what string, err error) {
 				failed.Store(errors.Is(err, memory.ErrAway))
-				told(ctx, what, err)
+				onError(ctx, what, err)
 			}
 			w.Run = func(ctx context.Context, a driver.Attempt) driver.Outcome {
 				if failed.Load() {
@@ -463,7 +472,8 @@ var workerDefects = map[string]defect{
 				o.Action = driver.Release
 				return o
 			}
-			return b.right.Work(ctx, w)
+			return b.base.Work(ctx, w)
 		}
-	}, []string{"Outage/TheWorkGoesOnAfterwards", "Outage/AJobThatEndsMeanwhileIsNotLost"}},
+	}, []string{"Outage/WorkContinuesAfterwards",
+		"Outage/AJobThatFinishesDuringTheOutageIsNotLost"}},
 }

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// poll is how often workers look for jobs.
+	// poll is the poll interval of workers.
 	poll = 50 * time.Millisecond
-	// kind is the kind of job that most checks use.
+	// kind is the default kind of jobs.
 	kind = "jobtest.kind"
 )
 
-// env is what one check works with: a store, and a first replica on it.
+// env is the environment of one check: a store and a first replica.
 type env struct {
 	replica
 	h     Harness
@@ -42,14 +42,14 @@ func newEnv(t *testing.T, h Harness, n *notes) *env {
 type replica struct {
 	driver.Engine
 	Replica
-	ctx context.Context // what Replica.Context is
+	ctx context.Context // Replica.Context, or the test's context
 	e   *env
 }
 
-// Capabilities is the engine's.
+// Capabilities returns the capabilities of the engine.
 func (r *replica) Capabilities() driver.Capabilities { return r.Replica.Engine.Capabilities() }
 
-// connect opens a replica; it is closed when the test ends, after its workers.
+// connect opens a replica. The end of the test closes it after its workers.
 func (e *env) connect(t *testing.T) replica {
 	t.Helper()
 	r := replica{Replica: e.store.Connect(t), e: e}
@@ -67,7 +67,7 @@ func (e *env) connect(t *testing.T) replica {
 	return r
 }
 
-// newJob returns a job of the check's kind.
+// newJob returns a job of the default kind.
 func newJob(change ...func(j *driver.Job)) driver.Job {
 	j := driver.Job{
 		ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3,
@@ -79,7 +79,7 @@ func newJob(change ...func(j *driver.Job)) driver.Job {
 	return j
 }
 
-// jobs returns n jobs, whose arguments are their numbers from 0 on.
+// jobs returns n jobs whose arguments are the numbers from 0.
 func jobs(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
@@ -102,7 +102,7 @@ func (r *replica) insert(t *testing.T, jobs ...driver.Job) {
 	}
 }
 
-// get returns a job that must be there.
+// get returns an existing job.
 func (r *replica) get(t *testing.T, id string) driver.Record {
 	t.Helper()
 	record, err := r.Get(r.ctx, id)
@@ -112,7 +112,7 @@ func (r *replica) get(t *testing.T, id string) driver.Record {
 	return record
 }
 
-// wantState fails the test where a job is not in the state.
+// wantState fails the test if the job is not in the state.
 func (r *replica) wantState(t *testing.T, id string, want driver.State) driver.Record {
 	t.Helper()
 	record := r.get(t, id)
@@ -122,7 +122,7 @@ func (r *replica) wantState(t *testing.T, id string, want driver.State) driver.R
 	return record
 }
 
-// awaitState waits until a job is in the state.
+// awaitState waits until the job is in the state.
 func (r *replica) awaitState(t *testing.T, id string, want driver.State) driver.Record {
 	t.Helper()
 	var record driver.Record
@@ -133,7 +133,7 @@ func (r *replica) awaitState(t *testing.T, id string, want driver.State) driver.
 	return record
 }
 
-// awaitDone waits until a job has succeeded, whether the engine forgets it or not.
+// awaitDone waits until the job has completed, whether or not the engine deletes it.
 func (r *replica) awaitDone(t *testing.T, id string) {
 	t.Helper()
 	r.eventually(t, "the job is done", func() bool {
@@ -147,26 +147,25 @@ func (r *replica) awaitDone(t *testing.T, id string) {
 
 func (r *replica) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for begin := time.Now(); !ok(); pass(10 * time.Millisecond) {
-		if time.Since(begin) > r.e.h.Timeout {
-			t.Fatalf("after %s it is not so that %s", r.e.h.Timeout, what)
+	for start := time.Now(); !ok(); sleep(10 * time.Millisecond) {
+		if time.Since(start) > r.e.h.Timeout {
+			t.Fatalf("condition not met after %s: %s", r.e.h.Timeout, what)
 		}
 	}
 }
 
-// is fails the test where err is not the wanted one.
-func is(t *testing.T, what string, err, want error) {
+// wantErr fails the test if err is not want.
+func wantErr(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%s = %v, want %v", what, err, want)
 	}
 }
 
-// pass lets real time go by.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep waits in real time.
+func sleep(d time.Duration) { <-time.After(d) }
 
-// sameJSON reports whether two texts are the same JSON value; an engine may store it in
-// its own format.
+// sameJSON reports whether a and b are the same JSON value; an engine may reformat it.
 func sameJSON(a, b []byte) bool {
 	if string(a) == string(b) {
 		return true
@@ -176,7 +175,7 @@ func sameJSON(a, b []byte) bool {
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// decode keeps every digit of a number.
+// decode decodes JSON and keeps numbers exact.
 func decode(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -184,7 +183,7 @@ func decode(data []byte) (v any, err error) {
 	return v, err
 }
 
-// ids returns the ids of jobs.
+// ids returns the IDs of jobs.
 func ids(jobs []driver.Job) []string {
 	all := make([]string, len(jobs))
 	for i, j := range jobs {
@@ -193,7 +192,7 @@ func ids(jobs []driver.Job) []string {
 	return all
 }
 
-// tally counts the attempts at each job.
+// tally counts the attempts of each job.
 type tally struct {
 	mu   sync.Mutex
 	seen map[string][]int
@@ -216,7 +215,7 @@ func (c *tally) total() int {
 	return c.all
 }
 
-// wantOnce fails the test where not each of the jobs was tried once, with number 1.
+// wantOnce fails the test if not every job had exactly one attempt, with number 1.
 func (c *tally) wantOnce(t *testing.T, ids []string) {
 	t.Helper()
 	c.mu.Lock()
@@ -226,7 +225,7 @@ func (c *tally) wantOnce(t *testing.T, ids []string) {
 	}
 	for _, id := range ids {
 		if !slices.Equal(c.seen[id], []int{1}) {
-			t.Errorf("the job %s had the attempts %v, want the first only", id, c.seen[id])
+			t.Errorf("the job %s had the attempts %v, want only the first", id, c.seen[id])
 		}
 	}
 }

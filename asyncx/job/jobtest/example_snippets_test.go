@@ -7,9 +7,9 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 )
 
-func TestTheMemoryPasses(t *testing.T) {
+func TestRun_Memory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a while; without -short it runs")
+		t.Skip("slow test")
 	}
 	jobtest.Run(t, jobtest.Harness{
 		Transaction: memory.Transaction,

@@ -1,12 +1,11 @@
-// Package jobtest is the definition of how an engine of durable jobs behaves: what passes
-// Run may keep jobs, whoever wrote it.
+// Package jobtest is the conformance suite for engines of durable jobs.
 //
 //	func TestJobs(t *testing.T) {
 //		jobtest.Run(t, jobtest.Harness{Open: open, Source: "private server", Server: version})
 //	}
 //
-// Times are real: the suite is patient with an engine that is slow, and strict with one
-// that loses a job, runs it too early or gives it to two.
+// The suite uses the real clock. It tolerates slow engines, but not engines that lose a
+// job, run it too early, or assign it to two workers.
 package jobtest
 
 import (
@@ -22,8 +21,8 @@ import (
 
 // Store creates engines on one store of jobs.
 type Store struct {
-	// Connect returns a new replica on the store at each call. It releases everything that
-	// it opens, except the engine, at the end of the test.
+	// Connect returns a new replica on the store at each call. It releases everything
+	// that it opens, except the engine, at the end of the test.
 	Connect func(tb testing.TB) Replica
 
 	// Stop stops the server, and Start restarts it with all its jobs, for the outage
@@ -38,10 +37,11 @@ type Replica struct {
 
 	// Context is passed to the engine's methods and carries values such as the database.
 	// Nil is the context of the test.
-	Context context.Context // as an application's does
+	Context context.Context // -
 
-	// Disconnect makes every later call of the engine fail, as if its process had crashed.
-	// It does not wait for running work. Nil skips the checks of crashed workers.
+	// Disconnect makes every later call of the engine fail, as if its process had
+	// crashed. It does not wait for running work. Nil skips the checks of crashed
+	// workers.
 	Disconnect func(tb testing.TB)
 
 	// Reconnect reverts Disconnect, as for a process that was suspended or unreachable.
@@ -54,21 +54,21 @@ type Harness struct {
 	// Open returns a new, empty store.
 	Open func(tb testing.TB) Store
 
-	// Transaction runs fn in a transaction of the replica's database, or in a savepoint if
-	// ctx is in a transaction already. It rolls back if fn returns an error. Nil is
+	// Transaction runs fn in a transaction of the replica's database, or in a savepoint
+	// if ctx is in a transaction already. It rolls back if fn returns an error. Nil is
 	// xdb.Transaction. Only transactional engines need it.
 	Transaction func(ctx context.Context, fn func(ctx context.Context) error) error
 
-	// LateTolerance is how late the engine may act, in addition to Work.PollInterval; 0 is
-	// 500 ms.
+	// LateTolerance is how late the engine may act, in addition to Work.PollInterval; 0
+	// is 500 ms.
 	LateTolerance time.Duration
 
-	// EarlyTolerance is how early the engine may act, and the resolution of its times; 0 is
-	// 20 ms.
+	// EarlyTolerance is how early the engine may act, and the resolution of its times; 0
+	// is 20 ms.
 	EarlyTolerance time.Duration
 
-	// MaxDuration is the Work.MaxDuration that the suite passes; 0 is 2 s. It matters to an
-	// engine that takes over a job after this time.
+	// MaxDuration is the Work.MaxDuration that the suite passes; 0 is 2 s. It matters to
+	// an engine that takes over a job after this time.
 	MaxDuration time.Duration
 
 	// Timeout is how long the suite waits for an expected event; 0 is 30 s.
@@ -77,8 +77,8 @@ type Harness struct {
 	// Sequential runs the checks one after the other instead of in parallel.
 	Sequential bool
 
-	// Source is the origin of the store, and Server its version, for the table at the end of
-	// the project's test run. The run is not reported without a Source.
+	// Source is the origin of the store, and Server its version, for the table at the end
+	// of the project's test run. The run is not reported without a Source.
 	Source, Server string
 
 	// Differences names the checks that the engine does not need to pass, each with the
@@ -86,17 +86,17 @@ type Harness struct {
 	Differences map[string]string
 }
 
-// check is one part of the definition.
+// check is one check of the suite.
 type check struct {
 	name string
 	run  func(t *testing.T, e *env)
 }
 
-// checks is the whole definition, in the order of the files.
+// checks returns all checks.
 func checks() []check {
 	return slices.Concat(
 		storeChecks, listChecks, transactionChecks, orderChecks, outcomeChecks, replayChecks,
-		crowdChecks, deathChecks, stopChecks,
+		concurrencyChecks, takeoverChecks, shutdownChecks,
 		callChecks, outageChecks,
 	)
 }

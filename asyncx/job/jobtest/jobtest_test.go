@@ -18,13 +18,15 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 )
 
-// The suite must fail for a broken engine, so it runs in a process of its own there.
+// A broken engine must fail the suite, which therefore runs in a child process.
 var (
-	defectFlag = flag.String("jobtest.defect", "", "run the suite on an engine with this defect")
-	lawfulFlag = flag.String("jobtest.lawful", "", "run the suite with this difference declared")
+	defectFlag = flag.String("jobtest.defect", "",
+		"run the suite on an engine with this defect")
+	differenceFlag = flag.String("jobtest.difference", "",
+		"run the suite with this difference declared")
 )
 
-// harness returns one of stores in the memory, whose engines wrap wraps.
+// harness returns a harness with in-memory stores and wrapped engines.
 func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest.Harness {
 	return jobtest.Harness{Transaction: memory.Transaction, Open: func(testing.TB) jobtest.Store {
 		m := memory.New()
@@ -43,19 +45,19 @@ func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest
 	}}
 }
 
-func right(_ *memory.Store, e *memory.Engine) driver.Engine { return e }
+func base(_ *memory.Store, e *memory.Engine) driver.Engine { return e }
 
-func TestARunIsReported(t *testing.T) {
-	if *lawfulFlag != "" {
-		t.Skip("another test")
+func TestRun_Report(t *testing.T) {
+	if *differenceFlag != "" {
+		t.Skip("another process runs this test")
 	}
 	dir := t.TempDir()
 	t.Setenv("PLINTH_TEST_REPORT", dir)
 	t.Run("run", func(t *testing.T) {
-		h := harness(right)
+		h := harness(base)
 		h.Source, h.Server, h.Differences = "in process", "this process", map[string]string{}
 		for _, name := range jobtest.Checks() {
-			if name != "Crowd/EachJobRunsOnceWhoeverTakesIt" {
+			if name != "Concurrency/EachJobRunsOnce" {
 				h.Differences[name] = "only the report is tested"
 			}
 		}
@@ -63,7 +65,7 @@ func TestARunIsReported(t *testing.T) {
 	})
 	files, err := filepath.Glob(filepath.Join(dir, "run-*.json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("reports = %v, %v; want one", files, err)
+		t.Fatalf("reports = %v, %v; want 1", files, err)
 	}
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -83,7 +85,7 @@ func TestARunIsReported(t *testing.T) {
 	}
 }
 
-// TestBroken and TestLawful are the processes that the tests below start.
+// TestBroken and TestDeclared run in child processes of the other tests.
 func TestBroken(t *testing.T) {
 	d, ok := defects()[*defectFlag]
 	if !ok {
@@ -91,24 +93,24 @@ func TestBroken(t *testing.T) {
 	}
 	h := harness(func(m *memory.Store, e *memory.Engine) driver.Engine {
 		b := newBroken(m, e)
-		d.breaks(b)
+		d.apply(b)
 		return b
 	})
 	h.Timeout = 3 * time.Second
 	jobtest.Run(t, h)
 }
 
-func TestLawful(t *testing.T) {
-	if *lawfulFlag == "" {
+func TestDeclared(t *testing.T) {
+	if *differenceFlag == "" {
 		t.Skip("needs a flag")
 	}
-	name, reason, _ := strings.Cut(*lawfulFlag, "=")
-	h := harness(right)
+	name, reason, _ := strings.Cut(*differenceFlag, "=")
+	h := harness(base)
 	h.Differences = map[string]string{name: reason}
 	jobtest.Run(t, h)
 }
 
-// defects are all of them.
+// defects returns all defects.
 func defects() map[string]defect {
 	all := maps.Clone(storeDefects)
 	maps.Copy(all, orderDefects)
@@ -116,8 +118,8 @@ func defects() map[string]defect {
 	return all
 }
 
-// play runs this test binary.
-func play(t *testing.T, args ...string) (out string, err error) {
+// runSelf runs this test binary.
+func runSelf(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -128,9 +130,9 @@ func play(t *testing.T, args ...string) (out string, err error) {
 	return string(data), err
 }
 
-func TestEveryDefectIsFound(t *testing.T) {
+func TestRun_Defects(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a while; without -short it runs")
+		t.Skip("slow test")
 	}
 	all := defects()
 	outs := make(map[string]string, len(all))
@@ -141,7 +143,7 @@ func TestEveryDefectIsFound(t *testing.T) {
 		wg.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			out, _ := play(t, "-jobtest.defect="+name, "-test.run="+only("TestBroken", d.found))
+			out, _ := runSelf(t, "-jobtest.defect="+name, "-test.run="+only("TestBroken", d.checks))
 			mu.Lock()
 			defer mu.Unlock()
 			outs[name] = out
@@ -149,18 +151,18 @@ func TestEveryDefectIsFound(t *testing.T) {
 	}
 	wg.Wait()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for _, check := range all[name].found {
+		for _, check := range all[name].checks {
 			if !slices.Contains(jobtest.Checks(), check) {
-				t.Errorf("%q is no check", check)
+				t.Errorf("%q is not a check", check)
 			}
 			if !strings.Contains(outs[name], "--- FAIL: TestBroken/suite/"+check+" ") {
-				t.Errorf("the check %s does not find the defect %q:\n%s", check, name, outs[name])
+				t.Errorf("the check %s does not detect the defect %q:\n%s", check, name, outs[name])
 			}
 		}
 	}
 }
 
-// only is the pattern of those checks: they have two parts.
+// only returns the -test.run pattern of checks, whose names have two parts.
 func only(test string, checks []string) string {
 	var first, second []string
 	for _, c := range checks {
@@ -171,33 +173,33 @@ func only(test string, checks []string) string {
 		strings.Join(second, "|") + ")$"
 }
 
-func TestEveryCheckFindsADefect(t *testing.T) {
+func TestChecks(t *testing.T) {
 	for _, check := range jobtest.Checks() {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(defects())),
-			func(d defect) bool { return slices.Contains(d.found, check) }) {
-			t.Errorf("no defect is there for the check %s", check)
+			func(d defect) bool { return slices.Contains(d.checks, check) }) {
+			t.Errorf("no defect is detected by the check %s", check)
 		}
 	}
 }
 
-func TestADifferenceIsACheckAndHasAReason(t *testing.T) {
+func TestRun_Differences(t *testing.T) {
 	for _, tc := range []struct {
-		name, lawful, want string
+		name, difference, want string
 	}{
 		{
-			name: "an unknown check", lawful: "Nonsense=so it is",
+			name: "an unknown check", difference: "Nonsense=a reason",
 			want: `Differences contains "Nonsense", which is not a check`,
 		},
 		{
-			name: "no reason", lawful: "Calls/PingAnswers= ",
-			want: `Differences contains no reason for "Calls/PingAnswers"`,
+			name: "no reason", difference: "Calls/Ping= ",
+			want: `Differences contains no reason for "Calls/Ping"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, err := play(t, "-jobtest.lawful="+tc.lawful,
-				"-test.run=^TestLawful$/^suite$/^Calls$/^PingAnswers$")
+			out, err := runSelf(t, "-jobtest.difference="+tc.difference,
+				"-test.run=^TestDeclared$/^suite$/^Calls$/^Ping$")
 			if err == nil || !strings.Contains(out, tc.want) {
-				t.Errorf("the suite ended with %v, want %s:\n%s", err, tc.want, out)
+				t.Errorf("the suite = %v, want %s:\n%s", err, tc.want, out)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// wantIDs fails the test where the records are not those.
+// wantIDs fails the test if got does not have the IDs of want, in that order.
 func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
 	t.Helper()
 	var have []string
@@ -16,13 +16,13 @@ func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
 		have = append(have, r.ID)
 	}
 	if !slices.Equal(have, want) {
-		t.Errorf("%s has %d records, or in another order; want %d:\n%v\n%v",
+		t.Errorf("%s: %d records, or a wrong order; want %d:\n%v\n%v",
 			what, len(have), len(want), have, want)
 	}
 }
 
 var listChecks = []check{
-	{"List/PagesAreInTheOrderOfIDs", func(t *testing.T, e *env) {
+	{"List/OrderedByID", func(t *testing.T, e *env) {
 		all := jobs(20, delay(time.Hour))
 		want := ids(all)
 		for i, j := range slices.Backward(all) {
@@ -42,7 +42,7 @@ var listChecks = []check{
 				e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), nil)
 		}
 	}},
-	{"List/GoesOnAfterAJobThatIsGone", func(t *testing.T, e *env) {
+	{"List/ContinuesAfterADeletedJob", func(t *testing.T, e *env) {
 		all := jobs(4, delay(time.Hour))
 		e.insert(t, all...)
 		if err := e.Delete(e.ctx, all[1].ID); err != nil {
@@ -51,7 +51,7 @@ var listChecks = []check{
 		wantIDs(t, "the page", e.list(t,
 			driver.Query{State: driver.Waiting, After: all[1].ID, Limit: 10}), ids(all[2:]))
 	}},
-	{"List/IsOfOneKind", func(t *testing.T, e *env) {
+	{"List/FiltersByKind", func(t *testing.T, e *env) {
 		a, b := jobs(3, delay(time.Hour), ofKind("kind.a")),
 			jobs(2, delay(time.Hour), ofKind("kind.b"))
 		e.insert(t, slices.Concat(a, b)...)
@@ -64,7 +64,7 @@ var listChecks = []check{
 		wantIDs(t, "the list of an unknown kind",
 			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind", Limit: 10}), nil)
 	}},
-	{"List/PagesOfOneKind", func(t *testing.T, e *env) {
+	{"List/PaginatesOneKind", func(t *testing.T, e *env) {
 		var a []driver.Job
 		for range 5 {
 			a = append(a, newJob(delay(time.Hour), ofKind("kind.a")))
@@ -78,7 +78,7 @@ var listChecks = []check{
 				After: a[2].ID, Limit: 3,
 			}), ids(a[3:]))
 	}},
-	{"List/IsOfOneState", func(t *testing.T, e *env) {
+	{"List/FiltersByState", func(t *testing.T, e *env) {
 		all := jobs(4)
 		e.insert(t, all[0])
 		w := e.work(t)
@@ -96,12 +96,12 @@ var listChecks = []check{
 			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), ids(all[2:]))
 		running.ok()
 	}},
-	{"List/HasWholeRecords", func(t *testing.T, e *env) {
+	{"List/ReturnsCompleteRecords", func(t *testing.T, e *env) {
 		j := newJob(priority(1), func(j *driver.Job) {
 			j.Args, j.Meta = []byte(`{"a":"b"}`), map[string]string{"k": "v"}
 		})
 		e.insert(t, j)
-		e.work(t).next(t).finish(driver.Outcome{Action: driver.Discard, Error: "it is no good"})
+		e.work(t).next(t).finish(driver.Outcome{Action: driver.Discard, Error: "bad input"})
 		got := e.awaitState(t, j.ID, driver.Dead)
 		page := e.list(t, driver.Query{State: driver.Dead, Kind: kind, Limit: 1})
 		if len(page) != 1 {
@@ -110,12 +110,12 @@ var listChecks = []check{
 		r := page[0]
 		sameJob(t, "the listed record", r.Job, j)
 		if r.State != got.State || r.Attempt != 1 || got.Attempt != 1 ||
-			r.Error != "it is no good" || got.Error != r.Error {
-			t.Errorf("state, attempt, error = %s, %d, %q in the list and %s, %d, %q alone; want dead, 1, it is no good",
+			r.Error != "bad input" || got.Error != r.Error {
+			t.Errorf("state, attempt, error = %s, %d, %q from List and %s, %d, %q from Get; want dead, 1, bad input",
 				r.State, r.Attempt, r.Error, got.State, got.Attempt, got.Error)
 		}
 		if !r.CreatedAt.Equal(got.CreatedAt) || !r.RunAt.Equal(got.RunAt) {
-			t.Errorf("CreatedAt, RunAt = %s, %s in the list and %s, %s alone",
+			t.Errorf("CreatedAt, RunAt = %s, %s from List and %s, %s from Get",
 				r.CreatedAt, r.RunAt, got.CreatedAt, got.RunAt)
 		}
 	}},

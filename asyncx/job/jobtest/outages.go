@@ -8,55 +8,55 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// stoppable skips the check where the harness cannot stop the server.
-func stoppable(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
+// needsStop skips the check if the harness cannot stop the server.
+func needsStop(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return func(t *testing.T, e *env) {
 		if e.store.Stop == nil || e.store.Start == nil {
-			t.Skip("the harness has no server that can be stopped")
+			t.Skip("the harness does not set Stop and Start")
 		}
 		run(t, e)
 	}
 }
 
-// recovers stores a job as soon as the server answers again.
-func (r *replica) recovers(t *testing.T, j driver.Job) {
+// insertAfterOutage stores a job as soon as the server responds.
+func (r *replica) insertAfterOutage(t *testing.T, j driver.Job) {
 	t.Helper()
 	var err error
-	for begin := time.Now(); ; pass(100 * time.Millisecond) {
+	for start := time.Now(); ; sleep(100 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
 		err = r.Insert(ctx, []driver.Job{j})
 		cancel()
-		// the answer may have been lost
+		// the job may be stored although the response was lost
 		if _, gone := r.Get(r.ctx, j.ID); err == nil || gone == nil {
 			return
 		}
-		if time.Since(begin) > r.e.h.Timeout {
-			t.Fatalf("Insert, %s after the server is back: %v", r.e.h.Timeout, err)
+		if time.Since(start) > r.e.h.Timeout {
+			t.Fatalf("Insert %s after the restart: %v", r.e.h.Timeout, err)
 		}
 	}
 }
 
 var outageChecks = []check{
-	{"Outage/TheWorkGoesOnAfterwards", stoppable(func(t *testing.T, e *env) {
+	{"Outage/WorkContinuesAfterwards", needsStop(func(t *testing.T, e *env) {
 		w := e.work(t)
 		first := newJob()
 		e.insert(t, first)
 		w.nextOf(t, first.ID, 1).ok()
 		e.awaitDone(t, first.ID)
 		e.store.Stop(t)
-		e.eventually(t, "OnError is told of the outage",
+		e.eventually(t, "OnError reports the outage",
 			func() bool { return len(w.failures()) > 0 })
 		for _, c := range calls {
 			ctx, cancel := context.WithTimeout(e.ctx, 5*time.Second)
 			if err := c.do(ctx, e, first.ID); err == nil {
-				t.Errorf("%s = nil while the server is away", c.name)
+				t.Errorf("%s = nil during the outage", c.name)
 			}
 			cancel()
 		}
 		e.store.Start(t)
 		j := newJob()
-		e.recovers(t, j)
-		for { // what the failed Insert of before has stored may run too
+		e.insertAfterOutage(t, j)
+		for { // a job of a failed Insert may run too
 			a := w.next(t)
 			a.ok()
 			if a.ID == j.ID {
@@ -65,34 +65,34 @@ var outageChecks = []check{
 		}
 		e.awaitDone(t, j.ID)
 	})},
-	{"Outage/AJobThatEndsMeanwhileIsNotLost", stoppable(func(t *testing.T, e *env) {
+	{"Outage/AJobThatFinishesDuringTheOutageIsNotLost", needsStop(func(t *testing.T, e *env) {
 		w := e.work(t)
 		j := newJob()
 		e.insert(t, j)
 		a := w.nextOf(t, j.ID, 1)
 		e.store.Stop(t)
 		a.ok()
-		e.eventually(t, "OnError is told of the outage",
+		e.eventually(t, "OnError reports the outage",
 			func() bool { return len(w.failures()) > 0 })
 		e.store.Start(t)
-		e.recovers(t, newJob(ofKind("kind.other")))
-		for begin := time.Now(); ; { // it is settled late, or runs once more
+		e.insertAfterOutage(t, newJob(ofKind("kind.other")))
+		for start := time.Now(); ; { // the outcome is stored late, or the job runs again
 			select {
-			case again := <-w.begun:
+			case again := <-w.started:
 				again.ok()
 			case <-time.After(100 * time.Millisecond):
 			}
 			r, err := e.Get(e.ctx, j.ID)
 			if err != nil || r.State == driver.Done {
-				is(t, "Get of what is done", orNotFound(err), driver.ErrNotFound)
+				wantErr(t, "Get of a completed job", orNotFound(err), driver.ErrNotFound)
 				return
 			}
-			if time.Since(begin) > e.h.Timeout+e.Capabilities().TakeoverTimeout {
-				t.Fatalf("the job is %s", r.State)
+			if time.Since(start) > e.h.Timeout+e.Capabilities().TakeoverTimeout {
+				t.Fatalf("the job is still %s", r.State)
 			}
 		}
 	})},
-	{"Outage/TheStopDoesNotHang", stoppable(func(t *testing.T, e *env) {
+	{"Outage/ShutdownDoesNotHang", needsStop(func(t *testing.T, e *env) {
 		w := e.work(t)
 		j := newJob()
 		e.insert(t, j)
@@ -101,16 +101,16 @@ var outageChecks = []check{
 		w.cancel()
 		a.ok()
 		select {
-		case <-w.ended:
+		case <-w.returned:
 		case <-time.After(e.h.Timeout):
-			t.Errorf("Work does not return within %s of a stop during an outage", e.h.Timeout)
+			t.Errorf("Work did not return within %s of a shutdown during an outage", e.h.Timeout)
 		}
 		e.store.Start(t)
-		e.recovers(t, newJob(ofKind("kind.other")))
+		e.insertAfterOutage(t, newJob(ofKind("kind.other")))
 	})},
 }
 
-// orNotFound takes success for that of an engine which keeps what is done.
+// orNotFound maps nil to ErrNotFound, for engines that keep completed jobs.
 func orNotFound(err error) error {
 	if err == nil {
 		return driver.ErrNotFound

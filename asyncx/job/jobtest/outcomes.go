@@ -8,50 +8,52 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// retry is an outcome that lets the job be tried again.
+// retry returns an outcome that retries the job.
 func retry(wait time.Duration) driver.Outcome {
-	return driver.Outcome{Action: driver.Retry, Wait: wait, Error: "not this time"}
+	return driver.Outcome{Action: driver.Retry, Wait: wait, Error: "try later"}
 }
 
-// giveBack is an outcome as if the attempt had not been.
+// release returns an outcome that releases the job.
 func release(wait time.Duration) driver.Outcome {
 	return driver.Outcome{Action: driver.Release, Wait: wait}
 }
 
-// bury is an outcome that ends the job.
-func discard(text string) driver.Outcome { return driver.Outcome{Action: driver.Discard, Error: text} }
+// discard returns an outcome that dead-letters the job.
+func discard(text string) driver.Outcome {
+	return driver.Outcome{Action: driver.Discard, Error: text}
+}
 
 var outcomeChecks = []check{
-	{"Outcome/ARetryWaits", func(t *testing.T, e *env) {
+	{"Outcome/RetryWaits", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
 		wait := e.h.EarlyTolerance + 800*time.Millisecond
-		begin := time.Now()
+		start := time.Now()
 		a.finish(retry(wait))
 		a = w.nextOf(t, j.ID, 2)
-		e.at(t, "the second attempt", time.Now(), begin.Add(wait))
+		e.wantNotBefore(t, "the second attempt", time.Now(), start.Add(wait))
 		sameJob(t, "the second attempt", a.Job, j)
 		a.ok()
 		e.awaitDone(t, j.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	}},
-	{"Outcome/AJobThatWaitsForARetryShowsWhy", func(t *testing.T, e *env) {
+	{"Outcome/RetryStoresTheError", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
-		begin := time.Now()
+		start := time.Now()
 		w := e.work(t)
 		w.next(t).finish(retry(time.Hour))
 		r := e.awaitState(t, j.ID, driver.Waiting)
-		if r.Attempt != 1 || r.Error != "not this time" {
-			t.Errorf("attempt, error = %d, %q; want 1, not this time", r.Attempt, r.Error)
+		if r.Attempt != 1 || r.Error != "try later" {
+			t.Errorf("attempt, error = %d, %q; want 1, try later", r.Attempt, r.Error)
 		}
-		near(t, "RunAt", r.RunAt, begin.Add(time.Hour))
-		near(t, "CreatedAt", r.CreatedAt, begin)
-		w.quiet(t, "an hour early")
+		wantNear(t, "RunAt", r.RunAt, start.Add(time.Hour))
+		wantNear(t, "CreatedAt", r.CreatedAt, start)
+		w.wantIdle(t, "an hour too early")
 	}},
-	{"Outcome/RetriesCountAndOnlyTheWorkerEndsThem", func(t *testing.T, e *env) {
+	{"Outcome/RetriesAreNotLimitedByTheEngine", func(t *testing.T, e *env) {
 		j := newJob(func(j *driver.Job) { j.MaxAttempts = 2 })
 		e.insert(t, j)
 		w := e.work(t)
@@ -69,29 +71,29 @@ var outcomeChecks = []check{
 		w.nextOf(t, j.ID, 5).ok()
 		e.awaitDone(t, j.ID)
 	}},
-	{"Outcome/ARetryDoesNotHoldUpOthers", func(t *testing.T, e *env) {
+	{"Outcome/RetryDoesNotBlockOtherJobs", func(t *testing.T, e *env) {
 		first, second := newJob(priority(1)), newJob(priority(2))
 		e.insert(t, first, second)
 		w := e.work(t)
 		w.nextOf(t, first.ID, 1).finish(retry(time.Hour))
 		w.nextOf(t, second.ID, 1).ok()
 	}},
-	{"Outcome/ABuriedJobIsDeadWithItsError", func(t *testing.T, e *env) {
+	{"Outcome/DiscardStoresTheError", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		w.nextOf(t, j.ID, 1).finish(retry(0))
-		w.nextOf(t, j.ID, 2).finish(discard("the last word"))
+		w.nextOf(t, j.ID, 2).finish(discard("fatal"))
 		r := e.awaitState(t, j.ID, driver.Dead)
 		sameJob(t, "the dead record", r.Job, j)
-		if r.Attempt != 2 || r.Error != "the last word" {
-			t.Errorf("attempt, error = %d, %q; want 2, the last word", r.Attempt, r.Error)
+		if r.Attempt != 2 || r.Error != "fatal" {
+			t.Errorf("attempt, error = %d, %q; want 2, fatal", r.Attempt, r.Error)
 		}
-		w.quiet(t, "which is dead")
+		w.wantIdle(t, "of a dead job")
 		peer := e.connect(t)
-		peer.work(t).quiet(t, "which is dead")
+		peer.work(t).wantIdle(t, "of a dead job")
 	}},
-	{"Outcome/AnErrorIsKeptAsItIs", func(t *testing.T, e *env) {
+	{"Outcome/ErrorIsStoredUnchanged", func(t *testing.T, e *env) {
 		w := e.work(t)
 		for _, text := range []string{
 			strings.Repeat("x", 2000), strings.Repeat("世", 666),
@@ -99,14 +101,14 @@ var outcomeChecks = []check{
 		} {
 			j := newJob()
 			e.insert(t, j)
-			w.nextOf(t, j.ID, 1).finish(bury(text))
+			w.nextOf(t, j.ID, 1).finish(discard(text))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Error != text {
 				t.Errorf("the error is %.60q (%d bytes), want %.60q (%d)",
 					r.Error, len(r.Error), text, len(text))
 			}
 		}
 	}},
-	{"Outcome/AReturnGivesTheNumberBack", func(t *testing.T, e *env) {
+	{"Outcome/ReleaseDoesNotCountTheAttempt", func(t *testing.T, e *env) {
 		j := newJob(func(j *driver.Job) { j.MaxAttempts = 2 })
 		e.insert(t, j)
 		w := e.work(t)
@@ -119,20 +121,20 @@ var outcomeChecks = []check{
 		}
 		w.nextOf(t, j.ID, 2).finish(release(time.Hour))
 		if r := e.awaitState(t, j.ID, driver.Waiting); r.Attempt != 1 {
-			t.Errorf("attempt = %d after the second was given back, want 1", r.Attempt)
+			t.Errorf("attempt = %d after the second was released, want 1", r.Attempt)
 		}
-		w.quiet(t, "an hour early")
+		w.wantIdle(t, "an hour too early")
 	}},
-	{"Outcome/AReturnWaits", func(t *testing.T, e *env) {
+	{"Outcome/ReleaseWaits", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
 		wait := e.h.EarlyTolerance + 800*time.Millisecond
-		begin := time.Now()
+		start := time.Now()
 		a.finish(release(wait))
 		a = w.nextOf(t, j.ID, 1)
-		e.at(t, "the attempt after a return", time.Now(), begin.Add(wait))
+		e.wantNotBefore(t, "the attempt after a release", time.Now(), start.Add(wait))
 		a.ok()
 		e.awaitDone(t, j.ID)
 	}},

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// dead returns a job that is dead, and the worker that let it die.
-func dead(t *testing.T, e *env) (driver.Job, *worker) {
+// deadJob returns a dead job and its worker.
+func deadJob(t *testing.T, e *env) (driver.Job, *worker) {
 	t.Helper()
 	j := newJob(func(j *driver.Job) {
 		j.Args, j.Meta = []byte(`{"a":1}`), map[string]string{"k": "v"}
@@ -18,12 +18,12 @@ func dead(t *testing.T, e *env) (driver.Job, *worker) {
 	e.insert(t, j)
 	w := e.work(t)
 	w.nextOf(t, j.ID, 1).finish(retry(0))
-	w.nextOf(t, j.ID, 2).finish(discard("no good"))
+	w.nextOf(t, j.ID, 2).finish(discard("failed"))
 	e.awaitState(t, j.ID, driver.Dead)
 	return j, w
 }
 
-// replay replays a job that is dead.
+// replay replays a dead job.
 func (r *replica) replay(t *testing.T, id string) {
 	t.Helper()
 	if err := r.Replay(r.ctx, id); err != nil {
@@ -31,37 +31,37 @@ func (r *replica) replay(t *testing.T, id string) {
 	}
 }
 
-// remove deletes a job that may be deleted.
+// remove deletes a job and checks that it no longer exists.
 func (r *replica) remove(t *testing.T, id string) {
 	t.Helper()
 	if err := r.Delete(r.ctx, id); err != nil {
 		t.Fatalf("Delete: %v", err)
 	}
 	r.wantNone(t, id)
-	is(t, "the second Delete", r.Delete(r.ctx, id), driver.ErrNotFound)
+	wantErr(t, "the second Delete", r.Delete(r.ctx, id), driver.ErrNotFound)
 }
 
 var replayChecks = []check{
-	{"Replay/RunsADeadJobFromItsFirstAttemptOn", func(t *testing.T, e *env) {
-		j, w := dead(t, e)
+	{"Replay/ResetsTheAttempts", func(t *testing.T, e *env) {
+		j, w := deadJob(t, e)
 		for range 2 {
 			e.replay(t, j.ID)
 			a := w.nextOf(t, j.ID, 1)
 			sameJob(t, "the replayed attempt", a.Job, j)
 			a.finish(retry(0))
-			w.nextOf(t, j.ID, 2).finish(discard("no good again"))
+			w.nextOf(t, j.ID, 2).finish(discard("failed again"))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Attempt != 2 ||
-				r.Error != "no good again" {
-				t.Errorf("attempt, error = %d, %q; want 2, no good again", r.Attempt, r.Error)
+				r.Error != "failed again" {
+				t.Errorf("attempt, error = %d, %q; want 2, failed again", r.Attempt, r.Error)
 			}
 		}
 		e.replay(t, j.ID)
 		w.nextOf(t, j.ID, 1).ok()
 		e.awaitDone(t, j.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	}},
-	{"Replay/LetsTheJobWait", func(t *testing.T, e *env) {
-		j, w := dead(t, e)
+	{"Replay/ReturnsTheJobToTheQueue", func(t *testing.T, e *env) {
+		j, w := deadJob(t, e)
 		w.stop(t)
 		e.replay(t, j.ID)
 		r := e.wantState(t, j.ID, driver.Waiting)
@@ -74,17 +74,17 @@ var replayChecks = []check{
 		wantIDs(t, "the list of waiting jobs",
 			e.list(t, driver.Query{State: driver.Waiting, Limit: 10}), []string{j.ID})
 	}},
-	{"Replay/OnlyOfADeadJob", func(t *testing.T, e *env) {
+	{"Replay/RejectsOtherStates", func(t *testing.T, e *env) {
 		j := newJob(delay(time.Hour))
 		e.insert(t, j)
-		is(t, "Replay of a job with a delay", e.Replay(e.ctx, j.ID), driver.ErrState)
+		wantErr(t, "Replay of a job with a delay", e.Replay(e.ctx, j.ID), driver.ErrState)
 		e.remove(t, j.ID)
 		j = newJob()
 		e.insert(t, j)
-		is(t, "Replay of a waiting job", e.Replay(e.ctx, j.ID), driver.ErrState)
+		wantErr(t, "Replay of a waiting job", e.Replay(e.ctx, j.ID), driver.ErrState)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
-		is(t, "Replay of a running job", e.Replay(e.ctx, j.ID), driver.ErrState)
+		wantErr(t, "Replay of a running job", e.Replay(e.ctx, j.ID), driver.ErrState)
 		a.ok()
 		e.awaitDone(t, j.ID)
 		if err := e.Replay(e.ctx, j.ID); !errors.Is(err, driver.ErrState) &&
@@ -92,10 +92,10 @@ var replayChecks = []check{
 			t.Errorf("Replay of a job that is done = %v, want %v or %v",
 				err, driver.ErrState, driver.ErrNotFound)
 		}
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	}},
-	{"Replay/ManyAtOnceAreOne", func(t *testing.T, e *env) {
-		j, w := dead(t, e)
+	{"Replay/ConcurrentCallsReplayOnce", func(t *testing.T, e *env) {
+		j, w := deadJob(t, e)
 		peer := e.connect(t)
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
@@ -110,49 +110,49 @@ var replayChecks = []check{
 				done++
 				continue
 			}
-			is(t, "Replay of a replayed job", err, driver.ErrState)
+			wantErr(t, "Replay of a replayed job", err, driver.ErrState)
 		}
 		if done != 1 {
-			t.Errorf("%d of the replays had success, want 1: %v", done, errs)
+			t.Errorf("%d of the replays succeeded, want 1: %v", done, errs)
 		}
 		w.nextOf(t, j.ID, 1).ok()
-		w.quiet(t, "which was replayed once")
+		w.wantIdle(t, "after a single replay")
 	}},
-	{"Delete/AWaitingJobNeverRuns", func(t *testing.T, e *env) {
+	{"Delete/WaitingJob", func(t *testing.T, e *env) {
 		now, later, last := newJob(), newJob(delay(300*time.Millisecond)), newJob(priority(4))
 		e.insert(t, now, later, last)
 		e.remove(t, now.ID)
 		e.remove(t, later.ID)
 		w := e.work(t)
 		w.nextOf(t, last.ID, 1).ok()
-		w.quiet(t, "which was deleted")
+		w.wantIdle(t, "of a deleted job")
 	}},
-	{"Delete/AJobThatWaitsForARetryNeverRuns", func(t *testing.T, e *env) {
+	{"Delete/JobThatWaitsForARetry", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		w.next(t).finish(retry(2 * time.Second))
 		e.awaitState(t, j.ID, driver.Waiting)
 		e.remove(t, j.ID)
-		pass(2 * time.Second)
-		w.quiet(t, "which was deleted")
+		sleep(2 * time.Second)
+		w.wantIdle(t, "of a deleted job")
 	}},
-	{"Delete/ADeadJobIsGone", func(t *testing.T, e *env) {
-		j, w := dead(t, e)
+	{"Delete/DeadJob", func(t *testing.T, e *env) {
+		j, w := deadJob(t, e)
 		e.remove(t, j.ID)
-		is(t, "Replay of a deleted job", e.Replay(e.ctx, j.ID), driver.ErrNotFound)
+		wantErr(t, "Replay of a deleted job", e.Replay(e.ctx, j.ID), driver.ErrNotFound)
 		wantIDs(t, "the list of dead jobs",
 			e.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
-		w.quiet(t, "which was deleted")
+		w.wantIdle(t, "of a deleted job")
 	}},
-	{"Delete/NotOfARunningJob", func(t *testing.T, e *env) {
+	{"Delete/RejectsARunningJob", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
-		is(t, "Delete of a running job", e.Delete(e.ctx, j.ID), driver.ErrState)
+		wantErr(t, "Delete of a running job", e.Delete(e.ctx, j.ID), driver.ErrState)
 		if a.ctx.Err() != nil {
-			t.Error("the context of the attempt has ended")
+			t.Error("the context of the attempt is canceled")
 		}
 		a.finish(retry(0))
 		w.nextOf(t, j.ID, 2).ok()

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/testreport"
 )
 
-// notes are what was measured, a line each.
+// notes are measurements, one line each.
 type notes struct {
 	mu  sync.Mutex
 	all []string
@@ -20,7 +20,7 @@ func (n *notes) addf(format string, args ...any) {
 	n.all = append(n.all, fmt.Sprintf(format, args...))
 }
 
-// record writes a report of the run when the test ends.
+// record writes a report of the run when the test finishes.
 func record(t *testing.T, h Harness, n *notes) {
 	t.Helper()
 	replica := h.Open(t).Connect(t)
@@ -32,5 +32,6 @@ func record(t *testing.T, h Harness, n *notes) {
 		t.Errorf("Close: %v", err)
 	}
 	testreport.Record(t, run)
-	t.Cleanup(func() { run.Notes = n.all }) // before it is written: the last cleanup comes first
+	// cleanups run in reverse order: before the report is written
+	t.Cleanup(func() { run.Notes = n.all })
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// clocks is how far the clocks of an engine's server and of the test may be apart.
-const clocks = time.Minute
+// clockSkew is the tolerated difference between the clocks of the server and the test.
+const clockSkew = time.Minute
 
-// sameJob fails the test where the jobs differ in what was stored.
+// sameJob fails the test if the stored fields of the jobs differ.
 func sameJob(t *testing.T, what string, got, want driver.Job) {
 	t.Helper()
 	if got.ID != want.ID || got.Kind != want.Kind || got.Priority != want.Priority ||
@@ -32,16 +32,16 @@ func sameJob(t *testing.T, what string, got, want driver.Job) {
 	}
 }
 
-// near fails the test where a time is far from the other one.
-func near(t *testing.T, what string, got, want time.Time) {
+// wantNear fails the test if the times differ by more than clockSkew.
+func wantNear(t *testing.T, what string, got, want time.Time) {
 	t.Helper()
-	if d := got.Sub(want).Abs(); d > clocks {
-		t.Errorf("%s is %s, which is %s from %s", what, got, d, want)
+	if d := got.Sub(want).Abs(); d > clockSkew {
+		t.Errorf("%s = %s, off by %s from %s", what, got, d, want)
 	}
 }
 
-// travels stores the job, and looks at what a worker and Get give.
-func travels(t *testing.T, e *env, j driver.Job) {
+// roundTrip stores the job and checks the results of Get and of a worker.
+func roundTrip(t *testing.T, e *env, j driver.Job) {
 	t.Helper()
 	e.insert(t, j)
 	sameJob(t, "the record", e.get(t, j.ID).Job, j)
@@ -52,7 +52,7 @@ func travels(t *testing.T, e *env, j driver.Job) {
 }
 
 var storeChecks = []check{
-	{"Store/AJobIsRunOnceAsItWasStored", func(t *testing.T, e *env) {
+	{"Store/AJobRunsOnceUnchanged", func(t *testing.T, e *env) {
 		j := newJob(priority(2), func(j *driver.Job) {
 			j.Args, j.MaxAttempts = []byte(
 				`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`), 7
@@ -62,10 +62,10 @@ var storeChecks = []check{
 		w := e.work(t)
 		a := w.nextOf(t, j.ID, 1)
 		sameJob(t, "the attempt", a.Job, j)
-		near(t, "CreatedAt", a.CreatedAt, time.Now())
+		wantNear(t, "CreatedAt", a.CreatedAt, time.Now())
 		a.ok()
 		e.awaitDone(t, j.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	}},
 	{"Store/ArgumentsOfEveryJSONType", func(t *testing.T, e *env) {
 		w := e.work(t)
@@ -80,18 +80,18 @@ var storeChecks = []check{
 			a.ok()
 		}
 	}},
-	{"Store/ArgumentsOfAnyText", func(t *testing.T, e *env) {
-		travels(t, e, newJob(func(j *driver.Job) {
+	{"Store/UnicodeArguments", func(t *testing.T, e *env) {
+		roundTrip(t, e, newJob(func(j *driver.Job) {
 			j.Args = []byte(`{"t":"Grüße 世界 🎉 \u0000 \\u0000 \ud83d\ude00 ' \" ; -- %s ? $1 :name \n\t\u2028"}`)
 		}))
 	}},
-	{"Store/ArgumentsOfOneMebibyte", func(t *testing.T, e *env) {
-		travels(t, e, newJob(func(j *driver.Job) {
+	{"Store/ArgumentsOfOneMiB", func(t *testing.T, e *env) {
+		roundTrip(t, e, newJob(func(j *driver.Job) {
 			j.Args = []byte(`"é` + strings.Repeat("x", 1<<20-4) + `"`)
 		}))
 	}},
-	{"Store/MetaOfAnyText", func(t *testing.T, e *env) {
-		travels(t, e, newJob(func(j *driver.Job) {
+	{"Store/UnicodeMeta", func(t *testing.T, e *env) {
+		roundTrip(t, e, newJob(func(j *driver.Job) {
 			j.Meta = map[string]string{
 				"a": "", "b": "世界 '\"\\",
 				"c.d-e_f": strings.Repeat("x", 200),
@@ -107,7 +107,7 @@ var storeChecks = []check{
 		a.ok()
 		e.awaitDone(t, j.ID)
 	}},
-	{"Store/ABatchIsStoredWhole", func(t *testing.T, e *env) {
+	{"Store/BatchIsStored", func(t *testing.T, e *env) {
 		batch := jobs(1000)
 		e.insert(t, batch...)
 		seen := 0
@@ -119,31 +119,31 @@ var storeChecks = []check{
 			seen, after = seen+len(page), page[len(page)-1].ID
 		}
 		if seen != len(batch) {
-			t.Errorf("%d jobs wait, want %d", seen, len(batch))
+			t.Errorf("%d waiting jobs, want %d", seen, len(batch))
 		}
 	}},
-	{"Store/ABatchWithAnIDThatIsThereIsNotStored", func(t *testing.T, e *env) {
+	{"Store/BatchWithAnExistingIDIsRejected", func(t *testing.T, e *env) {
 		there := newJob(delay(time.Hour))
 		e.insert(t, there)
 		batch := jobs(3)
 		batch[2].ID = there.ID
 		if err := e.Insert(e.ctx, batch); err == nil {
-			t.Error("Insert = nil for an id that is there already")
+			t.Error("Insert = nil for an existing ID")
 		}
 		e.wantNone(t, ids(batch[:2])...)
-		sameJob(t, "the job that was there", e.get(t, there.ID).Job, there)
-		e.work(t).quiet(t, "of a batch that was refused")
+		sameJob(t, "the existing job", e.get(t, there.ID).Job, there)
+		e.work(t).wantIdle(t, "of a rejected batch")
 	}},
-	{"Store/ABatchWithAnIDTwiceIsNotStored", func(t *testing.T, e *env) {
+	{"Store/BatchWithADuplicateIDIsRejected", func(t *testing.T, e *env) {
 		batch := jobs(3)
 		batch[2].ID = batch[0].ID
 		if err := e.Insert(e.ctx, batch); err == nil {
-			t.Error("Insert = nil for an id that is there twice")
+			t.Error("Insert = nil for a duplicate ID")
 		}
 		e.wantNone(t, ids(batch)...)
-		e.work(t).quiet(t, "of a batch that was refused")
+		e.work(t).wantIdle(t, "of a rejected batch")
 	}},
-	{"Store/AReplicaRunsWhatAnotherStored", func(t *testing.T, e *env) {
+	{"Store/AnotherReplicaRunsTheJob", func(t *testing.T, e *env) {
 		peer := e.connect(t)
 		w := peer.work(t)
 		j := newJob()
@@ -153,15 +153,16 @@ var storeChecks = []check{
 		a.ok()
 		e.awaitDone(t, j.ID)
 	}},
-	{"Store/GetTellsOfAJobsLife", func(t *testing.T, e *env) {
+	{"Store/GetReturnsTheState", func(t *testing.T, e *env) {
 		j := newJob(delay(time.Second))
 		e.insert(t, j)
 		r := e.wantState(t, j.ID, driver.Waiting)
 		sameJob(t, "the record", r.Job, j)
-		near(t, "CreatedAt", r.CreatedAt, time.Now())
-		near(t, "RunAt", r.RunAt, time.Now().Add(time.Second))
+		wantNear(t, "CreatedAt", r.CreatedAt, time.Now())
+		wantNear(t, "RunAt", r.RunAt, time.Now().Add(time.Second))
 		if r.Attempt != 0 || r.Error != "" {
-			t.Errorf("a new job has attempt %d and error %q, want none", r.Attempt, r.Error)
+			t.Errorf("a new job has attempt %d and error %q, want 0 and no error",
+				r.Attempt, r.Error)
 		}
 		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.EarlyTolerance,
 			100*time.Millisecond) {
@@ -174,32 +175,32 @@ var storeChecks = []check{
 		a.ok()
 		e.awaitDone(t, j.ID)
 	}},
-	{"Store/AnUnknownJobIsNotFound", func(t *testing.T, e *env) {
+	{"Store/UnknownID", func(t *testing.T, e *env) {
 		for _, id := range []string{xutil.UUID().V7(), uuidOf("0"), uuidOf("f")} {
 			e.wantNone(t, id)
-			is(t, "Replay of an unknown job", e.Replay(e.ctx, id), driver.ErrNotFound)
-			is(t, "Delete of an unknown job", e.Delete(e.ctx, id), driver.ErrNotFound)
+			wantErr(t, "Replay of an unknown job", e.Replay(e.ctx, id), driver.ErrNotFound)
+			wantErr(t, "Delete of an unknown job", e.Delete(e.ctx, id), driver.ErrNotFound)
 		}
 	}},
-	{"Store/WhatIsNoIDIsNotFound", func(t *testing.T, e *env) {
+	{"Store/InvalidID", func(t *testing.T, e *env) {
 		j := newJob(delay(time.Hour))
 		e.insert(t, j)
 		within := func(fn func(ctx context.Context) error) error { return fn(e.ctx) }
-		if e.Capabilities().Transactional { // one that an error ends
+		if e.Capabilities().Transactional { // an SQL error would abort the transaction
 			within = func(fn func(ctx context.Context) error) error {
 				return e.h.Transaction(e.ctx, fn)
 			}
 		}
 		err := within(func(ctx context.Context) error {
-			q := job.NewQueue(e.Engine) // it is who knows
+			q := job.NewQueue(e.Engine) // Queue validates IDs
 			for _, id := range []string{
 				"nonsense", "", "'; --", "\x00", "\xff", j.ID + "\x00",
 				j.ID + "\n", strings.ToUpper(j.ID), "{" + j.ID + "}",
 			} {
 				_, err := q.Get(ctx, id)
-				is(t, "Get of what is no id", err, driver.ErrNotFound)
-				is(t, "Replay of what is no id", q.Replay(ctx, id), driver.ErrNotFound)
-				is(t, "Delete of what is no id", q.Delete(ctx, id), driver.ErrNotFound)
+				wantErr(t, "Get with an invalid ID", err, driver.ErrNotFound)
+				wantErr(t, "Replay with an invalid ID", q.Replay(ctx, id), driver.ErrNotFound)
+				wantErr(t, "Delete with an invalid ID", q.Delete(ctx, id), driver.ErrNotFound)
 			}
 			for _, wrong := range []driver.Query{
 				{Kind: "\x00"},
@@ -211,29 +212,29 @@ var storeChecks = []check{
 			} {
 				wrong.State = driver.Waiting
 				_, err := q.List(ctx, wrong)
-				is(t, "List of what makes no sense", err, job.ErrOption)
+				wantErr(t, "List with an invalid query", err, job.ErrOption)
 			}
 			_, err := q.Get(ctx, j.ID)
 			return err
 		})
 		if err != nil {
-			t.Errorf("Get of the job, after that = %v", err)
+			t.Errorf("Get after the invalid calls = %v", err)
 		}
 	}},
 }
 
-// uuidOf is a UUID of one digit.
+// uuidOf returns a UUID that consists of one digit.
 func uuidOf(digit string) string {
 	r := func(n int) string { return strings.Repeat(digit, n) }
 	return strings.Join([]string{r(8), r(4), r(4), r(4), r(12)}, "-")
 }
 
-// wantNone fails the test where one of the jobs is there.
+// wantNone fails the test if one of the jobs exists.
 func (r *replica) wantNone(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		record, err := r.Get(r.ctx, id)
-		is(t, "Get of a job that is not there ("+string(record.State)+")", err, driver.ErrNotFound)
+		wantErr(t, "Get of a missing job ("+string(record.State)+")", err, driver.ErrNotFound)
 	}
 }
 

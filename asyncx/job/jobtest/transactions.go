@@ -9,20 +9,20 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// errRollback rolls a transaction back.
-var errRollback = errors.New("jobtest: roll back")
+// errRollback rolls back a transaction.
+var errRollback = errors.New("jobtest: rollback")
 
-// transactional skips the check for an engine that takes no part in transactions.
+// transactional skips the check if the engine is not transactional.
 func transactional(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return func(t *testing.T, e *env) {
 		if !e.Capabilities().Transactional {
-			t.Skip("the engine takes no part in transactions")
+			t.Skip("the engine is not transactional")
 		}
 		run(t, e)
 	}
 }
 
-// transaction runs fn in a transaction, and fails where that does not end as it is to.
+// transaction runs fn in a transaction, and fails the test if its error is not want.
 func (e *env) transaction(t *testing.T, want error, fn func(ctx context.Context) error) {
 	t.Helper()
 	if err := e.h.Transaction(e.ctx, fn); !errors.Is(err, want) || want == nil && err != nil {
@@ -31,7 +31,7 @@ func (e *env) transaction(t *testing.T, want error, fn func(ctx context.Context)
 }
 
 var transactionChecks = []check{
-	{"Transaction/AJobIsThereFromTheCommitOn", transactional(func(t *testing.T, e *env) {
+	{"Transaction/JobIsVisibleAfterCommit", transactional(func(t *testing.T, e *env) {
 		j := newJob()
 		peer := e.connect(t)
 		w := peer.work(t)
@@ -39,29 +39,29 @@ var transactionChecks = []check{
 			if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 				return err
 			}
-			w.quiet(t, "which is not committed")
-			// a database with one writer lets it wait
+			w.wantIdle(t, "before the commit")
+			// Get may block in a database with a single writer
 			ctx, cancel := context.WithTimeout(peer.ctx, 2*time.Second)
 			defer cancel()
 			if _, err := peer.Get(ctx, j.ID); err == nil {
-				t.Error("others see a job that is not committed")
+				t.Error("another replica sees an uncommitted job")
 			}
 			return nil
 		})
 		w.nextOf(t, j.ID, 1).ok()
 		e.awaitDone(t, j.ID)
 	})},
-	{"Transaction/AJobThatIsRolledBackNeverRuns", transactional(func(t *testing.T, e *env) {
+	{"Transaction/RolledBackJobNeverRuns", transactional(func(t *testing.T, e *env) {
 		w := e.work(t)
 		batch := jobs(3)
 		e.transaction(t, errRollback, func(ctx context.Context) error {
 			return errors.Join(e.Insert(ctx, batch), errRollback)
 		})
 		e.wantNone(t, ids(batch)...)
-		w.quiet(t, "which was rolled back")
+		w.wantIdle(t, "after the rollback")
 	})},
 	{
-		"Transaction/AJobOfASavepointThatIsRolledBackNeverRuns",
+		"Transaction/RolledBackSavepoint",
 		transactional(func(t *testing.T, e *env) {
 			all := jobs(3)
 			e.transaction(t, nil, func(ctx context.Context) error {
@@ -71,7 +71,7 @@ var transactionChecks = []check{
 				err := e.h.Transaction(ctx, func(ctx context.Context) error {
 					return errors.Join(e.Insert(ctx, all[1:2]), errRollback)
 				})
-				is(t, "the savepoint", err, errRollback)
+				wantErr(t, "the savepoint", err, errRollback)
 				return e.h.Transaction(ctx,
 					func(ctx context.Context) error { return e.Insert(ctx, all[2:]) })
 			})
@@ -80,15 +80,15 @@ var transactionChecks = []check{
 			for _, want := range []int{0, 2} {
 				a := w.next(t)
 				if a.ID == all[1].ID {
-					t.Errorf("the job of the savepoint that was rolled back runs, want that of number %d", want)
+					t.Errorf("the job of the rolled back savepoint runs, want job %d", want)
 				}
 				a.ok()
 			}
-			w.quiet(t, "which was rolled back")
+			w.wantIdle(t, "after the rollback")
 		}),
 	},
 	{
-		"Transaction/AJobOfASavepointEndsWithTheTransaction",
+		"Transaction/SavepointInARolledBackTransaction",
 		transactional(func(t *testing.T, e *env) {
 			j := newJob()
 			e.transaction(t, errRollback, func(ctx context.Context) error {
@@ -97,10 +97,10 @@ var transactionChecks = []check{
 				return errors.Join(err, errRollback)
 			})
 			e.wantNone(t, j.ID)
-			e.work(t).quiet(t, "which was rolled back")
+			e.work(t).wantIdle(t, "after the rollback")
 		}),
 	},
-	{"Transaction/ABatchIsStoredWhole", transactional(func(t *testing.T, e *env) {
+	{"Transaction/BatchIsStored", transactional(func(t *testing.T, e *env) {
 		batch := jobs(300, delay(time.Hour))
 		e.transaction(t, nil, func(ctx context.Context) error { return e.Insert(ctx, batch) })
 		wantIDs(t, "the list",

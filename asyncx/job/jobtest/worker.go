@@ -9,48 +9,49 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// worker is a call of Engine.Work.
+// worker is a running call of Engine.Work.
 type worker struct {
-	e       *env
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when Work has returned
-	err     error
-	begun   chan *attempt
-	release chan struct{} // closed when the test ends: attempts that still run return
-	once    sync.Once
+	e        *env
+	cancel   context.CancelFunc
+	returned chan struct{} // closed when Work has returned
+	err      error
+	started  chan *attempt
+	release  chan struct{} // closed at the end of the test: running attempts return
+	once     sync.Once
 
 	mu     sync.Mutex
 	failed []string
 }
 
-// attempt is one that waits for the check to say how it ends.
+// attempt is a running attempt that waits for its outcome.
 type attempt struct {
 	driver.Attempt
-	ctx context.Context // what Run was given
+	ctx context.Context // context of Run
 	end chan driver.Outcome
 }
 
-// finish ends the attempt.
+// finish completes the attempt with o.
 func (a *attempt) finish(o driver.Outcome) { a.end <- o }
 
-// ok lets the attempt succeed.
+// ok completes the attempt successfully.
 func (a *attempt) ok() { a.finish(driver.Outcome{Action: driver.Complete}) }
 
-// work begins to take jobs, of the usual kind and one at a time. What it begins comes
-// from next; nothing ends before the check says how. It is stopped when the test ends.
+// work starts a worker for one job at a time, of the default kind. Started attempts come
+// from next, and run until the check finishes them. The worker stops at the end of the
+// test.
 func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 	t.Helper()
-	w := &worker{e: r.e, begun: make(chan *attempt, 10_000), release: make(chan struct{})}
+	w := &worker{e: r.e, started: make(chan *attempt, 10_000), release: make(chan struct{})}
 	run := func(ctx context.Context, a driver.Attempt) driver.Outcome {
 		at := &attempt{Attempt: a, ctx: ctx, end: make(chan driver.Outcome, 1)}
-		w.begun <- at
+		w.started <- at
 		select {
 		case o := <-at.end:
 			return o
 		case <-w.release:
 		}
 		select {
-		case o := <-at.end: // it came first
+		case o := <-at.end: // the outcome was set first
 			return o
 		default:
 			return driver.Outcome{Action: driver.Release}
@@ -60,8 +61,8 @@ func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 	return w
 }
 
-// do takes jobs and does them with run.
-func (r *replica) do(
+// runAll runs all jobs with run.
+func (r *replica) runAll(
 	t *testing.T, run func(ctx context.Context, a driver.Attempt) driver.Outcome,
 	change ...func(w *driver.Work),
 ) {
@@ -75,19 +76,20 @@ func (w *worker) start(
 	change []func(w *driver.Work),
 ) {
 	t.Helper()
-	what := driver.Work{
-		Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: w.e.h.MaxDuration, Run: run,
+	work := driver.Work{
+		Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: w.e.h.MaxDuration,
+		Run:     run,
 		OnError: w.fail,
 	}
 	for _, c := range change {
-		c(&what)
+		c(&work)
 	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(r.ctx)
-	w.ended = make(chan struct{})
+	w.returned = make(chan struct{})
 	go func() {
-		defer close(w.ended)
-		w.err = r.Work(ctx, what)
+		defer close(w.returned)
+		w.err = r.Work(ctx, work)
 	}()
 	t.Cleanup(func() { w.stop(t) })
 }
@@ -98,72 +100,71 @@ func (w *worker) fail(_ context.Context, what string, err error) {
 	w.failed = append(w.failed, what+": "+err.Error())
 }
 
-// failures returns what went wrong between the engine and its server.
+// failures returns the errors that the engine reported.
 func (w *worker) failures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed
 }
 
-// stop ends the work and waits for it.
+// stop cancels the worker and waits until Work returns.
 func (w *worker) stop(t *testing.T) {
 	t.Helper()
 	w.cancel()
 	w.once.Do(func() { close(w.release) })
-	w.returns(t)
+	w.awaitReturn(t)
 }
 
-// returns waits until Work has returned.
-func (w *worker) returns(t *testing.T) {
+// awaitReturn waits until Work has returned.
+func (w *worker) awaitReturn(t *testing.T) {
 	t.Helper()
 	select {
-	case <-w.ended:
+	case <-w.returned:
 	case <-time.After(w.e.h.Timeout):
-		t.Fatalf("Work does not return within %s", w.e.h.Timeout)
+		t.Fatalf("Work did not return within %s", w.e.h.Timeout)
 	}
 	if w.err != nil {
 		t.Errorf("Work = %v, want nil", w.err)
 	}
 }
 
-// next waits for an attempt to begin.
+// next waits for the next attempt.
 func (w *worker) next(t *testing.T) *attempt {
 	t.Helper()
 	select {
-	case a := <-w.begun:
+	case a := <-w.started:
 		return a
-	case <-w.ended:
-		t.Fatalf("Work has returned, with %v", w.err)
+	case <-w.returned:
+		t.Fatalf("Work returned %v", w.err)
 	case <-time.After(w.e.h.Timeout):
-		t.Fatalf("no attempt has begun within %s; failures: %v", w.e.h.Timeout, w.failures())
+		t.Fatalf("no attempt started within %s; failures: %v", w.e.h.Timeout, w.failures())
 	}
 	return nil
 }
 
-// nextOf waits for an attempt at that job, which must be the next one.
+// nextOf waits for the next attempt, which must be the given attempt of the given job.
 func (w *worker) nextOf(t *testing.T, id string, number int) *attempt {
 	t.Helper()
 	a := w.next(t)
 	if a.ID != id || a.Number != number {
-		t.Fatalf("attempt %d at %s has begun, want attempt %d at %s", a.Number, a.ID, number, id)
+		t.Fatalf("attempt %d of %s started, want attempt %d of %s", a.Number, a.ID, number, id)
 	}
 	return a
 }
 
-// quiet fails the test where an attempt begins within a time in which an engine begins
-// what it has.
-func (w *worker) quiet(t *testing.T, why string) {
+// wantIdle fails the test if an attempt starts within the usual time.
+func (w *worker) wantIdle(t *testing.T, why string) {
 	t.Helper()
 	select {
-	case a := <-w.begun:
-		t.Errorf("attempt %d at a job of kind %s has begun, %s", a.Number, a.Kind, why)
+	case a := <-w.started:
+		t.Errorf("attempt %d of a job of kind %s started %s", a.Number, a.Kind, why)
 		a.ok()
 	case <-time.After(w.e.h.LateTolerance + 4*poll):
 	}
 }
 
-// at checks the time of something that was not to happen before then.
-func (e *env) at(t *testing.T, what string, began, notBefore time.Time) {
+// wantNotBefore fails the test if an event was too early.
+func (e *env) wantNotBefore(t *testing.T, what string, began, notBefore time.Time) {
 	t.Helper()
 	if early := notBefore.Sub(began); early > e.h.EarlyTolerance {
 		t.Errorf("%s was %s early", what, early)

@@ -1,5 +1,5 @@
-// Package memory is a test double: an engine that keeps jobs in the process, with the
-// time of the process. It passes jobtest.
+// Package memory is a test double: an engine that stores jobs in memory, with the clock
+// of the process. It passes jobtest.
 package memory
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// ErrAway is what calls end with that do not arrive.
-var ErrAway = errors.New("memory: the store does not answer")
+// ErrAway is the error of calls while the store is disconnected.
+var ErrAway = errors.New("memory: disconnected")
 
-// TakeoverTimeout is the time after which a worker is taken for dead.
+// TakeoverTimeout is the time after which a worker counts as crashed.
 const TakeoverTimeout = 400 * time.Millisecond
 
-// Store keeps jobs.
+// Store stores jobs.
 type Store struct {
 	mu    sync.Mutex
 	jobs  map[string]*entry
 	down  bool
-	loner bool
+	plain bool
 }
 
 // entry is a job in a Store.
@@ -36,55 +36,55 @@ type entry struct {
 	until  time.Time
 }
 
-// New returns an empty store, whose engines take part in transactions of Transaction.
+// New returns an empty store whose engines join transactions of Transaction.
 func New() *Store { return &Store{jobs: map[string]*entry{}} }
 
-// NewWithoutTransactions returns an empty store, whose engines take part in no
-// transaction.
-func NewWithoutTransactions() *Store { return &Store{jobs: map[string]*entry{}, loner: true} }
+// NewWithoutTransactions returns an empty store whose engines do not support
+// transactions.
+func NewWithoutTransactions() *Store { return &Store{jobs: map[string]*entry{}, plain: true} }
 
 // Connect returns an engine on the store.
 func (m *Store) Connect() *Engine { return &Engine{m: m} }
 
-// SetDown takes the store away from all engines, or brings it back.
+// SetDown disconnects the store from all engines, or reconnects it.
 func (m *Store) SetDown(down bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = down
 }
 
-// Forget removes a job whatever its state, for an engine that is broken on purpose.
+// Forget removes a job in any state, for a deliberately broken engine.
 func (m *Store) Forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.jobs, id)
 }
 
-// Transaction runs fn in a transaction of a store, or in a savepoint of one: jobs are
-// stored at its commit.
+// Transaction runs fn in a transaction, or in a savepoint if ctx is in a transaction.
+// Jobs are stored when it commits.
 func Transaction(ctx context.Context, fn func(ctx context.Context) error) error {
-	ctx, end := transaction.Begin(ctx, nil)
+	ctx, commit := transaction.Begin(ctx, nil)
 	if err := fn(ctx); err != nil {
 		return err
 	}
-	end(true)
+	commit(true)
 	return nil
 }
 
 // Engine implements driver.Engine.
 type Engine struct {
-	m              *Store
-	closed, absent bool // guarded by m.mu
+	m            *Store
+	closed, away bool // guarded by m.mu
 }
 
-// SetAway cuts the engine off from its store, or brings it back.
+// SetAway disconnects the engine from its store, or reconnects it.
 func (r *Engine) SetAway(away bool) {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	r.absent = away
+	r.away = away
 }
 
-// call does something with the store.
+// call runs do on the store, unless ctx is done or the engine is closed or disconnected.
 func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 	switch {
 	case r.closed:
 		return driver.ErrClosed
-	case r.absent, r.m.down:
+	case r.away, r.m.down:
 		return ErrAway
 	}
 	return do(r.m)
@@ -104,7 +104,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 func (r *Engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
 		Interface: 1, Name: "memory (a test double)",
-		Transactional: !r.m.loner, TakeoverTimeout: TakeoverTimeout,
+		Transactional: !r.m.plain, TakeoverTimeout: TakeoverTimeout,
 	}
 }
 
@@ -114,11 +114,11 @@ func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
 		seen := map[string]bool{}
 		for _, j := range jobs {
 			if seen[j.ID] || m.jobs[j.ID] != nil {
-				return errors.New("memory: the id is there already")
+				return errors.New("memory: duplicate ID")
 			}
 			seen[j.ID] = true
 		}
-		if m.loner || !transaction.In(ctx) {
+		if m.plain || !transaction.In(ctx) {
 			m.add(jobs)
 			return nil
 		}
@@ -128,7 +128,7 @@ func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			m.add(jobs)
 		})
 		if !stored {
-			return errors.New("memory: the transaction has ended")
+			return errors.New("memory: the transaction is finished")
 		}
 		return nil
 	})
@@ -145,7 +145,7 @@ func (m *Store) add(jobs []driver.Job) {
 	}
 }
 
-// claim takes the first job whose turn it is.
+// claim assigns the first job that is due.
 func (r *Engine) claim(
 	ctx context.Context, kinds []string,
 ) (e *entry, a driver.Attempt, holder int, err error) {
@@ -213,21 +213,21 @@ func (r *Engine) Work(ctx context.Context, w driver.Work) error {
 	}
 }
 
-// attempt runs one, holds on to its job meanwhile, and settles it.
+// attempt runs an attempt, renews its claim concurrently, and stores the outcome.
 func (r *Engine) attempt(
 	ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int,
 ) {
-	ctx, lose := context.WithCancel(context.WithoutCancel(ctx))
-	defer lose()
-	var beats sync.WaitGroup
-	defer beats.Wait()
-	ended := make(chan struct{})
-	defer close(ended)
-	beats.Go(func() { // a renewal is no part of the attempt
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var renewals sync.WaitGroup
+	defer renewals.Wait()
+	done := make(chan struct{})
+	defer close(done)
+	renewals.Go(func() { // renewal continues when the attempt's context is canceled
 		until := time.Now().Add(TakeoverTimeout)
 		for time.Now().Before(until) {
 			select {
-			case <-ended:
+			case <-done:
 				return
 			case <-time.After(TakeoverTimeout / 8):
 			}
@@ -240,20 +240,20 @@ func (r *Engine) attempt(
 				break
 			}
 		}
-		lose()
+		cancel()
 	})
-	r.end(ctx, w, e, a, holder, w.Run(ctx, a))
+	r.finish(ctx, w, e, a, holder, w.Run(ctx, a))
 }
 
-// end settles an attempt, and tries for a while where the store is away.
-func (r *Engine) end(
+// finish stores the outcome of an attempt, with retries while the store is disconnected.
+func (r *Engine) finish(
 	ctx context.Context, w driver.Work, e *entry, a driver.Attempt, holder int, o driver.Outcome,
 ) {
 	for tries := 0; ; tries++ {
 		held := true
-		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) // also when ctx has ended
+		err := r.hold(e, holder, func() { r.m.settle(e, o) }, &held) // even if ctx is done
 		if err == nil && !held && w.OnLost != nil {
-			w.OnLost(ctx, a, errors.New("memory: the job is another worker's"))
+			w.OnLost(ctx, a, errors.New("memory: the job was reassigned"))
 		}
 		if err == nil {
 			return
@@ -266,7 +266,7 @@ func (r *Engine) end(
 	}
 }
 
-// hold does something where the job is still the holder's.
+// hold runs do if the job still belongs to holder.
 func (r *Engine) hold(e *entry, holder int, do func(), held *bool) error {
 	return r.call(context.Background(), func(m *Store) error {
 		*held = m.jobs[e.ID] == e && e.State == driver.Running && e.holder == holder
@@ -290,7 +290,7 @@ func (m *Store) settle(e *entry, o driver.Outcome) {
 	}
 }
 
-// find does something with a job.
+// find runs do on a job.
 func (r *Engine) find(ctx context.Context, id string, do func(e *entry) error) error {
 	return r.call(ctx, func(m *Store) error {
 		if m.jobs[id] == nil {

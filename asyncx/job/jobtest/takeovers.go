@@ -7,50 +7,51 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// mortal skips the check where the harness cannot let a worker die.
-func mortal(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
+// needsDisconnect skips the check if the harness does not set Disconnect.
+func needsDisconnect(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 	return func(t *testing.T, e *env) {
 		if e.Disconnect == nil {
-			t.Skip("the harness has no Disconnect")
+			t.Skip("the harness does not set Disconnect")
 		}
 		run(t, e)
 	}
 }
 
-// frozen skips the check where the harness cannot bring a worker back either.
-func frozen(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
-	return mortal(func(t *testing.T, e *env) {
+// needsReconnect skips the check if the harness does not set Disconnect and Reconnect.
+func needsReconnect(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
+	return needsDisconnect(func(t *testing.T, e *env) {
 		if e.Reconnect == nil {
-			t.Skip("the harness has no Reconnect")
+			t.Skip("the harness does not set Reconnect")
 		}
 		run(t, e)
 	})
 }
 
-// takenOver waits for the attempt that follows the death of a worker at that moment, and
-// fails where it is late.
-func (w *worker) takenOver(t *testing.T, died time.Time, id string, number int) *attempt {
+// nextTakenOver waits for the attempt that follows the crash of a worker at the time
+// died, and fails the test if it is late.
+func (w *worker) nextTakenOver(t *testing.T, died time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
 	if late := time.Since(died) - w.e.Capabilities().TakeoverTimeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
-		t.Errorf("the job was taken over %s after the promised %s",
+		t.Errorf("the takeover was %s later than the timeout of %s",
 			late, w.e.Capabilities().TakeoverTimeout)
 	}
 	return a
 }
 
-// ends waits for the end of the attempt's context.
-func (a *attempt) ends(t *testing.T, e *env) {
+// awaitCancel waits for the cancellation of the attempt's context.
+func (a *attempt) awaitCancel(t *testing.T, e *env) {
 	t.Helper()
 	select {
 	case <-a.ctx.Done():
 	case <-time.After(e.h.Timeout):
-		t.Errorf("the context of attempt %d goes on although the job is somebody else's", a.Number)
+		t.Errorf("the context of attempt %d is not canceled although the job was reassigned",
+			a.Number)
 	}
 }
 
-var deathChecks = []check{
-	{"Death/AnotherWorkerTakesOver", mortal(func(t *testing.T, e *env) {
+var takeoverChecks = []check{
+	{"Takeover/AnotherWorkerRunsTheJob", needsDisconnect(func(t *testing.T, e *env) {
 		j := newJob(func(j *driver.Job) { j.Meta = map[string]string{"k": "v"} })
 		peer := e.connect(t)
 		peer.insert(t, j)
@@ -58,17 +59,17 @@ var deathChecks = []check{
 		e.Disconnect(t)
 		died := time.Now()
 		w := peer.work(t)
-		a := w.takenOver(t, died, j.ID, 2)
+		a := w.nextTakenOver(t, died, j.ID, 2)
 		sameJob(t, "the second attempt", a.Job, j)
 		if r := peer.wantState(t, j.ID, driver.Running); r.Attempt != 2 {
 			t.Errorf("attempt = %d, want 2", r.Attempt)
 		}
-		lost.ends(t, e)
+		lost.awaitCancel(t, e)
 		a.ok()
 		peer.awaitDone(t, j.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	})},
-	{"Death/ATakeOverIsToldOnce", mortal(func(t *testing.T, e *env) {
+	{"Takeover/TakenOverIsSetOnce", needsDisconnect(func(t *testing.T, e *env) {
 		j := newJob()
 		peer := e.connect(t)
 		peer.insert(t, j)
@@ -82,13 +83,13 @@ var deathChecks = []check{
 		third := w.nextOf(t, j.ID, 3)
 		third.ok()
 		if lost.TakenOver || !first.TakenOver || second.TakenOver || third.TakenOver {
-			t.Errorf("TakenOver = %t at first, %t after the death, %t once that was given back, %t after a failure; want the second one only",
+			t.Errorf("TakenOver = %t first, %t after the crash, %t after a release, %t after a failure; want only the second",
 				lost.TakenOver, first.TakenOver, second.TakenOver, third.TakenOver)
 		}
 		peer.awaitDone(t, j.ID)
 	})},
-	{"Death/EachDeathUsesUpAnAttempt", mortal(func(t *testing.T, e *env) {
-		j := newJob(func(j *driver.Job) { j.MaxAttempts = 1 }) // who ends it is the worker
+	{"Takeover/EachCrashUsesAnAttempt", needsDisconnect(func(t *testing.T, e *env) {
+		j := newJob(func(j *driver.Job) { j.MaxAttempts = 1 }) // only the worker enforces it
 		e.insert(t, j)
 		watcher := e.connect(t)
 		r := &e.replica
@@ -102,7 +103,7 @@ var deathChecks = []check{
 		r.work(t).nextOf(t, j.ID, 3).ok()
 		watcher.awaitDone(t, j.ID)
 	})},
-	{"Death/AllJobsOfADeadWorkerAreTakenOver", mortal(func(t *testing.T, e *env) {
+	{"Takeover/AllJobsOfACrashedWorker", needsDisconnect(func(t *testing.T, e *env) {
 		all := jobs(6)
 		e.insert(t, all...)
 		peer := e.connect(t)
@@ -123,66 +124,66 @@ var deathChecks = []check{
 			sum += n
 		}
 		if len(numbers) != 6 || sum != 10 {
-			t.Errorf("%d jobs ran, with attempts that sum up to %d; want 6 and 10",
+			t.Errorf("%d jobs ran, the sum of their attempts is %d; want 6 and 10",
 				len(numbers), sum)
 		}
 	})},
-	{"Death/ALivingWorkerKeepsALongJob", func(t *testing.T, e *env) {
+	{"Takeover/ARunningWorkerKeepsALongJob", func(t *testing.T, e *env) {
 		j := newJob()
 		e.insert(t, j)
 		a := e.work(t).nextOf(t, j.ID, 1)
 		peer := e.connect(t)
 		w := peer.work(t)
 		select {
-		case other := <-w.begun:
-			t.Errorf("attempt %d has begun while the first goes on", other.Number)
+		case other := <-w.started:
+			t.Errorf("attempt %d started while the first is running", other.Number)
 			other.ok()
 		case <-a.ctx.Done():
-			t.Error("the context of the attempt has ended")
+			t.Error("the context of the attempt is canceled")
 		case <-time.After(2*e.Capabilities().TakeoverTimeout + e.h.LateTolerance):
 		}
 		a.ok()
 		peer.awaitDone(t, j.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 	}},
-	{"Death/ALateSuccessDoesNotCount", frozen(func(t *testing.T, e *env) {
-		a, lost, w, peer := revived(t, e)
+	{"Takeover/LateSuccessIsIgnored", needsReconnect(func(t *testing.T, e *env) {
+		a, lost, w, peer := reconnectedWorker(t, e)
 		lost.ok()
-		pass(e.h.LateTolerance + 4*poll)
+		sleep(e.h.LateTolerance + 4*poll)
 		if r := peer.wantState(t, a.ID, driver.Running); r.Attempt != 2 {
 			t.Errorf("attempt = %d, want 2", r.Attempt)
 		}
 		if a.ctx.Err() != nil {
-			t.Error("the context of the second attempt has ended")
+			t.Error("the context of the second attempt is canceled")
 		}
 		a.finish(retry(0))
 		w.nextOf(t, a.ID, 3).ok()
 		peer.awaitDone(t, a.ID)
 	})},
-	{"Death/ALateFailureDoesNotCount", frozen(func(t *testing.T, e *env) {
-		a, lost, w, peer := revived(t, e)
-		lost.finish(discard("from the grave"))
-		pass(e.h.LateTolerance + 4*poll)
+	{"Takeover/LateFailureIsIgnored", needsReconnect(func(t *testing.T, e *env) {
+		a, lost, w, peer := reconnectedWorker(t, e)
+		lost.finish(discard("too late"))
+		sleep(e.h.LateTolerance + 4*poll)
 		peer.wantState(t, a.ID, driver.Running)
 		a.ok()
 		peer.awaitDone(t, a.ID)
-		w.quiet(t, "which has succeeded")
+		w.wantIdle(t, "after it succeeded")
 		wantIDs(t, "the list of dead jobs",
 			peer.list(t, driver.Query{State: driver.Dead, Limit: 10}), nil)
 	})},
-	{"Death/AWorkerThatWasAwayGoesOn", frozen(func(t *testing.T, e *env) {
+	{"Takeover/AReconnectedWorkerContinues", needsReconnect(func(t *testing.T, e *env) {
 		j := newJob()
 		peer := e.connect(t)
 		w := e.work(t)
 		e.insert(t, j)
 		lost := w.nextOf(t, j.ID, 1)
 		e.Disconnect(t)
-		lost.ends(t, e)
+		lost.awaitCancel(t, e)
 		e.Reconnect(t)
 		lost.finish(retry(0))
 		later := newJob(ofKind("kind.later"))
 		peer.insert(t, later)
-		for { // the first job runs again, here too
+		for { // the first job runs again here
 			a := w.next(t)
 			a.ok()
 			if a.ID == j.ID && a.Number > 1 {
@@ -193,9 +194,9 @@ var deathChecks = []check{
 	})},
 }
 
-// revived returns an attempt at a job that was lost by a worker which has come back, and
-// that lost attempt.
-func revived(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) {
+// reconnectedWorker returns attempt a at a job that a disconnected worker lost, and the
+// lost attempt of that worker, which has reconnected.
+func reconnectedWorker(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) {
 	t.Helper()
 	j := newJob()
 	other := e.connect(t)
@@ -206,8 +207,8 @@ func revived(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) 
 	e.Disconnect(t)
 	w = peer.work(t)
 	a = w.nextOf(t, j.ID, 2)
-	lost.ends(t, e)
-	first.cancel() // it takes nothing that the second leaves
+	lost.awaitCancel(t, e)
+	first.cancel() // it must not run another attempt
 	e.Reconnect(t)
 	return a, lost, w, peer
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-var crowdChecks = []check{
-	{"Crowd/EachJobRunsOnceWhoeverTakesIt", func(t *testing.T, e *env) {
+var concurrencyChecks = []check{
+	{"Concurrency/EachJobRunsOnce", func(t *testing.T, e *env) {
 		var c tally
 		run := func(_ context.Context, a driver.Attempt) driver.Outcome {
 			c.add(a)
@@ -19,26 +19,26 @@ var crowdChecks = []check{
 		all := jobs(200)
 		e.insert(t, all...)
 		peer := e.connect(t)
-		begin := time.Now()
-		e.do(t, run, concurrency(5))
-		peer.do(t, run, concurrency(5))
+		start := time.Now()
+		e.runAll(t, run, concurrency(5))
+		peer.runAll(t, run, concurrency(5))
 		e.eventually(t, "all jobs ran", func() bool { return c.total() >= len(all) })
-		took := time.Since(begin)
-		pass(e.h.LateTolerance)
+		took := time.Since(start)
+		sleep(e.h.LateTolerance)
 		c.wantOnce(t, ids(all))
-		e.notes.addf("%d jobs by two workers of 5 in %s: %.0f a second, while other checks ran",
+		e.notes.addf("%d jobs by two workers of 5 in %s: %.0f jobs/s while other checks ran",
 			len(all), took.Round(time.Millisecond),
 			float64(len(all))/took.Seconds())
 	}},
-	{"Crowd/JobsThatComeMeanwhileRunOnce", func(t *testing.T, e *env) {
+	{"Concurrency/JobsInsertedDuringWorkRunOnce", func(t *testing.T, e *env) {
 		var c tally
 		run := func(_ context.Context, a driver.Attempt) driver.Outcome {
 			c.add(a)
 			return driver.Outcome{}
 		}
 		peer := e.connect(t)
-		e.do(t, run, concurrency(3))
-		peer.do(t, run, concurrency(3))
+		e.runAll(t, run, concurrency(3))
+		peer.runAll(t, run, concurrency(3))
 		all := jobs(120)
 		var wg sync.WaitGroup
 		for i, r := range []*replica{&e.replica, &peer, &e.replica, &peer} {
@@ -52,10 +52,10 @@ var crowdChecks = []check{
 		}
 		wg.Wait()
 		e.eventually(t, "all jobs ran", func() bool { return c.total() >= len(all) })
-		pass(e.h.LateTolerance)
+		sleep(e.h.LateTolerance)
 		c.wantOnce(t, ids(all))
 	}},
-	{"Crowd/TwoWorkersOfOneEngine", func(t *testing.T, e *env) {
+	{"Concurrency/TwoWorkersOnOneEngine", func(t *testing.T, e *env) {
 		a, b := newJob(ofKind("kind.a")), newJob(ofKind("kind.b"))
 		e.insert(t, a, b)
 		wa, wb := e.work(t, kinds("kind.a")), e.work(t, kinds("kind.b"))
@@ -63,12 +63,12 @@ var crowdChecks = []check{
 		running := wb.nextOf(t, b.ID, 1)
 		wa.stop(t)
 		if running.ctx.Err() != nil {
-			t.Error("the end of one worker ended an attempt of another one")
+			t.Error("the shutdown of one worker canceled an attempt of another")
 		}
 		running.ok()
 		e.awaitDone(t, b.ID)
 	}},
-	{"Crowd/OutcomesOfManyAreAllKept", func(t *testing.T, e *env) {
+	{"Concurrency/AllOutcomesAreStored", func(t *testing.T, e *env) {
 		all := jobs(90)
 		e.insert(t, all...)
 		var c tally
@@ -83,8 +83,8 @@ var crowdChecks = []check{
 			}
 			return driver.Outcome{}
 		}
-		e.do(t, run, concurrency(4))
-		peer.do(t, run, concurrency(4))
+		e.runAll(t, run, concurrency(4))
+		peer.runAll(t, run, concurrency(4))
 		for _, j := range all {
 			if j.ID[len(j.ID)-1]%3 == 0 {
 				e.awaitState(t, j.ID, driver.Dead)
