@@ -20,7 +20,7 @@ const (
 
 // tooLong are checks that wait for asynq's own time of taking over.
 var tooLong = map[string]string{
-	"Death/ALivingWorkerKeepsALongJob": "the check would take four minutes, twice the time in which asynq gives a job to another worker; " +
+	"Takeover/ARunningWorkerKeepsALongJob": "the check would take four minutes, twice the time in which asynq gives a job to another worker; " +
 		"TestALivingWorkerKeepsALongJob watches one for longer than its lease",
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// counter counts statements, those that claim, and those of them that found everything
-// taken.
+// counter counts statements, claims, and claims that found all candidates taken.
 type counter struct{ all, claims, empty atomic.Int64 }
 
 // Name implements gorm.Plugin.
@@ -56,8 +55,8 @@ func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
 	return all
 }
 
-// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do
-// nothing: what is left is what the engine costs.
+// BenchmarkWorkers measures the overhead of the engine: replicas with ten slots each
+// process a backlog of empty jobs.
 func BenchmarkWorkers(b *testing.B) {
 	for _, on := range []struct {
 		name string

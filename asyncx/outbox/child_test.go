@@ -28,21 +28,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// childKey is the variable that makes this program a child of a test.
+// childKey is the environment variable that makes this program a child process of a test.
 const childKey xenv.EnvKey = "PLINTH_OUTBOX_CHILD"
 
-// task is what a child is to do.
+// task is the task of a child process.
 type task struct {
 	Role     string
 	Driver   string
 	DSN      string
 	TakeOver time.Duration
-	Step     string // at which it kills itself
-	First    int    // number of its first order
-	Deaf     bool   // its handler does not look at its context
+	Step     string // kill the process at this step
+	First    int    // number of the first order
+	Deaf     bool   // the handler ignores its context
 }
 
-// order is a business row, and effect what a handler has done for it.
+// order is a business row; effect is the result of its handler.
 type (
 	order struct {
 		ID int64 `gorm:"primaryKey;autoIncrement:false"`
@@ -51,7 +51,7 @@ type (
 		JobID   string `gorm:"primaryKey;size:36"`
 		Attempt int    `gorm:"primaryKey;autoIncrement:false"`
 		OrderID int64
-		Ended   bool // with success
+		Ended   bool // successfully
 	}
 )
 
@@ -63,11 +63,12 @@ type shipArgs struct {
 var (
 	ship = job.NewKind[shipArgs]("order.ship",
 		job.WithMaxAttempts(1000), job.WithBackoff(backoff.Constant(10*time.Millisecond)))
-	// poison kills its process, every time.
+	// poison always kills its process
 	poison = job.NewKind[shipArgs]("order.poison", job.WithMaxAttempts(3))
 )
 
-// steps are where a process dies, in the order in which a job comes by.
+// steps are the steps at which a process can be killed, in the order of a job's
+// lifecycle.
 var steps = []string{
 	"before the order", "after the order", "before the job", "after the job", "after the commit",
 	"before the claim", "after the claim", "before the read", "after the read",
@@ -75,16 +76,16 @@ var steps = []string{
 	"before a retry", "after a retry", "before the success", "after the success",
 }
 
-// die ends the process as a power cut would.
+// die kills the process with SIGKILL.
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
 
-// killer is a gorm plugin that ends the process at a step.
+// killer is a gorm plugin that kills the process at a step.
 type killer struct{ step string }
 
-// at ends the process where that is its step.
+// at kills the process if step is its step.
 func (k killer) at(step string) {
 	if k.step == step {
 		die()
@@ -113,7 +114,7 @@ func (k killer) Initialize(db *gorm.DB) error {
 	)
 }
 
-// stepOf says which statement one is.
+// stepOf returns the step of a statement.
 func stepOf(tx *gorm.DB) string {
 	sql := strings.NewReplacer("`", "", `"`, "").Replace(tx.Statement.SQL.String())
 	switch {
@@ -126,7 +127,7 @@ func stepOf(tx *gorm.DB) string {
 	case strings.HasPrefix(sql, "UPDATE plinth_jobs SET due_us"):
 		return "a renewal"
 	case strings.HasPrefix(sql, "UPDATE plinth_jobs SET state = 'waiting'"):
-		return "a retry"
+		return "retry"
 	case strings.HasPrefix(sql, "DELETE FROM plinth_jobs"):
 		return "the success"
 	case strings.HasPrefix(sql, "SELECT id, kind") && strings.Contains(sql, "holder"):
@@ -136,7 +137,7 @@ func stepOf(tx *gorm.DB) string {
 	}
 }
 
-// child does the task of a child, if this process is one.
+// child runs the task of a child process, and reports whether this process is a child.
 func child() bool {
 	text := xenv.GetEnvString(childKey, "")
 	if text == "" {
@@ -191,8 +192,7 @@ func (do *task) run() error {
 	}
 }
 
-// note writes an effect. That there is one already would mean that an attempt was made
-// twice.
+// note stores an effect. A duplicate means that an attempt ran twice.
 func note(ctx context.Context, args shipArgs, ended bool) error {
 	info, _ := job.InfoFrom(ctx)
 	err := xdb.MustGetDB(ctx).Create(&effect{
@@ -200,13 +200,13 @@ func note(ctx context.Context, args shipArgs, ended bool) error {
 		OrderID: args.Order, Ended: ended,
 	}).Error
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		fmt.Fprintln(os.Stderr, "an attempt was made twice")
+		fmt.Fprintln(os.Stderr, "an attempt ran twice")
 		os.Exit(4)
 	}
 	return err
 }
 
-// doUntilEOF works until the parent closes the input.
+// doUntilEOF runs jobs until the parent closes the input.
 func doUntilEOF(ctx context.Context, options ...job.Option) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -217,7 +217,8 @@ func doUntilEOF(ctx context.Context, options ...job.Option) error {
 	return job.Work(ctx, append(options, job.WithPollInterval(20*time.Millisecond))...)
 }
 
-// dieAt stores orders and their jobs and does jobs, until the process dies at its step.
+// dieAt stores orders with their jobs, and runs jobs, until the process is killed at its
+// step.
 func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 	k := killer{do.Step}
 	if err := db.Use(k); err != nil {
@@ -244,11 +245,11 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 		}
 		k.at("after the commit")
 	}
-	return errors.Join(<-working, fmt.Errorf("the process did not come by %q", do.Step))
+	return errors.Join(<-working, fmt.Errorf("the process did not reach %q", do.Step))
 }
 
-// ship is a handler that fails at the first attempt of every other order. Where the
-// process is to die with a renewal it waits for that.
+// ship fails on the first attempt of every other order. If the process must be killed at
+// a renewal, it waits for one.
 func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 	k.at("before the handler's work")
 	if strings.HasSuffix(do.Step, "renewal") {
@@ -261,16 +262,16 @@ func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 	}
 	k.at("after the handler's work")
 	if !ended {
-		return errors.New("not at the first attempt")
+		return errors.New("fails on the first attempt")
 	}
 	return nil
 }
 
-// say writes a line for the parent.
+// say writes a line to the parent.
 func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
-// hold takes one job and says so, and lets the attempt succeed when a line comes or when
-// its context ends, and says how it was settled.
+// hold runs one job until a line arrives or its context is canceled, and writes the
+// events and the outcome to the parent.
 func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -279,7 +280,7 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 		in := bufio.NewScanner(os.Stdin)
 		in.Scan()
 		close(line)
-		in.Scan() // the end
+		in.Scan() // until EOF
 		cancel()
 	}()
 	var taken atomic.Bool
@@ -289,15 +290,15 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 			if taken.Swap(true) {
 				return jobdriver.Outcome{Action: jobdriver.Release, Wait: time.Hour}
 			}
-			say("begun")
+			say("started")
 			if do.Deaf {
 				ctx = context.WithoutCancel(ctx)
 			}
 			select {
 			case <-line:
-				say("ended by the line")
+				say("returned after the line")
 			case <-ctx.Done():
-				say("ended by", context.Cause(ctx))
+				say("canceled:", context.Cause(ctx))
 			}
 			return jobdriver.Outcome{Action: jobdriver.Complete}
 		},

@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// claimRows is how many jobs one claim takes at most.
+	// claimRows is the maximum number of jobs per claim.
 	claimRows = 100
-	// maxFactor bounds how many times more candidates a claim looks at than it wants.
+	// maxFactor limits the ratio of candidates to requested jobs.
 	maxFactor = 16
 )
 
-// priorities is how many there are.
+// priorities is the number of priorities.
 const priorities = driver.MaxPriority - driver.MinPriority + 1
 
-// view is what the table said at one moment: for each priority, when the first of its
-// jobs is due. None is due at never.
+// view is a snapshot of the table: the due time of the first job of each priority, or
+// never.
 type view struct {
 	now   int64
 	first [priorities]int64
 }
 
-// look reads the time and what is due first. It costs one step down the index for each
-// priority.
+// look reads the current time and the first due time of each priority, and returns the
+// time until the next job is due. It costs one index lookup per priority.
 func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err error) {
 	var first [priorities]sql.NullInt64
 	to := []any{&v.now}
@@ -61,9 +61,9 @@ func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err erro
 	return v, time.Duration(min(next-v.now, time.Hour.Microseconds())) * time.Microsecond, nil
 }
 
-// nextAfter returns the time until the next job is due, also of the priorities whose
-// first job is due already: that one may be of a kind that nobody here handles. wait is
-// that of the other priorities.
+// nextAfter returns the time until the next job is due, including priorities whose first
+// job is due already, because no local handler may exist for its kind. wait is the result
+// of look.
 func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (time.Duration, error) {
 	for i, first := range v.first {
 		if first > v.now {
@@ -88,8 +88,7 @@ func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (tim
 // candidate is a job that is due.
 type candidate struct{ ID, State string }
 
-// candidates returns jobs that are due, by priority and in the order of their turn: up to
-// factor times as many as n.
+// candidates returns at most n*factor due jobs per priority, in execution order.
 func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]candidate, error) {
 	var found [][]candidate
 	for i, first := range v.first {
@@ -111,9 +110,9 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 	return found, nil
 }
 
-// choose takes n of the candidates. Workers that take the same first ones get in each
-// other's way, so where they do, each takes any of more: but of a higher priority before
-// a lower one.
+// choose selects n candidates. Under contention (factor > 1) it selects random jobs,
+// because workers that select the same jobs block each other. A higher priority still
+// comes first.
 func choose(found [][]candidate, n, factor int) []candidate {
 	var chosen []candidate
 	for _, ready := range found {
@@ -127,37 +126,37 @@ func choose(found [][]candidate, n, factor int) []candidate {
 	return chosen
 }
 
-// claim is jobs that are taken under one token.
+// claim is a set of jobs claimed under one token.
 type claim struct {
-	token string
-	ids   []string
-	died  map[string]bool // those whose last worker died
-	since time.Time       // before the statement: the lease begins then or later
+	token   string
+	ids     []string
+	crashed map[string]bool // jobs whose previous worker crashed
+	since   time.Time       // before the statement, so that the lease does not start earlier
 }
 
 func newClaim(chosen []candidate) claim {
-	c := claim{token: rand.Text(), died: map[string]bool{}, since: time.Now()}
+	c := claim{token: rand.Text(), crashed: map[string]bool{}, since: time.Now()}
 	for _, one := range chosen {
 		c.ids = append(c.ids, one.ID)
-		c.died[one.ID] = one.State == string(driver.Running)
+		c.crashed[one.ID] = one.State == string(driver.Running)
 	}
 	return c
 }
 
-// batch is what a claim has brought.
+// batch is the result of a claim.
 type batch struct {
 	claim
 	records   []driver.Record
-	more      bool          // there may be others
-	contended bool          // others were faster
+	more      bool          // more jobs may be due
+	contended bool          // other workers claimed some of the candidates
 	wait      time.Duration // until the next job is due
 }
 
-// claim takes at most n jobs.
+// claim claims at most n jobs.
 func (w *worker) claim(ctx context.Context, n int) (batch, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
-	if err := w.giveBack(ctx); err != nil {
+	if err := w.releaseClaim(ctx); err != nil {
 		return batch{}, err
 	}
 	v, wait, err := w.look(xdb.WithPrimary(ctx))
@@ -191,27 +190,27 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	if taken == 0 {
 		return b, nil
 	}
-	w.doubt = &c
+	w.unconfirmed = &c
 	if b.records, err = w.read(ctx, c); err != nil {
 		return batch{}, err
 	}
-	w.doubt = nil
+	w.unconfirmed = nil
 	return b, nil
 }
 
-// take marks the jobs of a claim, where they are still due. Where the answer is lost, it
-// may have done so.
+// take marks the chosen jobs that are still due as running. If the response is lost, the
+// update may have happened.
 func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
-	w.doubt = &c
+	w.unconfirmed = &c
 	err = again(ctx, func() error {
 		tx := w.session(ctx).Exec(w.sql.take, c.token, w.lease.Microseconds(), c.ids)
 		taken = int(tx.RowsAffected)
 		return tx.Error
 	})
-	if err == nil || gaveWay(err) {
-		w.doubt = nil
+	if err == nil || isConflict(err) {
+		w.unconfirmed = nil
 	}
-	if gaveWay(err) {
+	if isConflict(err) {
 		return 0, nil
 	}
 	if err != nil {
@@ -220,8 +219,7 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 	return taken, nil
 }
 
-// adapt lets workers that got in each other's way look at more candidates, and those that
-// did not at fewer again.
+// adapt increases the number of candidates under contention, and decreases it otherwise.
 func (w *worker) adapt(contended bool) {
 	if contended {
 		w.factor = min(2*w.factor, maxFactor)
@@ -230,7 +228,7 @@ func (w *worker) adapt(contended bool) {
 	w.factor = max(w.factor-1, 1)
 }
 
-// read returns the jobs of a claim in the order in which they were claimed.
+// read returns the claimed jobs in execution order.
 func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 	var records []driver.Record
 	err := again(ctx, func() (err error) {
@@ -250,21 +248,22 @@ func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 	return records, nil
 }
 
-// giveBack lets jobs that nobody has begun wait again, as if they had not been claimed.
-func (w *worker) giveBack(ctx context.Context) error {
-	if w.doubt == nil {
+// releaseClaim returns the jobs of an unconfirmed claim to the queue without counting an
+// attempt.
+func (w *worker) releaseClaim(ctx context.Context) error {
+	if w.unconfirmed == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestPause)
 	defer cancel()
-	_, err := w.count(ctx, w.sql.giveBack, 0, 0, w.doubt.ids, w.doubt.token)
+	_, err := w.count(ctx, w.sql.release, 0, 0, w.unconfirmed.ids, w.unconfirmed.token)
 	if err == nil {
-		w.doubt = nil
+		w.unconfirmed = nil
 	}
 	return err
 }
 
-// session returns the handle for a statement.
+// session returns the primary database with ctx.
 func (w *worker) session(ctx context.Context) *gorm.DB {
 	return w.db.WithContext(xdb.WithPrimary(ctx))
 }

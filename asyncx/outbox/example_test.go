@@ -28,7 +28,7 @@ type welcomeArgs struct {
 
 var welcome = job.NewKind[welcomeArgs]("user.welcome")
 
-// The database is the application's; here one in memory.
+// An application uses its own database. This example uses one in memory.
 func ExampleOpen() {
 	ctx, err := quietly()
 	if err != nil {
@@ -76,13 +76,13 @@ func ExampleOpen() {
 	// outbox on sqlite <nil>
 }
 
-// quietly returns a context whose log lines go nowhere.
+// quietly returns a context whose log is discarded.
 func quietly() (context.Context, error) {
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	return xlog.NewContext(context.Background(), engine), err
 }
 
-// The queue is a node of the application, which has opened its database before.
+// The queue is a node of the application, which opens its database first.
 func ExampleOpen_node() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

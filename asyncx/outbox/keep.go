@@ -12,36 +12,37 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// renewRows is how many leases one statement renews.
+// renewRows is the maximum number of leases that one statement renews.
 const renewRows = 400
 
-// attempt is a job that this worker holds.
+// attempt is a job that this worker has claimed.
 type attempt struct {
 	driver.Record
 
-	token string
-	died  bool            // the last worker of the job
-	ctx   context.Context // that of the attempt
-	end   context.CancelCauseFunc
+	token   string
+	crashed bool            // the previous worker crashed
+	ctx     context.Context // -
+	end     context.CancelCauseFunc
 
-	// What follows is guarded by the worker's mutex.
-	until time.Time // by both clocks: one of them stands still while the machine sleeps
+	// The worker's mutex guards the fields below.
+	until time.Time // monotonic and wall clock, because the monotonic clock may stop during suspend
 	lost  bool
 }
 
-// begun is the attempt as it is told to others.
-func (a *attempt) begun() driver.Attempt {
-	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, TakenOver: a.died}
+// driverAttempt returns the attempt for Run and OnLost.
+func (a *attempt) driverAttempt() driver.Attempt {
+	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt,
+		TakenOver: a.crashed}
 }
 
-// over reports whether the lease has ended, by the monotonic clock or by that on the
-// wall.
-func (a *attempt) over() bool {
+// expired reports whether the lease has expired by the monotonic clock or the wall clock.
+func (a *attempt) expired() bool {
 	now := time.Now()
 	return !now.Before(a.until) || !now.Round(0).Before(a.until.Round(0))
 }
 
-// hold notes what was claimed. An attempt of this worker at the same job has lost it.
+// hold adds claimed jobs. An older attempt of this worker at the same job has lost its
+// lease.
 func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +53,8 @@ func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 				other.lose()
 			}
 		}
-		a := &attempt{Record: r, token: b.token, died: b.died[r.ID], until: b.since.Add(w.lease)}
+		a := &attempt{Record: r, token: b.token, crashed: b.crashed[r.ID],
+			until: b.since.Add(w.lease)}
 		a.ctx, a.end = context.WithCancelCause(ctx) //nolint:fatcontext // one for each
 		claimed = append(claimed, a)
 	}
@@ -67,25 +69,25 @@ func (a *attempt) lose() {
 	a.end(ErrTaken)
 }
 
-// keep renews the leases until ctx ends.
+// keep renews the leases until ctx is canceled.
 func (w *worker) keep(ctx context.Context) {
 	for wait := w.lease / 3; xretry.Sleep(ctx, wait) == nil; {
 		wait = w.renew(ctx)
 	}
 }
 
-// renew renews what is held, and returns when to do so again.
+// renew renews all leases, and returns the time until the next renewal.
 func (w *worker) renew(ctx context.Context) time.Duration {
 	all, first := w.holding()
 	if len(all) == 0 {
 		return w.lease / 3
 	}
-	// A statement that hangs must not keep the attempts from being told.
-	patience := w.patience
+	// A hanging statement must not delay the cancellation of attempts.
+	timeout := w.timeout
 	if left := time.Until(first); left > 0 {
-		patience = min(patience, left)
+		timeout = min(timeout, left)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var err error
 	for some := range slices.Chunk(all, renewRows) {
@@ -96,13 +98,13 @@ func (w *worker) renew(ctx context.Context) time.Duration {
 	if err == nil {
 		return w.lease / 3
 	}
-	if !errors.Is(ctx.Err(), context.Canceled) { // the end of Work is no outage
+	if !errors.Is(ctx.Err(), context.Canceled) { // -
 		w.failed(ctx, "renew", fmt.Errorf("outbox: renew: %w", err))
 	}
 	return w.expire(all)
 }
 
-// holding returns what is to be renewed, and when the first lease of it ends.
+// holding returns the attempts with a lease, and the earliest expiry.
 func (w *worker) holding() (all []*attempt, first time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,14 +119,14 @@ func (w *worker) holding() (all []*attempt, first time.Time) {
 	return all, first
 }
 
-// expire tells the attempts whose lease has ended without word of the database, and
-// returns when to try again.
+// expire cancels the attempts whose lease has expired, and returns the time until the
+// next renewal.
 func (w *worker) expire(all []*attempt) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wait := w.lease / 12
 	for _, a := range all {
-		if a.over() {
+		if a.expired() {
 			a.lose()
 			continue
 		}
@@ -133,8 +135,8 @@ func (w *worker) expire(all []*attempt) time.Duration {
 	return wait
 }
 
-// renewSome renews leases with one statement. Where it has not found all of them it asks
-// which are another's by now.
+// renewSome renews leases with one statement. If it did not find all rows, it queries
+// their holders.
 func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	ids, tokens := names(some)
 	since := time.Now()
@@ -161,7 +163,7 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	defer w.mu.Unlock()
 	for _, a := range some {
 		if holders != nil && holders[a.ID] != a.token {
-			a.lose() // or has been settled meanwhile, which does no harm
+			a.lose() // an attempt that has just finished may also be here, which is harmless
 			continue
 		}
 		a.until = since.Add(w.lease)
@@ -169,7 +171,7 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	return nil
 }
 
-// holders returns who holds which of the jobs.
+// holders returns the token of the holder of each job.
 func (w *worker) holders(ctx context.Context, ids []string) (map[string]string, error) {
 	holders := map[string]string{}
 	err := query(w.session(ctx).Raw(w.sql.whose, ids), func(rows *sql.Rows) error {
@@ -184,12 +186,12 @@ func (w *worker) holders(ctx context.Context, ids []string) (map[string]string, 
 	return holders, err
 }
 
-// names returns the ids and the tokens of attempts, each once.
+// names returns the sorted IDs and the sorted distinct tokens of attempts.
 func names(all []*attempt) (ids, tokens []string) {
 	for _, a := range all {
 		ids, tokens = append(ids, a.ID), append(tokens, a.token)
 	}
-	slices.Sort(ids) // statements that lock rows in the same order do not end in a deadlock
+	slices.Sort(ids) // a fixed lock order prevents deadlocks
 	slices.Sort(tokens)
 	return ids, slices.Compact(tokens)
 }

@@ -25,10 +25,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// killTakeOver is short, so that the jobs of the dead are soon taken over.
+// killTakeOver is short to keep the test fast.
 const killTakeOver = 300 * time.Millisecond
 
-// process returns a child that has not been started.
+// process returns a child process that is not started.
 func (p place) process(tb testing.TB, do task) (*exec.Cmd, *bytes.Buffer) {
 	tb.Helper()
 	dsn, dsnErr := drivers[p.driver].DSN(p.parts)
@@ -44,7 +44,7 @@ func (p place) process(tb testing.TB, do task) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &lines
 }
 
-// killed reports whether a process has ended by SIGKILL.
+// killed reports whether err is the exit status of SIGKILL.
 func killed(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -54,7 +54,7 @@ func killed(err error) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// application is what a process of the application has, in the test's own.
+// application returns the database, queue and context of the application in this process.
 func (p place) application(
 	tb testing.TB, takeOver time.Duration,
 ) (context.Context, *gorm.DB, *job.Queue) {
@@ -67,16 +67,16 @@ func (p place) application(
 	return context.WithValue(ctx, xctx.JobQueueKey, queue), db, queue
 }
 
-func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
+func TestEngine_KilledProcesses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a while; without -short it runs")
+		t.Skip("slow test")
 	}
 	for _, tc := range []struct {
 		name          string
 		on            func(tb testing.TB) place
 		lanes, rounds int
 	}{
-		{name: "a file", on: onFile, lanes: 8, rounds: 25},
+		{name: "SQLite file", on: onFile, lanes: 8, rounds: 25},
 		{name: "PostgreSQL", on: onPostgres, lanes: 2, rounds: len(steps)},
 		{name: "MySQL", on: onMySQL, lanes: 1, rounds: len(steps)},
 	} {
@@ -98,15 +98,16 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 			if sum.orders == 0 {
 				return // the server is missing
 			}
-			t.Logf("%d processes killed in %s: %d orders, %d attempts that did their work, %d jobs that did it more than once",
+			t.Logf("%d processes killed in %s: %d orders, %d attempts with effects, %d repeated jobs",
 				tc.lanes*tc.rounds, time.Since(start).Round(time.Millisecond), sum.orders,
 				sum.attempts, sum.repeated)
 		})
 	}
 }
 
-// kill lets one process after the other die on one database, each at its step and with
-// what the ones before have left, and checks what is there when the last jobs are done.
+// kill runs processes one after the other on one database. Each is killed at its step and
+// continues the work of the previous ones. Then kill finishes the jobs and checks the
+// result.
 func kill(t *testing.T, p place, first, rounds int) ledger {
 	t.Helper()
 	ctx, db, _ := p.application(t, killTakeOver)
@@ -115,7 +116,7 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 		cmd, lines := p.process(t,
 			task{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
 		if err := cmd.Run(); !killed(err) {
-			t.Fatalf("the process that was to die %s ended with %v\n%s", step, err, lines)
+			t.Fatalf("the process to be killed %s returned %v\n%s", step, err, lines)
 		}
 	}
 	working, cancel := context.WithCancel(ctx)
@@ -136,8 +137,8 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 	return check(t, db)
 }
 
-// count returns how many jobs there are, by one statement: a list of each state in turn
-// would miss those that are taken over in between.
+// count returns the number of jobs with one statement. Listing each state separately
+// could miss jobs that change state.
 func count(tb testing.TB, db *gorm.DB) (n int64) {
 	tb.Helper()
 	if err := db.Table(db.NamingStrategy.TableName("plinth_jobs")).Count(&n).Error; err != nil {
@@ -146,7 +147,7 @@ func count(tb testing.TB, db *gorm.DB) (n int64) {
 	return n
 }
 
-// eventually waits until something is so.
+// eventually waits until ok returns true.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	late := time.After(30 * time.Second)
@@ -156,15 +157,15 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 		select {
 		case <-again.C:
 		case <-late:
-			tb.Fatalf("after 30 s it is not so that %s", what)
+			tb.Fatalf("condition not met after 30 s: %s", what)
 		}
 	}
 }
 
-// ledger is what was found.
+// ledger counts what check found.
 type ledger struct{ orders, attempts, repeated int }
 
-// check compares the orders with what was done for them.
+// check compares the orders with their effects.
 func check(t *testing.T, db *gorm.DB) ledger {
 	t.Helper()
 	var orders []order
@@ -188,7 +189,7 @@ func check(t *testing.T, db *gorm.DB) ledger {
 		times := 0
 		for _, e := range did {
 			if e.JobID != did[0].JobID {
-				t.Errorf("order %d has the jobs %s and %s", o.ID, did[0].JobID, e.JobID)
+				t.Errorf("order %d has jobs %s and %s", o.ID, did[0].JobID, e.JobID)
 			}
 			if e.Ended {
 				times++
@@ -199,12 +200,12 @@ func check(t *testing.T, db *gorm.DB) ledger {
 		}
 	}
 	for id := range byOrder {
-		t.Errorf("a job ran for order %d, which was never committed", id)
+		t.Errorf("a job ran for order %d, which was not committed", id)
 	}
 	return l
 }
 
-func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
+func TestEngine_PoisonJob(t *testing.T) {
 	p := onFile(t)
 	ctx, _, queue := p.application(t, killTakeOver)
 	id, err := poison.Enqueue(ctx, shipArgs{1})
@@ -218,7 +219,7 @@ func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := cmd.Run(); !killed(err) {
-			t.Fatalf("attempt %d: the process ended with %v\n%s", attempt+1, err, lines)
+			t.Fatalf("attempt %d: the process returned %v\n%s", attempt+1, err, lines)
 		}
 		_ = in.Close()
 		r, err := queue.Get(ctx, id)
@@ -240,15 +241,15 @@ func TestAJobThatKillsItsProcessIsDeadAfterItsAttempts(t *testing.T) {
 	})
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the fourth process, which only buried the job: %v\n%s", err, lines)
+		t.Errorf("the fourth process, which only discarded the job: %v\n%s", err, lines)
 	}
 }
 
-func TestThreeProcessesDoEachJobOnce(t *testing.T) {
+func TestEngine_ConcurrentProcesses(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		on   func(tb testing.TB) place
-	}{{"a file", onFile}, {"PostgreSQL", onPostgres}, {"MySQL", onMySQL}} {
+	}{{"SQLite file", onFile}, {"PostgreSQL", onPostgres}, {"MySQL", onMySQL}} {
 		t.Run(tc.name, func(t *testing.T) {
 			share(t, tc.on(t), 2000)
 		})
@@ -302,5 +303,5 @@ func share(t *testing.T, p place, n int) {
 	if len(effects) != n {
 		t.Errorf("%d effects, want %d", len(effects), n)
 	}
-	t.Logf("%d jobs by three processes in %s, with their start", n, took.Round(time.Millisecond))
+	t.Logf("%d jobs by three processes in %s, including startup", n, took.Round(time.Millisecond))
 }

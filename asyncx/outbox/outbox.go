@@ -1,14 +1,15 @@
-// Package outbox keeps durable jobs in a table of the application's own database.
+// Package outbox stores durable jobs in a table of the application's database.
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //
-// It works on every database of xdb whose driver has a clock: SQLite, PostgreSQL, MySQL
-// and MariaDB, SQL Server, Oracle. The table is plinth_jobs, behind the prefix of the
-// database, and is created where it is missing.
+// It supports every xdb database whose driver has a clock: SQLite, PostgreSQL, MySQL and
+// MariaDB, SQL Server, Oracle. Open creates the table plinth_jobs, with the table prefix
+// of the database.
 //
-// A worker takes jobs under a lease that it renews while they run. Where it dies, or
-// loses the database for longer than the lease, others take them over: see WithTakeOver.
-// Every time is one of the database's clock, so that those of the replicas do not matter.
+// A worker claims jobs with a lease and renews it while they run. If the worker crashes
+// or cannot reach the database, the lease expires and another worker takes over: see
+// WithTakeOver. All times use the database's clock, so clock differences of the replicas
+// do not matter.
 package outbox
 
 import (
@@ -30,17 +31,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// The bounds of WithTakeOver.
+// Limits of WithTakeOver.
 const (
 	defaultTakeOver = 30 * time.Second
 	minTakeOver     = 200 * time.Millisecond
 	maxTakeOver     = time.Hour
 )
 
-// ErrTaken is the cause of an attempt's context that ended because the job may be another
-// worker's by now: the lease could not be renewed in time. What becomes of the attempt
-// does not count then.
-var ErrTaken = errors.New("outbox: the job may be another worker's")
+// ErrTaken is the cause of a canceled attempt whose lease was not renewed in time:
+// another worker may have the job. The outcome of the attempt is ignored.
+var ErrTaken = errors.New("outbox: lease lost")
 
 // Option configures the engine.
 type Option func(*config)
@@ -51,23 +51,23 @@ type config struct {
 	faults   []error
 }
 
-// WithTakeOver says how long after the death of its worker a job is given to another one,
-// at most: 200 ms to 1 h. The default is 30 s. A worker writes to the database about
-// three times in that time while it has jobs. Give all replicas the same.
+// WithTakeOver sets the maximum time between the crash of a worker and the takeover of
+// its jobs: 200 ms to 1 h. The default is 30 s. A worker with jobs writes to the database
+// about three times in this period. Use the same value for all replicas.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
 			c.faults = append(c.faults,
-				fmt.Errorf("outbox: %w: WithTakeOver: %s is not in %s to %s",
+				fmt.Errorf("outbox: %w: WithTakeOver: %s is not between %s and %s",
 					job.ErrOption, d, minTakeOver, maxTakeOver))
 		}
 		c.takeOver = d
 	}
 }
 
-// WithDB gives the database, instead of the application's. xdb.Open has opened it, and
-// the caller closes it. A job is part of a transaction of this database only; one that is
-// stored within a transaction of another database is refused.
+// WithDB sets the database instead of the application's. The caller opens it with
+// xdb.Open and closes it. Jobs join transactions of this database only; Enqueue in a
+// transaction of another database fails.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
@@ -78,9 +78,9 @@ func WithDB(db *gorm.DB) Option {
 	}
 }
 
-// Open returns what opens the engine on the application's database, for job.Init. It
-// creates the table plinth_jobs where that is missing, and needs the right to do so only
-// then. The error is systable.ErrUnsupported where the database has no clock.
+// Open returns an opener for job.Init. The opener uses the application's database, and
+// creates the table plinth_jobs if it does not exist; only then it needs the privilege.
+// It returns systable.ErrUnsupported if the database has no clock.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver}
@@ -103,7 +103,7 @@ func Open(options ...Option) job.Opener {
 
 // engine implements driver.Engine.
 type engine struct {
-	db       *gorm.DB // silent
+	db       *gorm.DB // logs nothing
 	sql      statements
 	takeOver time.Duration
 	wakes    wake.Workers
@@ -144,7 +144,7 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// open returns the error of a call after Close.
+// open returns an error after Close.
 func (e *engine) open() error {
 	if e.closed.Load() {
 		return fmt.Errorf("outbox: %w", driver.ErrClosed)

@@ -23,7 +23,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// inMemory opens a database of the test's own.
+// inMemory opens a new in-memory database.
 func inMemory(tb testing.TB, change ...func(o *xdb.Options)) *gorm.DB {
 	tb.Helper()
 	o := xdb.Options{
@@ -36,111 +36,117 @@ func inMemory(tb testing.TB, change ...func(o *xdb.Options)) *gorm.DB {
 	return open(tb, o)
 }
 
-func TestOpenSaysWhatIsMissing(t *testing.T) {
-	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := inMemory(t)
-	if err := wrong.Exec("CREATE TABLE plinth_jobs (id text)").Error; err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct {
-		name    string
-		options []outbox.Option
-		is      error
-		want    string
-	}{
-		{name: "no database", want: "the application has no database: give xoption.WithDatabase, or WithDB"},
-		{
-			name: "a nil database", options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,
-			want: "the database is nil",
-		},
-		{
-			name: "no clock", options: []outbox.Option{outbox.WithDB(plain)},
-			is: systable.ErrUnsupported, want: "dummy database was not opened",
-		},
-		{
-			name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)},
-			is: job.ErrOption, want: "1ms is not in 200ms to 1h",
-		},
-		{
-			name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)},
-			is: job.ErrOption, want: "2h0m0s is not in",
-		},
-		{
-			name: "another table", options: []outbox.Option{outbox.WithDB(wrong)},
-			want: "the table plinth_jobs is another one than the jobs need",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			e, err := outbox.Open(tc.options...)(quiet(t))
-			if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil &&
-				!errors.Is(err, tc.is) {
-				t.Errorf("Open = %v, %v; want an error with %q", e, err, tc.want)
-			}
-		})
-	}
+func TestOpen(t *testing.T) {
+	t.Run("reports configuration errors", func(t *testing.T) {
+		plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DisableAutomaticPing: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := inMemory(t)
+		if err := wrong.Exec("CREATE TABLE plinth_jobs (id text)").Error; err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			name    string
+			options []outbox.Option
+			is      error
+			want    string
+		}{
+			{name: "no database",
+				want: "the application has no database: give xoption.WithDatabase, or WithDB"},
+			{
+				name:    "nil database",
+				options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,
+				want: "the database is nil",
+			},
+			{
+				name: "no clock", options: []outbox.Option{outbox.WithDB(plain)},
+				is: systable.ErrUnsupported, want: "dummy database was not opened",
+			},
+			{
+				name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)},
+				is: job.ErrOption, want: "1ms is not between 200ms and 1h",
+			},
+			{
+				name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)},
+				is: job.ErrOption, want: "2h0m0s is not between",
+			},
+			{
+				name: "incompatible table", options: []outbox.Option{outbox.WithDB(wrong)},
+				want: "the table plinth_jobs does not have the columns of a job table",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				e, err := outbox.Open(tc.options...)(quiet(t))
+				if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil &&
+					!errors.Is(err, tc.is) {
+					t.Errorf("Open = %v, %v; want an error that contains %q", e, err, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("creates the table once with the prefix", func(t *testing.T) {
+		db := inMemory(t, func(o *xdb.Options) { o.TablePrefix = "app_" })
+		ctx, first := engine(t, db)
+		if err := first.Insert(ctx, some(1)); err != nil {
+			t.Fatal(err)
+		}
+		_, second := engine(t, db)
+		page, err := second.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
+		if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") ||
+			db.Migrator().HasTable("plinth_jobs") {
+			t.Errorf("page of %d, %v", len(page), err)
+		}
+		if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional ||
+			got.TakeoverTimeout != 30*time.Second {
+			t.Errorf("Capabilities = %+v", got)
+		}
+	})
 }
 
-func TestTheTableHasThePrefixAndIsCreatedOnce(t *testing.T) {
-	db := inMemory(t, func(o *xdb.Options) { o.TablePrefix = "app_" })
-	ctx, first := engine(t, db)
-	if err := first.Insert(ctx, some(1)); err != nil {
-		t.Fatal(err)
-	}
-	_, second := engine(t, db)
-	page, err := second.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
-	if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") ||
-		db.Migrator().HasTable("plinth_jobs") {
-		t.Errorf("page of %d, %v", len(page), err)
-	}
-	if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional ||
-		got.TakeoverTimeout != 30*time.Second {
-		t.Errorf("Capabilities = %+v", got)
-	}
+func TestEngine_Insert(t *testing.T) {
+	t.Run("rejects a transaction of another database", func(t *testing.T) {
+		mine := inMemory(t)
+		ctx, e := engine(t, mine, outbox.WithDB(inMemory(t)))
+		err := xdb.Transaction(ctx,
+			func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
+		if !errors.Is(err, job.ErrTransaction) {
+			t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
+		}
+		if err := e.Insert(ctx, some(1)); err != nil {
+			t.Errorf("Insert outside the transaction = %v", err)
+		}
+	})
+
+	// -
+	t.Run("joins a transaction of gorm.DB.Begin", func(t *testing.T) {
+		ctx, e := engine(t, inMemory(t))
+		db := xdb.MustGetDB(ctx)
+		for _, tc := range []struct {
+			name string
+			end  func(tx *gorm.DB) *gorm.DB
+			want int
+		}{
+			{name: "rolled back", end: (*gorm.DB).Rollback, want: 0},
+			{name: "committed", end: (*gorm.DB).Commit, want: 1},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				tx := db.Begin()
+				if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)),
+					tc.end(tx).Error); err != nil {
+					t.Fatal(err)
+				}
+				page, err := e.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
+				if err != nil || len(page) != tc.want {
+					t.Errorf("%d jobs, %v; want %d", len(page), err, tc.want)
+				}
+			})
+		}
+	})
 }
 
-func TestATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
-	mine := inMemory(t)
-	ctx, e := engine(t, mine, outbox.WithDB(inMemory(t)))
-	err := xdb.Transaction(ctx, func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
-	if !errors.Is(err, job.ErrTransaction) {
-		t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
-	}
-	if err := e.Insert(ctx, some(1)); err != nil {
-		t.Errorf("Insert outside of the transaction = %v", err)
-	}
-}
-
-// TestAJobOfATransactionByHandIsPartOfIt takes one that was begun with gorm's own
-// methods.
-func TestAJobOfATransactionByHandIsPartOfIt(t *testing.T) {
-	ctx, e := engine(t, inMemory(t))
-	db := xdb.MustGetDB(ctx)
-	for _, tc := range []struct {
-		name string
-		end  func(tx *gorm.DB) *gorm.DB
-		want int
-	}{
-		{name: "rolled back", end: (*gorm.DB).Rollback, want: 0},
-		{name: "committed", end: (*gorm.DB).Commit, want: 1},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			tx := db.Begin()
-			if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)),
-				tc.end(tx).Error); err != nil {
-				t.Fatal(err)
-			}
-			page, err := e.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
-			if err != nil || len(page) != tc.want {
-				t.Errorf("%d jobs, %v; want %d", len(page), err, tc.want)
-			}
-		})
-	}
-}
-
-// lines is a logger of gorm's that writes everything down, with the parameters.
+// lines is a gorm logger that records statements with their parameters.
 type lines struct {
 	logger.Interface
 
@@ -161,7 +167,7 @@ func (l *lines) Trace(
 	l.all = append(l.all, sql)
 }
 
-func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
+func TestEngine_Redaction(t *testing.T) {
 	const secret = "hunter2"
 	l := &lines{}
 	c := &cut{}
@@ -174,7 +180,7 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 	jobs[1].ID = jobs[0].ID
 	duplicate := e.Insert(ctx, jobs)
 	if !errors.Is(duplicate, gorm.ErrDuplicatedKey) {
-		t.Errorf("Insert of one id twice = %v", duplicate)
+		t.Errorf("Insert of a duplicate ID = %v", duplicate)
 	}
 	stored := e.Insert(ctx, jobs[:1])
 	inTransaction := xdb.Transaction(ctx,
@@ -189,7 +195,7 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 	}
 	for _, err := range []error{duplicate, inTransaction, unreadable, away} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error %q holds the arguments", err)
+			t.Errorf("the error %q contains the arguments", err)
 		}
 	}
 	l.mu.Lock()
@@ -198,118 +204,120 @@ func TestArgumentsAreInNoLogAndNoError(t *testing.T) {
 		return strings.HasPrefix(line, "UPDATE plinth_jobs SET meta")
 	})
 	if all := strings.Join(found, "\n"); strings.Contains(all, secret) {
-		t.Errorf("the log holds the arguments:\n%s", all)
+		t.Errorf("the log contains the arguments:\n%s", all)
 	}
 }
 
-func TestAJobOfThisProcessIsRunWithoutAPoll(t *testing.T) {
-	ctx, e := engine(t, inMemory(t))
-	working, cancel := context.WithCancel(ctx)
-	ran := make(chan string, 9)
-	var work sync.WaitGroup
-	work.Go(func() {
+func TestEngine_Work(t *testing.T) {
+	t.Run("runs a job of this process before the next poll", func(t *testing.T) {
+		ctx, e := engine(t, inMemory(t))
+		working, cancel := context.WithCancel(ctx)
+		ran := make(chan string, 9)
+		var work sync.WaitGroup
+		work.Go(func() {
+			err := e.Work(working, jobdriver.Work{
+				Kinds: []string{"test"}, Concurrency: 1, PollInterval: time.Hour,
+				Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
+					ran <- a.ID
+					return jobdriver.Outcome{}
+				},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		late := time.After(20 * time.Second)
+		for _, insert := range []func(jobs []jobdriver.Job) error{
+			func(jobs []jobdriver.Job) error { return e.Insert(ctx, jobs) },
+			func(jobs []jobdriver.Job) error {
+				return xdb.Transaction(ctx,
+					func(ctx context.Context) error { return e.Insert(ctx, jobs) })
+			},
+		} {
+			jobs := some(1)
+			if err := insert(jobs); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case id := <-ran:
+				if id != jobs[0].ID {
+					t.Errorf("%s ran, want %s", id, jobs[0].ID)
+				}
+			case <-late:
+				t.Fatal("the job did not run before the poll")
+			}
+		}
+		cancel()
+		work.Wait()
+	})
+
+	t.Run("executes one statement per poll when idle", func(t *testing.T) {
+		db := inMemory(t)
+		c := &counter{}
+		if err := db.Use(c); err != nil {
+			t.Fatal(err)
+		}
+		ctx, e := engine(t, db)
+		c.all.Store(0)
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		if err := e.Work(ctx, jobdriver.Work{
+			Kinds: []string{"test"}, Concurrency: 3,
+			PollInterval: 100 * time.Millisecond,
+		}); err != nil {
+			t.Error(err)
+		}
+		if n := c.all.Load(); n > 45 { // the minimum pause is half a poll interval
+			t.Errorf("%d statements in 20 polls", n)
+		}
+	})
+
+	t.Run("supports many kinds", func(t *testing.T) {
+		ctx, e := engine(t, inMemory(t))
+		kinds := make([]string, 2500)
+		for i := range kinds {
+			kinds[i] = "kind" + strings.Repeat("x", i%7) + time.Duration(i).String()
+		}
+		kinds[2400] = "test"
+		if err := e.Insert(ctx, some(3)); err != nil {
+			t.Fatal(err)
+		}
+		working, cancel := context.WithCancel(ctx)
+		defer cancel()
+		ran := 0
 		err := e.Work(working, jobdriver.Work{
-			Kinds: []string{"test"}, Concurrency: 1, PollInterval: time.Hour,
-			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
-				ran <- a.ID
+			Kinds: kinds, Concurrency: 1, PollInterval: time.Second,
+			Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
+				if ran++; ran == 3 {
+					cancel()
+				}
 				return jobdriver.Outcome{}
 			},
 		})
-		if err != nil {
-			t.Error(err)
+		if err != nil || ran != 3 {
+			t.Errorf("%d ran, %v", ran, err)
 		}
 	})
-	late := time.After(20 * time.Second)
-	for _, insert := range []func(jobs []jobdriver.Job) error{
-		func(jobs []jobdriver.Job) error { return e.Insert(ctx, jobs) },
-		func(jobs []jobdriver.Job) error {
-			return xdb.Transaction(ctx,
-				func(ctx context.Context) error { return e.Insert(ctx, jobs) })
-		},
-	} {
-		jobs := some(1)
-		if err := insert(jobs); err != nil {
+
+	t.Run("reports an outage", func(t *testing.T) {
+		db, c := inMemory(t), &cut{}
+		if err := db.Use(c); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case id := <-ran:
-			if id != jobs[0].ID {
-				t.Errorf("%s ran, want %s", id, jobs[0].ID)
-			}
-		case <-late:
-			t.Fatal("the job waits for the poll")
+		ctx, e := engine(t, db)
+		c.off.Store(true)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		var reported []string
+		err := e.Work(ctx, jobdriver.Work{
+			Kinds: []string{"test"}, Concurrency: 1, PollInterval: 10 * time.Millisecond,
+			OnError: func(_ context.Context, what string, err error) {
+				reported = append(reported, what+": "+err.Error())
+			},
+		})
+		if err != nil || len(reported) == 0 ||
+			!strings.Contains(reported[0], "claim: outbox: look for jobs: connection failed") {
+			t.Errorf("reported %q, %v; want the outage", reported, err)
 		}
-	}
-	cancel()
-	work.Wait()
-}
-
-func TestAnIdleWorkerCostsOneStatementAPoll(t *testing.T) {
-	db := inMemory(t)
-	c := &counter{}
-	if err := db.Use(c); err != nil {
-		t.Fatal(err)
-	}
-	ctx, e := engine(t, db)
-	c.all.Store(0)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if err := e.Work(ctx, jobdriver.Work{
-		Kinds: []string{"test"}, Concurrency: 3,
-		PollInterval: 100 * time.Millisecond,
-	}); err != nil {
-		t.Error(err)
-	}
-	if n := c.all.Load(); n > 45 { // the shortest pause is half a poll
-		t.Errorf("%d statements in 20 polls", n)
-	}
-}
-
-func TestManyKindsAreAskedForInPieces(t *testing.T) {
-	ctx, e := engine(t, inMemory(t))
-	kinds := make([]string, 2500)
-	for i := range kinds {
-		kinds[i] = "kind" + strings.Repeat("x", i%7) + time.Duration(i).String()
-	}
-	kinds[2400] = "test"
-	if err := e.Insert(ctx, some(3)); err != nil {
-		t.Fatal(err)
-	}
-	working, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ran := 0
-	err := e.Work(working, jobdriver.Work{
-		Kinds: kinds, Concurrency: 1, PollInterval: time.Second,
-		Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
-			if ran++; ran == 3 {
-				cancel()
-			}
-			return jobdriver.Outcome{}
-		},
 	})
-	if err != nil || ran != 3 {
-		t.Errorf("%d ran, %v", ran, err)
-	}
-}
-
-func TestAnOutageIsTold(t *testing.T) {
-	db, c := inMemory(t), &cut{}
-	if err := db.Use(c); err != nil {
-		t.Fatal(err)
-	}
-	ctx, e := engine(t, db)
-	c.off.Store(true)
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	var told []string
-	err := e.Work(ctx, jobdriver.Work{
-		Kinds: []string{"test"}, Concurrency: 1, PollInterval: 10 * time.Millisecond,
-		OnError: func(_ context.Context, what string, err error) {
-			told = append(told, what+": "+err.Error())
-		},
-	})
-	if err != nil || len(told) == 0 ||
-		!strings.Contains(told[0], "claim: outbox: look for jobs: connection failed") {
-		t.Errorf("told %q, %v; want the outage", told, err)
-	}
 }

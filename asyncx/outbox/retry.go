@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// tries bounds how often a statement is repeated that the database gave up for
-	// another's sake. In between is a random pause of at most firstPause, which doubles.
+	// tries is the maximum number of attempts after deadlocks and lock timeouts. The
+	// pause between them is random, and its limit doubles from firstPause.
 	tries      = 8
 	firstPause = 2 * time.Millisecond
 
@@ -21,11 +21,11 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// again calls do until the database does not give it up for another's sake any more.
+// again retries do after deadlocks and lock timeouts.
 func again(ctx context.Context, do func() error) (err error) {
 	pause := firstPause
 	for range tries {
-		if err = do(); !gaveWay(err) || xretry.Sleep(ctx, jitter(pause)) != nil {
+		if err = do(); !isConflict(err) || xretry.Sleep(ctx, jitter(pause)) != nil {
 			return err
 		}
 		pause *= 2
@@ -33,13 +33,13 @@ func again(ctx context.Context, do func() error) (err error) {
 	return err
 }
 
-// gaveWay reports whether a statement has changed nothing because another was in its way.
-func gaveWay(err error) bool {
+// isConflict reports whether err is a deadlock or lock timeout.
+func isConflict(err error) bool {
 	kind := dbdriver.KindOf(err)
 	return kind == dbdriver.Deadlock || kind == dbdriver.LockTimeout
 }
 
-// jitter returns a random time of at most d.
+// jitter returns a random duration of at most d.
 func jitter(d time.Duration) time.Duration {
 	return rand.N(d) + 1
 }

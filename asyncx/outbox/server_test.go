@@ -31,23 +31,23 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// place is a database of the test's own.
+// place is a database of one test.
 type place struct {
 	driver          string
 	parts           driver.Config
 	source, version string
 }
 
-// drivers are those of the places.
+// drivers are the drivers of the places.
 var drivers = map[string]driver.Driver{
 	sqlite.Name:   sqlite.Driver{},
 	postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{},
 }
 
-// options are those with which the place is opened.
+// options returns the options to open the place.
 func (p place) options() xdb.Options { return xdb.Options{Driver: p.driver, Parts: p.parts} }
 
-// quiet returns a context whose lines go nowhere.
+// quiet returns a context whose log is discarded.
 func quiet(tb testing.TB) context.Context {
 	tb.Helper()
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
@@ -58,7 +58,7 @@ func quiet(tb testing.TB) context.Context {
 	return xlog.NewContext(context.WithoutCancel(tb.Context()), engine)
 }
 
-// open opens a database until the test ends.
+// open opens a database and closes it at the end of the test.
 func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	tb.Helper()
 	db, err := xdb.Open(quiet(tb), o)
@@ -73,13 +73,13 @@ func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db
 }
 
-// within returns a context that carries the database.
+// within returns a context with the database.
 func within(tb testing.TB, db *gorm.DB) context.Context {
 	tb.Helper()
 	return context.WithValue(quiet(tb), xctx.DatabaseKey, db)
 }
 
-// engine opens an engine on a database until the test ends.
+// engine opens an engine and closes it at the end of the test.
 func engine(
 	tb testing.TB, db *gorm.DB, options ...outbox.Option,
 ) (context.Context, jobdriver.Engine) {
@@ -97,7 +97,7 @@ func engine(
 	return ctx, e
 }
 
-// onFile is a database in a file.
+// onFile returns a database in a file.
 func onFile(tb testing.TB) place {
 	tb.Helper()
 	return place{
@@ -107,13 +107,13 @@ func onFile(tb testing.TB) place {
 	}
 }
 
-// onPostgres is a database on the test server, or a skip.
+// onPostgres returns a database on the test server, or skips the test.
 func onPostgres(tb testing.TB) place {
 	tb.Helper()
 	server := dbtest.FindServer(tb, postgres.Name)
 	u, err := url.Parse(server.DSN)
 	if err != nil || u.Host == "" {
-		tb.Fatal("PLINTH_TEST_POSTGRES_DSN is no URL") // err would quote it
+		tb.Fatal("PLINTH_TEST_POSTGRES_DSN is not a URL") // err would contain the DSN
 	}
 	port, _ := strconv.Atoi(u.Port())
 	pass, _ := u.User.Password()
@@ -125,13 +125,13 @@ func onPostgres(tb testing.TB) place {
 
 var mysqlDSN = regexp.MustCompile(`^(.*?):(.*)@tcp\((.*?)\)/([^?]*)`)
 
-// onMySQL is a database on the test server, or a skip.
+// onMySQL returns a database on the test server, or skips the test.
 func onMySQL(tb testing.TB) place {
 	tb.Helper()
 	server := dbtest.FindServer(tb, mysql.Name)
 	m := mysqlDSN.FindStringSubmatch(server.DSN)
 	if m == nil {
-		tb.Fatal("PLINTH_TEST_MYSQL_DSN is of no known form")
+		tb.Fatal("PLINTH_TEST_MYSQL_DSN has an unknown format")
 	}
 	host, text, err := net.SplitHostPort(m[3])
 	if err != nil {
@@ -145,7 +145,7 @@ func onMySQL(tb testing.TB) place {
 		"SELECT VERSION()")
 }
 
-// onServer creates a database of the test's own.
+// onServer creates a database for the test.
 func onServer(
 	tb testing.TB, server dbtest.Server, name string, parts driver.Config, version string,
 ) place {
@@ -171,10 +171,9 @@ func onServer(
 	return p
 }
 
-var errCut = errors.New("cut off by the test")
+var errCut = errors.New("disconnected by the test")
 
-// cut lets every statement fail while the replica is cut off, as if the server did not
-// answer.
+// cut makes every statement fail while off is set, as if the server were unreachable.
 type cut struct{ off atomic.Bool }
 
 // Name implements gorm.Plugin.
@@ -198,7 +197,7 @@ func (c *cut) Initialize(db *gorm.DB) error {
 	)
 }
 
-// replica opens the place once more.
+// replica opens another replica on the place.
 func (p place) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica {
 	tb.Helper()
 	db := open(tb, p.options())

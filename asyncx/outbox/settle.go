@@ -8,12 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// settleRows is how many successes one statement writes down.
+// settleRows is the maximum number of successes that one statement stores.
 const settleRows = 100
 
-// settle writes down the end of an attempt. Where the database is away it tries again for
-// as long as the lease lasts, so that a job is not repeated for a blip; after that
-// somebody repeats it.
+// settle stores the outcome of an attempt. If the database is unavailable, it retries
+// until the lease expires, so that a short outage does not repeat the job. After that,
+// another worker repeats it.
 func (w *worker) settle(a *attempt, o driver.Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	pause := xretry.Backoff{First: outagePause, Max: longestPause}
@@ -22,28 +22,28 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 		if err == nil {
 			switch {
 			case found && (o.Action == driver.Retry || o.Action == driver.Release):
-				w.wakes.Wake() // the job is due before the next poll, maybe
-			case !found && attempts == 1: // else the lost answer may have been that it was
+				w.wakes.Wake() // the job may be due before the next poll
+			case !found && attempts == 1: // otherwise the lost response may have been a success
 				w.lost(a, ErrTaken)
 			}
 			return
 		}
 		w.failed(ctx, "settle", fmt.Errorf("outbox: settle: %w", err))
-		if w.gone(a) || xretry.Sleep(a.ctx, pause.Next()) != nil && w.gone(a) {
+		if w.leaseLost(a) || xretry.Sleep(a.ctx, pause.Next()) != nil && w.leaseLost(a) {
 			return
 		}
 	}
 }
 
-// gone reports whether an attempt has lost its job, or may have.
-func (w *worker) gone(a *attempt) bool {
+// leaseLost reports whether the attempt has lost its lease, or may have lost it.
+func (w *worker) leaseLost(a *attempt) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return a.lost || a.over()
+	return a.lost || a.expired()
 }
 
-// settleOnce tries. It finds the job only as long as nobody else has claimed it, which is
-// what makes a late end harmless.
+// settleOnce tries once to store the outcome. It finds the job only if no other worker
+// has claimed it, so that a late outcome has no effect.
 func (w *worker) settleOnce(
 	ctx context.Context, a *attempt, o driver.Outcome,
 ) (found bool, err error) {
@@ -52,9 +52,9 @@ func (w *worker) settleOnce(
 	case driver.Retry:
 		return w.write(ctx, w.sql.retry, wait, wait, nullable(o.Error), ids, a.token)
 	case driver.Discard:
-		return w.write(ctx, w.sql.bury, nullable(o.Error), ids, a.token)
+		return w.write(ctx, w.sql.discard, nullable(o.Error), ids, a.token)
 	case driver.Release:
-		return w.write(ctx, w.sql.giveBack, wait, wait, ids, a.token)
+		return w.write(ctx, w.sql.release, wait, wait, ids, a.token)
 	default:
 		s := &success{attempt: a, result: make(chan settled, 1)}
 		w.settler.done <- s
@@ -63,7 +63,7 @@ func (w *worker) settleOnce(
 	}
 }
 
-// nullable is a text as every database keeps it: Oracle takes an empty one for NULL.
+// nullable maps "" to NULL, because Oracle stores an empty string as NULL.
 func nullable(s string) any {
 	if s == "" {
 		return nil
@@ -71,14 +71,14 @@ func nullable(s string) any {
 	return s
 }
 
-// write runs a statement, and reports whether it has changed anything.
+// write executes a statement, and reports whether it changed a row.
 func (w *worker) write(ctx context.Context, statement string, args ...any) (found bool, err error) {
 	n, err := w.count(ctx, statement, args...)
 	return n > 0, err
 }
 
 func (w *worker) count(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
 	err = again(ctx, func() error {
 		tx := w.session(ctx).Exec(statement, args...)
@@ -88,24 +88,24 @@ func (w *worker) count(ctx context.Context, statement string, args ...any) (n in
 	return n, err
 }
 
-// settler writes down the successes that are there, with one statement, while the next
-// ones gather.
+// settler stores successes in groups, with one statement per group. New successes are
+// collected while a statement runs.
 type settler struct{ done chan *success }
 
-// success is an attempt that has done its job.
+// success is a successful attempt.
 type success struct {
 	*attempt
 	result chan settled
 }
 
-// settled is what became of a success.
+// settled is the result of storing a success.
 type settled struct {
 	found bool
 	err   error
 }
 
-// settleSuccesses writes down what attempts have done until ctx ends, which is after all
-// of them.
+// settleSuccesses stores successes until ctx is canceled, which happens after the last
+// attempt.
 func (w *worker) settleSuccesses(ctx context.Context) {
 	for {
 		select {
@@ -117,7 +117,7 @@ func (w *worker) settleSuccesses(ctx context.Context) {
 	}
 }
 
-// gather returns the first one and those that are there too.
+// gather returns first and the other successes that are available, at most settleRows.
 func (s *settler) gather(first *success) []*success {
 	all := []*success{first}
 	for len(all) < settleRows {
@@ -131,12 +131,12 @@ func (s *settler) gather(first *success) []*success {
 	return all
 }
 
-// succeed deletes the jobs of a group. One that has lost its job goes by itself: in the
-// group it could end the attempt that this worker has begun since.
+// succeed deletes the jobs of the attempts. An attempt without its lease is deleted
+// separately: in a group, its ID could match a newer attempt of this worker.
 func (w *worker) succeed(ctx context.Context, all []*success) {
 	var group []*success
 	for _, s := range all {
-		if w.gone(s.attempt) {
+		if w.leaseLost(s.attempt) {
 			w.delete(ctx, []*success{s})
 			continue
 		}
@@ -155,11 +155,11 @@ func (w *worker) delete(ctx context.Context, group []*success) {
 	ids, tokens := names(attempts)
 	n, err := w.count(ctx, w.sql.succeed, ids, tokens)
 	if err == nil && n < int64(len(group)) && len(group) > 1 {
-		// Which of them nobody can tell: those that count are gone, and so is what
-		// another worker has done meanwhile.
+		// The statement does not return which rows it deleted, and a later query cannot
+		// distinguish jobs that another worker completed.
 		for _, s := range group {
 			w.lost(s.attempt, fmt.Errorf(
-				"%w, or one of the %d jobs whose ends were written with this one's is: %d of them do not count",
+				"%w: this job, or another of the %d jobs of the statement: %d outcomes ignored",
 				ErrTaken, len(group), int64(len(group))-n))
 		}
 		n = 1

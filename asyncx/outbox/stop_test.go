@@ -17,20 +17,21 @@ import (
 	"github.com/plinthgo/plinth/asyncx/outbox"
 )
 
-// stopTakeOver lets a busy machine renew a lease before the process is stopped.
+// stopTakeOver is long enough to renew a lease on a busy machine before the process is
+// stopped.
 const stopTakeOver = 2 * time.Second
 
-// TestAWorkerThatWasStoppedTooLongHasLostItsJob stops a process for longer than its
-// lease, as a virtual machine may be.
-func TestAWorkerThatWasStoppedTooLongHasLostItsJob(t *testing.T) {
+// The test stops a process with SIGSTOP for longer than its lease, like a suspended
+// virtual machine.
+func TestEngine_Work_SuspendedProcess(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
-		deaf  bool // the handler does not look at its context, and ends with a line
+		deaf  bool // the handler ignores its context and returns after a line of input
 		ended string
 	}{
-		{name: "the context ends", ended: "ended by outbox: the job may be another worker's"},
-		{name: "the handler does not look at its context", deaf: true, ended: "ended by the line"},
+		{name: "context is canceled", ended: "canceled: outbox: lease lost"},
+		{name: "handler ignores its context", deaf: true, ended: "returned after the line"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +55,7 @@ func stopped(t *testing.T, deaf bool, ended string) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	wantLine(t, lines, "begun")
+	wantLine(t, lines, "started")
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +86,9 @@ func stopped(t *testing.T, deaf bool, ended string) {
 		t.Fatal(err)
 	}
 	wantLine(t, lines, ended)
-	wantLine(t, lines, "lost attempt 1 outbox: the job may be another worker's")
+	wantLine(t, lines, "lost attempt 1 outbox: lease lost")
 	if r, err := queue.Get(ctx, id); err != nil || r.State != jobdriver.Running || r.Attempt != 2 {
-		t.Errorf("after the late success: %v, attempt %d, %v", r.State, r.Attempt, err)
+		t.Errorf("after the late outcome: %v, attempt %d, %v", r.State, r.Attempt, err)
 	}
 	close(finish)
 	eventually(t, "the job is done", func() bool {
@@ -107,6 +108,6 @@ func stopped(t *testing.T, deaf bool, ended string) {
 func wantLine(tb testing.TB, lines *bufio.Scanner, want string) {
 	tb.Helper()
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
-		tb.Fatalf("the process says %q, want %q", lines.Text(), want)
+		tb.Fatalf("the process printed %q, want %q", lines.Text(), want)
 	}
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// What one INSERT holds at most: SQL Server has 2100 parameters, MySQL a limit for the
-// length of a statement, and the library for SQLite looks up each parameter among all.
+// Limits of one INSERT. SQL Server accepts 2100 parameters, MySQL limits the statement
+// length, and the SQLite driver searches all parameters for each one.
 const (
 	insertRows  = 25
 	insertBytes = 2 << 20
 )
 
-// handle returns the transaction that ctx is in, or else the database.
+// handle returns the transaction of ctx, or else the database.
 func (e *engine) handle(ctx context.Context) (db *gorm.DB, inTransaction bool, err error) {
 	if err := e.open(); err != nil {
 		return nil, false, err
@@ -58,7 +58,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err != nil {
 		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	// where it refuses, the workers find the jobs by themselves
+	// if it returns false, the workers find the jobs with their next poll
 	transaction.OnCommit(ctx, func(context.Context) { e.wakes.Wake() })
 	return nil
 }
@@ -72,7 +72,7 @@ func insert(db *gorm.DB, batches [][]row) error {
 	return nil
 }
 
-// batchesOf returns the rows of jobs, those of one statement together.
+// batchesOf returns the rows of the jobs, grouped by statement.
 func batchesOf(jobs []driver.Job) ([][]row, error) {
 	var batches [][]row
 	var batch []row
@@ -111,7 +111,7 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 		return driver.Record{}, err
 	}
 	var records []driver.Record
-	err = patiently(ctx, inTransaction, func() (err error) {
+	err = retryOutside(ctx, inTransaction, func() (err error) {
 		records, err = scan(db.Raw(e.sql.get, id))
 		return err
 	})
@@ -133,10 +133,10 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 		return nil, err
 	}
 	if q.After == "" {
-		q.After = "-" // Oracle takes an empty text for NULL; every id is above this
+		q.After = "-" // Oracle treats "" as NULL; every ID is greater than "-"
 	}
 	var records []driver.Record
-	err = patiently(ctx, inTransaction, func() (err error) {
+	err = retryOutside(ctx, inTransaction, func() (err error) {
 		page := db.Model(&row{}).Select(e.sql.columns).Where(e.sql.listed, string(q.State), q.After)
 		if q.Kind != "" {
 			page = page.Where(e.sql.ofKind, q.Kind)
@@ -164,7 +164,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	return e.change(ctx, "delete", e.sql.remove, id)
 }
 
-// change runs a statement that changes a job only in some states.
+// change executes a statement that changes a job in certain states only.
 func (e *engine) change(ctx context.Context, what, statement, id string) error {
 	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
@@ -172,7 +172,7 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 		return err
 	}
 	var changed int64
-	err = patiently(ctx, inTransaction, func() error {
+	err = retryOutside(ctx, inTransaction, func() error {
 		tx := db.Exec(statement, id)
 		changed = tx.RowsAffected
 		return tx.Error
@@ -187,19 +187,19 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("outbox: %s: %w: it is %s", what, driver.ErrState, r.State)
+	return fmt.Errorf("outbox: %s: %w: state is %s", what, driver.ErrState, r.State)
 }
 
-// patiently is again, but for a transaction: what the database has given up of that is
-// the caller's to repeat.
-func patiently(ctx context.Context, inTransaction bool, do func() error) error {
+// retryOutside retries do outside a transaction. The caller must retry a transaction that
+// the database aborted.
+func retryOutside(ctx context.Context, inTransaction bool, do func() error) error {
 	if inTransaction {
 		return do()
 	}
 	return again(ctx, do)
 }
 
-// scan reads records.
+// scan reads the records of a query.
 func scan(statement *gorm.DB) (records []driver.Record, err error) {
 	err = query(statement, func(rows *sql.Rows) error {
 		var r driver.Record
@@ -222,15 +222,16 @@ func scan(statement *gorm.DB) (records []driver.Record, err error) {
 	return records, err
 }
 
-var errRow = errors.New("a row of the table is not as this version has written it")
+var errRow = errors.New("invalid row: it was not written by this version")
 
-// query reads the rows of a statement, each with read. Its error holds no value of a row.
+// query calls read for each row of the statement. Its error contains no values of the
+// row.
 func query(statement *gorm.DB, read func(rows *sql.Rows) error) error {
 	rows, err := statement.Rows()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // the error is that of Err
+	defer func() { _ = rows.Close() }() // Err returns the error
 	for rows.Next() {
 		if err := read(rows); err != nil && rows.Err() == nil {
 			return errRow

@@ -9,11 +9,10 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// takeOver is short, so that the checks of dead workers are, and long enough for a busy
-// machine.
+// takeOver is short to keep the checks fast, but long enough for a busy machine.
 const takeOver = 3 * time.Second
 
-func TestJobsInAFile(t *testing.T) {
+func TestEngine_SQLite(t *testing.T) {
 	jobtest.Run(t, jobtest.Harness{
 		Open: func(tb testing.TB) jobtest.Store {
 			tb.Helper()
@@ -27,18 +26,18 @@ func TestJobsInAFile(t *testing.T) {
 	})
 }
 
-func TestJobsOnPostgreSQL(t *testing.T) {
+func TestEngine_PostgreSQL(t *testing.T) {
 	t.Parallel()
 	suiteOn(t, onPostgres)
 }
 
-func TestJobsOnMySQL(t *testing.T) {
+func TestEngine_MySQL(t *testing.T) {
 	t.Parallel()
 	suiteOn(t, onMySQL)
 }
 
-// suiteOn runs the definition on a server, with the network between that and the replicas
-// in the test's hands.
+// suiteOn runs the conformance suite on a server, through a network that the test
+// controls.
 func suiteOn(t *testing.T, on func(tb testing.TB) place) {
 	t.Helper()
 	first := on(t)

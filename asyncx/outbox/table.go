@@ -15,14 +15,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
-// never is the due time of a job that nobody may take.
+// never is the due time of a dead job.
 const never = int64(1) << 61
 
 // row is a job in the table. Times are microseconds since 1970 by the database's clock.
 //
-// One column says for all states when a worker may take the job: due_us is the time for
-// which it waits, the end of the lease under which it runs, or never. The first index
-// therefore finds all that a claim needs, and the second serves the lists.
+// due_us is the time when a worker may claim the job: its scheduled time, the expiry of
+// its lease, or never. A claim therefore needs the first index only. The second index is
+// for List.
 type row struct {
 	ID          string  `gorm:"column:id;primaryKey;size:36;not null;index:,composite:due,priority:3;index:,composite:state,priority:2"`
 	Kind        string  `gorm:"column:kind;size:100;not null;index:,composite:due,priority:4"`
@@ -33,17 +33,16 @@ type row struct {
 	CreatedUS   fromNow `gorm:"column:created_us;not null"`
 	Attempt     int64   `gorm:"column:attempt;not null"`
 	MaxAttempts int64   `gorm:"column:max_attempts;not null"`
-	Holder      *string `gorm:"column:holder;size:26"` // the token of the claim under which it runs
+	Holder      *string `gorm:"column:holder;size:26"` // token of the claim
 	Error       *string `gorm:"column:error;size:2000"`
 	Meta        string  `gorm:"column:meta;size:4000;not null"`    // JSON
 	Args        string  `gorm:"column:args;size:1048576;not null"` // JSON
 }
 
-// TableName implements schema.TablerWithNamer: the prefix stands before it too.
+// TableName implements schema.TablerWithNamer, so that the table prefix applies.
 func (row) TableName(namer schema.Namer) string { return namer.TableName("plinth_jobs") }
 
-// fromNow is a time to write: that of the database when the statement runs, and so many
-// microseconds.
+// fromNow is an offset in microseconds from the database's time when the statement runs.
 type fromNow int64
 
 // GormValue implements gorm.Valuer.
@@ -59,21 +58,20 @@ func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
 	}
 }
 
-// statements are written once, with the names of one database. Each compares and makes
-// times by itself.
+// statements are the SQL statements for one database.
 type statements struct {
-	table                 string // for people
-	look, next            string
-	take, read            string
-	renew, whose, succeed string
-	retry, bury, giveBack string
-	get, replay, remove   string
-	due, kinds, order, id string // pieces of the candidates' statement
-	listed, ofKind        string // pieces of the list's
-	columns               string
+	table                   string // for error messages
+	look, next              string
+	take, read              string
+	renew, whose, succeed   string
+	retry, discard, release string
+	get, replay, remove     string
+	due, kinds, order, id   string // parts of the query for candidates
+	listed, ofKind          string // parts of the query of List
+	columns                 string
 }
 
-// columns are what a record is read from.
+// columns are the columns of a record, in the order of scan.
 var columns = []string{
 	"id", "kind", "state", "priority", "run_at_us", "created_us", "attempt",
 	"max_attempts", "error", "meta", "args",
@@ -109,7 +107,7 @@ func newStatements(db *gorm.DB, clock dbdriver.Clock) (statements, error) {
 	return s, nil
 }
 
-// text is a state as a literal.
+// text returns a state as an SQL literal.
 func text(s driver.State) string { return "'" + string(s) + "'" }
 
 func (s *statements) writeClaims(write func(string) string) {
@@ -133,11 +131,11 @@ func (s *statements) writeOutcomes(write func(string) string) {
 	const again = "UPDATE {table} SET {state} = {waiting}, {holder} = NULL, {due_us} = {now} + ?, {run_at_us} = {now} + ?, "
 	s.succeed = write("DELETE FROM {table} WHERE {id} IN ? AND {holder} IN ?")
 	s.retry = write(again + "{error} = ? WHERE {id} IN ? AND {holder} = ?")
-	s.giveBack = write(again + "{attempt} = {attempt} - 1 WHERE {id} IN ? AND {holder} = ?")
-	s.bury = write("UPDATE {table} SET {state} = {dead}, {holder} = NULL, {due_us} = {never}, {error} = ? WHERE {id} IN ? AND {holder} = ?")
+	s.release = write(again + "{attempt} = {attempt} - 1 WHERE {id} IN ? AND {holder} = ?")
+	s.discard = write("UPDATE {table} SET {state} = {dead}, {holder} = NULL, {due_us} = {never}, {error} = ? WHERE {id} IN ? AND {holder} = ?")
 }
 
-// setUp creates the table where it is missing, and looks whether it is as it has to be.
+// setUp creates the table if it does not exist, and checks its columns.
 func (e *engine) setUp(ctx context.Context) error {
 	if err := systable.Create(ctx, e.db, &row{}); err != nil {
 		return fmt.Errorf("outbox: %w", err)
@@ -150,7 +148,7 @@ func (e *engine) setUp(ctx context.Context) error {
 	case errors.Is(err, driver.ErrNotFound):
 		return nil
 	case dbdriver.KindOf(err) == dbdriver.Syntax:
-		return fmt.Errorf("outbox: the table %s is another one than the jobs need: %w",
+		return fmt.Errorf("outbox: the table %s does not have the columns of a job table: %w",
 			e.sql.table, err)
 	default:
 		return err

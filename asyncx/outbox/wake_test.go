@@ -11,10 +11,10 @@ import (
 	jobdriver "github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// longPoll is the poll interval of workers that must not wait for it.
+// longPoll is a poll interval that no test waits for.
 const longPoll = time.Hour
 
-// busy begins to work on a new database; it ends with the test.
+// busy starts a worker on a new database and stops it at the end of the test.
 func busy(
 	t *testing.T, kinds []string, run func(a jobdriver.Attempt) jobdriver.Outcome,
 ) (ctx context.Context, e jobdriver.Engine) {
@@ -38,68 +38,72 @@ func busy(
 	return ctx, e
 }
 
-func TestWhatIsPutBackDoesNotWaitForThePoll(t *testing.T) {
+func TestEngine_Work_Wake(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
-		name    string
-		outcome jobdriver.Outcome
-	}{
-		{name: "a retry", outcome: jobdriver.Outcome{
-			Action: jobdriver.Retry,
-			Wait:   20 * time.Millisecond,
-		}},
-		{name: "a retry at once", outcome: jobdriver.Outcome{Action: jobdriver.Retry}},
-		{name: "a return", outcome: jobdriver.Outcome{
-			Action: jobdriver.Release,
-			Wait:   20 * time.Millisecond,
-		}},
-		{name: "a return at once", outcome: jobdriver.Outcome{Action: jobdriver.Release}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			const attempts = 5
-			begun := make(chan time.Time, attempts)
-			ctx, e := busy(t, []string{"test"}, func(jobdriver.Attempt) jobdriver.Outcome {
-				if begun <- time.Now(); len(begun) == attempts {
-					return jobdriver.Outcome{}
-				}
-				return tc.outcome
-			})
-			// Nobody here handles the first one of the priority, which is due all the
-			// time.
-			strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
-			if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, "all attempts are made", func() bool { return len(begun) == attempts })
-			first := <-begun
-			for range attempts - 1 {
-				next := <-begun
-				if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond ||
-					after > 2*time.Second {
-					t.Errorf("the next attempt came after %s, want %s", after, tc.outcome.Wait)
-				}
-				first = next
-			}
-		})
-	}
-}
 
-func TestADelayDoesNotWaitForThePollBehindAJobThatNobodyHandles(t *testing.T) {
-	t.Parallel()
-	ran := make(chan string, 9)
-	ctx, e := busy(t, []string{"test"}, func(a jobdriver.Attempt) jobdriver.Outcome {
-		ran <- a.ID
-		return jobdriver.Outcome{}
+	t.Run("runs retried and released jobs before the next poll", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range []struct {
+			name    string
+			outcome jobdriver.Outcome
+		}{
+			{name: "retry", outcome: jobdriver.Outcome{
+				Action: jobdriver.Retry,
+				Wait:   20 * time.Millisecond,
+			}},
+			{name: "immediate retry", outcome: jobdriver.Outcome{Action: jobdriver.Retry}},
+			{name: "release", outcome: jobdriver.Outcome{
+				Action: jobdriver.Release,
+				Wait:   20 * time.Millisecond,
+			}},
+			{name: "immediate release", outcome: jobdriver.Outcome{Action: jobdriver.Release}},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				const attempts = 5
+				begun := make(chan time.Time, attempts)
+				ctx, e := busy(t, []string{"test"}, func(jobdriver.Attempt) jobdriver.Outcome {
+					if begun <- time.Now(); len(begun) == attempts {
+						return jobdriver.Outcome{}
+					}
+					return tc.outcome
+				})
+				// The first job of the priority is always due, and has no handler.
+				strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
+				if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "all attempts are made",
+					func() bool { return len(begun) == attempts })
+				first := <-begun
+				for range attempts - 1 {
+					next := <-begun
+					if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond ||
+						after > 2*time.Second {
+						t.Errorf("the next attempt came after %s, want %s", after, tc.outcome.Wait)
+					}
+					first = next
+				}
+			})
+		}
 	})
-	strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
-	now, late := some(1), some(2, func(j *jobdriver.Job) { j.Delay = 300 * time.Millisecond })
-	if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
-		t.Fatal(err)
-	}
-	begin := time.Now()
-	eventually(t, "all jobs ran", func() bool { return len(ran) == 3 })
-	if took := time.Since(begin); took < 290*time.Millisecond || took > 20*time.Second {
-		t.Errorf("they took %s, want the delay of 300ms", took)
-	}
+
+	t.Run("runs a delayed job on time behind a job without a handler", func(t *testing.T) {
+		t.Parallel()
+		ran := make(chan string, 9)
+		ctx, e := busy(t, []string{"test"}, func(a jobdriver.Attempt) jobdriver.Outcome {
+			ran <- a.ID
+			return jobdriver.Outcome{}
+		})
+		strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
+		now, late := some(1), some(2, func(j *jobdriver.Job) { j.Delay = 300 * time.Millisecond })
+		if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		eventually(t, "all jobs ran", func() bool { return len(ran) == 3 })
+		if took := time.Since(begin); took < 290*time.Millisecond || took > 20*time.Second {
+			t.Errorf("took %s, want the delay of 300ms", took)
+		}
+	})
 }

@@ -10,32 +10,33 @@ import (
 )
 
 const (
-	// crowded bounds the pause after a claim of which others have taken everything.
+	// crowded is the maximum pause after a claim that found all candidates claimed by
+	// other workers.
 	crowded = 10 * time.Millisecond
-	// A statement may take a third of a lease, within these bounds.
-	shortest, longest = time.Second, 10 * time.Second
-	// soonest is the shortest wait for a job that becomes due: the clock of SQLite has
-	// milliseconds.
+	// A statement times out after a third of the lease, within these limits.
+	minTimeout, maxTimeout = time.Second, 10 * time.Second
+	// soonest is the minimum wait for the next due job, because the clock of SQLite has a
+	// resolution of 1 ms.
 	soonest = 2 * time.Millisecond
 )
 
-// worker is a call of Work.
+// worker is a running call of Work.
 type worker struct {
 	*engine
 	driver.Work
 
-	stored   <-chan struct{} // filled when this process has stored jobs
-	lease    time.Duration   // how long the table keeps a claim
-	patience time.Duration   // how long a statement may take
-	settler  settler
+	stored  <-chan struct{} // receives when this process stores jobs
+	lease   time.Duration   // duration of a claim
+	timeout time.Duration   // of a statement
+	settler settler
 
-	// What follows is the claiming goroutine's.
-	factor int    // how many times more candidates it looks at than it wants
-	doubt  *claim // one to be given back, such as one whose answer was lost; nil: none
+	// Only the claiming goroutine uses the fields below.
+	factor      int    // ratio of candidates to requested jobs
+	unconfirmed *claim // claim to release, for example after a lost response; may be nil
 
 	mu    sync.Mutex
 	held  map[*attempt]struct{}
-	freed chan struct{} // is filled when a slot becomes free
+	freed chan struct{} // receives when a slot becomes free
 }
 
 // Work implements driver.Engine.
@@ -43,10 +44,10 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	if err := e.open(); err != nil {
 		return err
 	}
-	// A tenth of the time is left for the one who takes over.
+	// The rest of the time is left for the takeover.
 	lease := e.takeOver - e.takeOver/10
 	w := &worker{
-		engine: e, Work: work, lease: lease, patience: min(max(lease/3, shortest), longest),
+		engine: e, Work: work, lease: lease, timeout: min(max(lease/3, minTimeout), maxTimeout),
 		factor:  1,
 		settler: settler{done: make(chan *success)},
 		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
@@ -55,10 +56,10 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	w.stored, leave = e.wakes.Listen()
 	defer leave()
 	var keeping, running sync.WaitGroup
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	workCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	keeping.Go(func() { w.keep(life) })
-	keeping.Go(func() { w.settleSuccesses(life) })
+	keeping.Go(func() { w.keep(workCtx) })
+	keeping.Go(func() { w.settleSuccesses(workCtx) })
 	w.loop(ctx, &running)
 	running.Wait()
 	end()
@@ -66,16 +67,16 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	return nil
 }
 
-// loop claims jobs and begins them until ctx ends.
+// loop claims and starts jobs until ctx is canceled.
 func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
-	life := context.WithoutCancel(ctx)
+	workCtx := context.WithoutCancel(ctx)
 	pause := xretry.Backoff{First: outagePause, Max: longestPause}
 	for {
 		n := w.room(ctx)
 		if n == 0 {
 			break
 		}
-		b, err := w.interruptible(ctx, n)
+		b, err := w.claimWithGrace(ctx, n)
 		if err != nil && ctx.Err() == nil {
 			w.failed(ctx, "claim", err)
 		}
@@ -86,24 +87,24 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		pause.Reset()
-		// the process was stopped meanwhile
+		// the process was suspended or stopped after the claim
 		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) {
-			w.doubt = &b.claim
+			w.unconfirmed = &b.claim
 			continue
 		}
-		for _, a := range w.hold(life, b) {
+		for _, a := range w.hold(workCtx, b) {
 			running.Go(func() { w.attempt(a) })
 		}
 		w.rest(ctx, b)
 	}
-	if err := w.giveBack(life); err != nil { // others take them over
-		w.failed(ctx, "give back", err)
+	if err := w.releaseClaim(workCtx); err != nil { // other workers take over after the lease
+		w.failed(ctx, "release", err)
 	}
 }
 
-// interruptible claims, and lets what is under way when ctx ends have a moment more: its
-// answer would be lost.
-func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
+// claimWithGrace claims jobs. After the cancellation of ctx it waits up to one second for
+// the response.
+func (w *worker) claimWithGrace(ctx context.Context, n int) (batch, error) {
 	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
@@ -114,8 +115,7 @@ func (w *worker) interruptible(ctx context.Context, n int) (batch, error) {
 	return w.claim(claiming, n)
 }
 
-// room waits until there is something to claim for, and returns for how many jobs: 0
-// where ctx has ended.
+// room waits for free slots and returns their number, or 0 if ctx is canceled.
 func (w *worker) room(ctx context.Context) int {
 	for ctx.Err() == nil {
 		w.mu.Lock()
@@ -132,7 +132,7 @@ func (w *worker) room(ctx context.Context) int {
 	return 0
 }
 
-// rest waits until it is worth to look again.
+// rest waits until the next claim.
 func (w *worker) rest(ctx context.Context, b batch) {
 	wait := w.PollInterval/2 + jitter(w.PollInterval)
 	switch {
@@ -140,7 +140,7 @@ func (w *worker) rest(ctx context.Context, b batch) {
 		wait = jitter(crowded)
 	case b.more:
 		return
-	case b.wait < wait: // replicas do not come all at once
+	case b.wait < wait: // jitter keeps replicas apart
 		wait = min(b.wait+soonest+jitter(min(w.PollInterval, crowded)), wait)
 	}
 	timer := time.NewTimer(wait)
@@ -152,23 +152,23 @@ func (w *worker) rest(ctx context.Context, b batch) {
 	}
 }
 
-// failed tells of what goes wrong with the database.
+// failed reports a database error.
 func (w *worker) failed(ctx context.Context, what string, err error) {
 	if w.OnError != nil {
 		w.OnError(ctx, what, err)
 	}
 }
 
-// lost tells of an outcome that does not count.
+// lost reports an ignored outcome.
 func (w *worker) lost(a *attempt, err error) {
 	if w.OnLost != nil {
-		w.OnLost(a.ctx, a.begun(), err)
+		w.OnLost(a.ctx, a.driverAttempt(), err)
 	}
 }
 
-// attempt makes an attempt and settles it.
+// attempt runs an attempt and stores its outcome.
 func (w *worker) attempt(a *attempt) {
-	o := w.Run(a.ctx, a.begun())
+	o := w.Run(a.ctx, a.driverAttempt())
 	w.settle(a, o)
 	a.end(nil)
 	w.mu.Lock()
