@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// The snippet of the page, in an application that runs and stops.
-func TestAnApplicationStoresAJobAndDoesIt(t *testing.T) {
+// It runs the snippet of the page in an application.
+func TestOpen_Application(t *testing.T) {
 	_, c := find(t)
 	dsn, err := postgres.Driver{}.DSN(newDatabase(t, c))
 	must(t, err)

@@ -9,17 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The parts of the time in which a job is taken over: a worker that has said nothing for
-// half of it is dead, it says so six times in it, and others look as often.
+// A worker renews its claims six times per takeover timeout. It counts as crashed after
+// half of the timeout without a renewal. Other workers check for crashed workers at each
+// renewal.
 const (
-	beats = 6
-	mute  = 3 // beats after which a worker is dead
+	beats       = 6
+	missedBeats = 3 // missed renewals of a crashed worker
 )
 
-// diedText is kept with a job whose worker died.
-const diedText = "the worker died, or lost the database"
+// crashedText is the stored error of a job whose worker crashed.
+const crashedText = "the worker crashed or lost its connection"
 
-// pulse keeps the claims of a worker alive and takes those of dead ones from them.
+// pulse renews the claims of a worker and takes over those of crashed workers.
 type pulse struct {
 	*pilot
 
@@ -27,7 +28,7 @@ type pulse struct {
 	failed func(ctx context.Context, what string, err error)
 }
 
-// run beats until ctx ends.
+// run calls beat regularly until ctx is canceled.
 func (p *pulse) run(ctx context.Context) {
 	ticker := time.NewTicker(p.every)
 	defer ticker.Stop()
@@ -41,35 +42,37 @@ func (p *pulse) run(ctx context.Context) {
 	}
 }
 
-// beat first saves its own: after a pause of the process they would look dead to it, too.
+// beat renews the own claims first: after a suspend of the process they would look
+// crashed.
 func (p *pulse) beat(ctx context.Context) {
 	beat, cancel := context.WithTimeout(ctx, p.every)
 	defer cancel()
 	if err := p.renew(beat); err != nil {
-		p.tell(ctx, "renew the claims", err)
-		p.giveUp()
+		p.report(ctx, "renew claims", err)
+		p.expire()
 		return
 	}
-	dead := mute * p.every
-	if _, err := p.pool.Exec(beat, p.sql.rescue, Queue, dead.Microseconds(), diedText); err != nil {
-		p.tell(ctx, "look for dead workers", err)
+	dead := missedBeats * p.every
+	if _, err := p.pool.Exec(beat, p.sql.rescue, Queue, dead.Microseconds(),
+		crashedText); err != nil {
+		p.report(ctx, "check for crashed workers", err)
 	}
 }
 
-func (p *pulse) tell(ctx context.Context, what string, err error) {
+func (p *pulse) report(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		p.failed(ctx, what, fmt.Errorf("river: %w", err))
 	}
 }
 
-// renew tells the server which jobs this client is at. What the server does not know as
-// its own is lost.
+// renew renews the claims of this client. Claims that the server does not confirm are
+// lost.
 func (p *pulse) renew(ctx context.Context) error {
 	ids, attempts := p.claimed(p.ids())
 	if len(ids) == 0 {
 		return nil
 	}
-	begin := time.Now()
+	start := time.Now()
 	rows, err := p.pool.Query(ctx, p.sql.renew, ids, attempts, p.client)
 	if err != nil {
 		return err
@@ -83,9 +86,9 @@ func (p *pulse) renew(ctx context.Context) error {
 	for i, id := range ids {
 		c := p.claims[id]
 		switch {
-		case c == nil || c.Number != int(attempts[i]): // it was settled meanwhile
+		case c == nil || c.Number != int(attempts[i]): // it was completed in the meantime
 		case slices.Contains(owned, id):
-			c.renewed = begin
+			c.renewed = start
 		default:
 			c.lose()
 		}
@@ -93,12 +96,12 @@ func (p *pulse) renew(ctx context.Context) error {
 	return nil
 }
 
-// giveUp ends attempts before others may begin theirs.
-func (p *pulse) giveUp() {
+// expire cancels attempts before another worker may take them over.
+func (p *pulse) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.claims {
-		if time.Since(c.renewed) >= (mute-1)*p.every {
+		if time.Since(c.renewed) >= (missedBeats-1)*p.every {
 			c.lose()
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/river"
 )
 
-// BenchmarkJobs compares the engines on one PostgreSQL: jobs that do nothing, by one
-// worker of 20; and the storing of one.
+// BenchmarkJobs compares the engines on one PostgreSQL server: empty jobs with one worker
+// of 20, and Insert of one job.
 func BenchmarkJobs(b *testing.B) {
 	_, c := find(b)
 	for name, open := range map[string]job.Opener{"river": river.Open(), "outbox": outbox.Open()} {

@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// insertRow is a job as the INSERT reads it.
+// insertRow is a job in the JSON argument of the INSERT.
 type insertRow struct {
 	ID          string          `json:"id"`
 	Kind        string          `json:"kind"`
@@ -25,15 +25,15 @@ type insertRow struct {
 	Delay       int64           `json:"delay"` // microseconds
 }
 
-// metadata is what goes with a job beside what River has columns for. The id is there for
-// people.
+// metadata contains the data of a job without a column in River. The ID is for display.
 type metadata struct {
 	ID   string            `json:"plinth_id"`
 	Meta map[string]string `json:"plinth_meta,omitempty"`
 }
 
-// Insert implements driver.Engine. One statement stores all jobs: River's client wants a
-// transaction of pgx, and the application's is one of database/sql.
+// Insert implements driver.Engine. It stores all jobs with one SQL statement, because
+// River's client requires a pgx transaction and the application's transaction is one of
+// database/sql.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	db, err := e.handle(ctx)
 	if err != nil || len(jobs) == 0 {
@@ -43,7 +43,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	for i, j := range jobs {
 		id, err := uuid.Parse(j.ID)
 		if err != nil {
-			return fmt.Errorf("river: insert: the id %.40q is no UUID", j.ID)
+			return fmt.Errorf("river: insert: ID %.40q is not a UUID", j.ID)
 		}
 		rows[i] = insertRow{
 			ID: hexOf(id), Kind: j.Kind, Args: storedArgs(j.Args), Priority: j.Priority,
@@ -53,7 +53,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	}
 	data, err := json.Marshal(rows)
 	if err != nil {
-		return errors.New("river: insert: the arguments are no JSON") // err may quote them
+		return errors.New("river: insert: the arguments are not JSON") // err may contain them
 	}
 	if err := db.Exec(e.sql.insert, string(data)).Error; err != nil {
 		return fmt.Errorf("river: insert: %w", err)
@@ -63,13 +63,13 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 
 func hexOf(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
 
-// wrapped holds arguments as text that PostgreSQL's jsonb does not take as they are.
+// wrapped stores arguments that PostgreSQL's jsonb rejects as a string.
 type wrapped struct {
 	JSON *string `json:"plinth_json"`
 }
 
-// storedArgs returns the arguments for the column: as they are, unless they hold what
-// jsonb refuses, which is NUL and half of a surrogate pair, or look wrapped.
+// storedArgs returns args for the column. It wraps args if they contain NUL or a
+// surrogate, which jsonb rejects, or if they look wrapped.
 func storedArgs(args []byte) []byte {
 	lower := bytes.ToLower(args)
 	if !bytes.Contains(lower, []byte(`\u0000`)) && !bytes.Contains(lower, []byte(`\ud`)) &&
@@ -84,7 +84,7 @@ func storedArgs(args []byte) []byte {
 	return data
 }
 
-// givenArgs undoes storedArgs.
+// givenArgs reverts storedArgs.
 func givenArgs(stored []byte) []byte {
 	if !bytes.Contains(stored, []byte("plinth_json")) {
 		return stored

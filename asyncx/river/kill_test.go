@@ -23,16 +23,16 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// childDSN makes the test's process a worker that is going to be killed.
+// childDSN makes this program a child process: a worker that the test kills.
 const childDSN xenv.EnvKey = "XRIVER_TEST_CHILD_DSN"
 
 const (
-	slowKind  = "kill.slow"  // a job that never ends
-	quickKind = "kill.quick" // one that succeeds at once
+	slowKind  = "kill.slow"  // a job that never returns
+	quickKind = "kill.quick" // a job that succeeds immediately
 	killTime  = 3 * time.Second
 )
 
-// child works in another process until that is killed.
+// child runs a worker until the process is killed.
 func child() {
 	dsn, ok := xenv.GetEnv(childDSN)
 	if !ok {
@@ -66,29 +66,31 @@ func workAsChild(ctx context.Context, dsn string) error {
 	}, slowKind, quickKind))
 }
 
-// work takes jobs of the kinds, three at a time.
+// work runs jobs of the kinds, three at a time.
 func work(
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome, kinds ...string,
 ) driver.Work {
 	return driver.Work{
-		Kinds: kinds, Concurrency: 3, PollInterval: 50 * time.Millisecond, MaxDuration: time.Minute, Run: run,
+		Kinds: kinds, Concurrency: 3, PollInterval: 50 * time.Millisecond, MaxDuration: time.Minute,
+		Run:     run,
 		OnError: func(context.Context, string, error) {},
 	}
 }
 
-// mortal is a worker in another process.
-type mortal struct {
+// childProcess is a worker in another process.
+type childProcess struct {
 	cmd  *exec.Cmd
 	said chan string
 }
 
-func spawn(t *testing.T, c dbdriver.Config) *mortal {
+func spawn(t *testing.T, c dbdriver.Config) *childProcess {
 	t.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mortal{cmd: exec.CommandContext(t.Context(), os.Args[0]), said: make(chan string, 10_000)}
+	m := &childProcess{cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		said: make(chan string, 10_000)}
 	m.cmd.Env, m.cmd.Stderr = append(os.Environ(), childDSN.String()+"="+dsn), os.Stderr
 	out, err := m.cmd.StdoutPipe()
 	if err != nil {
@@ -108,15 +110,15 @@ func spawn(t *testing.T, c dbdriver.Config) *mortal {
 	return m
 }
 
-// kill ends the process at once, and waits until it has gone.
-func (m *mortal) kill(t *testing.T) {
+// kill kills the process and waits for its exit.
+func (m *childProcess) kill(t *testing.T) {
 	t.Helper()
 	if err := m.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	for range m.said {
 	}
-	_ = m.cmd.Wait() // it was killed
+	_ = m.cmd.Wait() // returns the exit status of SIGKILL
 }
 
 func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
@@ -130,8 +132,8 @@ func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
 	return jobs, ids
 }
 
-// finish does the jobs that are left in this process, until all ids have run, and returns
-// the numbers of the attempts.
+// finish runs the remaining jobs in this process until all ids have run, and returns the
+// attempt numbers.
 func finish(t *testing.T, engine driver.Engine, ctx context.Context,
 	ids []string,
 ) map[string]int { //nolint:revive // context-as-argument: the engine's
@@ -154,85 +156,87 @@ func finish(t *testing.T, engine driver.Engine, ctx context.Context,
 	return numbers
 }
 
-func TestJobsOfKilledProcessesRunAgainWithTheirIDs(t *testing.T) {
-	_, c := find(t)
-	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, river.WithTakeOver(killTime))
-	const waves, processes, each = 3, 8, 3
-	jobs, ids := newJobs(slowKind, processes*each)
-	must(t, engine.Insert(ctx, jobs))
-	begin := time.Now()
-	for wave := range waves {
-		var mortals []*mortal
-		for range processes {
-			mortals = append(mortals, spawn(t, c))
-		}
-		var got, want []string
-		for _, m := range mortals {
-			for range each {
-				select {
-				case line := <-m.said:
-					got = append(got, line)
-				case <-time.After(30 * time.Second):
-					t.Fatalf("wave %d: %d jobs run, want %d", wave+1, len(got), len(ids))
+func TestEngine_KilledProcesses(t *testing.T) {
+	t.Run("repeats jobs with the same ID", func(t *testing.T) {
+		_, c := find(t)
+		c = newDatabase(t, c)
+		engine, ctx := replica(t, c, river.WithTakeOver(killTime))
+		const waves, processes, each = 3, 8, 3
+		jobs, ids := newJobs(slowKind, processes*each)
+		must(t, engine.Insert(ctx, jobs))
+		begin := time.Now()
+		for wave := range waves {
+			var mortals []*childProcess
+			for range processes {
+				mortals = append(mortals, spawn(t, c))
+			}
+			var got, want []string
+			for _, m := range mortals {
+				for range each {
+					select {
+					case line := <-m.said:
+						got = append(got, line)
+					case <-time.After(30 * time.Second):
+						t.Fatalf("wave %d: %d jobs run, want %d", wave+1, len(got), len(ids))
+					}
 				}
 			}
-		}
-		for _, m := range mortals {
-			m.kill(t)
-		}
-		for _, id := range ids {
-			want = append(want, fmt.Sprintf("%s %d", id, wave+1))
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Fatalf("wave %d: the jobs that ran are\n%v\nwant\n%v", wave+1, got, want)
-		}
-	}
-	numbers := finish(t, engine, ctx, ids)
-	for _, id := range ids {
-		if numbers[id] != waves+1 {
-			t.Errorf("the job %s was finished at attempt %d, want %d", id, numbers[id], waves+1)
-		}
-	}
-	t.Logf("%d processes killed at %d attempts in %s, nothing lost",
-		waves*processes, waves*len(ids), time.Since(begin).Round(time.Millisecond))
-}
-
-func TestNothingIsLostWhereverAProcessIsKilled(t *testing.T) {
-	_, c := find(t)
-	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, river.WithTakeOver(killTime))
-	jobs, ids := newJobs(quickKind, 2000)
-	must(t, engine.Insert(ctx, jobs))
-	const kills = 6
-	for i := range kills {
-		m := spawn(t, c)
-		for range 1 + 13*i { // in the midst of taking, doing and settling
-			select {
-			case <-m.said:
-			case <-time.After(30 * time.Second):
-				t.Fatal("a process takes no job")
+			for _, m := range mortals {
+				m.kill(t)
+			}
+			for _, id := range ids {
+				want = append(want, fmt.Sprintf("%s %d", id, wave+1))
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("wave %d: the jobs are\n%v\nwant\n%v", wave+1, got, want)
 			}
 		}
-		m.kill(t)
-	}
-	var left []string
-	for _, state := range []driver.State{driver.Waiting, driver.Running} {
-		records, err := engine.List(ctx, driver.Query{State: state, Limit: len(ids)})
-		must(t, err)
-		for _, r := range records {
-			left = append(left, r.ID)
+		numbers := finish(t, engine, ctx, ids)
+		for _, id := range ids {
+			if numbers[id] != waves+1 {
+				t.Errorf("job %s finished with attempt %d, want %d", id, numbers[id], waves+1)
+			}
 		}
-	}
-	if len(left) == 0 {
-		t.Fatal("the processes have done all")
-	}
-	finish(t, engine, ctx, left)
-	done, err := engine.List(ctx, driver.Query{State: driver.Done, Limit: len(ids) + 1})
-	must(t, err)
-	if len(done) != len(ids) {
-		t.Errorf("%d jobs are done, want %d", len(done), len(ids))
-	}
+		t.Logf("%d processes killed at %d attempts in %s",
+			waves*processes, waves*len(ids), time.Since(begin).Round(time.Millisecond))
+	})
+
+	t.Run("loses no job", func(t *testing.T) {
+		_, c := find(t)
+		c = newDatabase(t, c)
+		engine, ctx := replica(t, c, river.WithTakeOver(killTime))
+		jobs, ids := newJobs(quickKind, 2000)
+		must(t, engine.Insert(ctx, jobs))
+		const kills = 6
+		for i := range kills {
+			m := spawn(t, c)
+			for range 1 + 13*i { // during a fetch, an attempt or a completion
+				select {
+				case <-m.said:
+				case <-time.After(30 * time.Second):
+					t.Fatal("a process runs no job")
+				}
+			}
+			m.kill(t)
+		}
+		var left []string
+		for _, state := range []driver.State{driver.Waiting, driver.Running} {
+			records, err := engine.List(ctx, driver.Query{State: state, Limit: len(ids)})
+			must(t, err)
+			for _, r := range records {
+				left = append(left, r.ID)
+			}
+		}
+		if len(left) == 0 {
+			t.Fatal("the processes completed all jobs")
+		}
+		finish(t, engine, ctx, left)
+		done, err := engine.List(ctx, driver.Query{State: driver.Done, Limit: len(ids) + 1})
+		must(t, err)
+		if len(done) != len(ids) {
+			t.Errorf("%d completed jobs, want %d", len(done), len(ids))
+		}
+	})
 }

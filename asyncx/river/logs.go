@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// logHandler passes on what River logs: its errors, which are about the server, to the
-// worker, and its warnings to the log. What becomes of jobs is logged by package job.
+// logHandler forwards River's errors, which concern the server, to the worker, and
+// River's warnings to the log. Package job logs the outcomes of jobs.
 type logHandler struct {
 	failed func(ctx context.Context, what string, err error)
 	attrs  []slog.Attr
@@ -26,7 +26,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelError {
 		return xlog.WithName(xlog.NamedTASK).Slog().Handler().WithAttrs(h.attrs).Handle(ctx, r)
 	}
-	text := "no reason given"
+	text := "no reason"
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "err" || a.Key == "error" {
 			text = a.Value.String()
@@ -42,5 +42,5 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &logHandler{h.failed, append(slices.Clip(h.attrs), attrs...)}
 }
 
-// WithGroup implements slog.Handler. River uses none.
+// WithGroup implements slog.Handler. River does not use groups.
 func (h *logHandler) WithGroup(string) slog.Handler { return h }

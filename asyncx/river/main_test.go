@@ -23,24 +23,24 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// takeOver is that of the tests.
+// takeOver is the takeover timeout of the tests.
 const takeOver = 6 * time.Second
 
 func TestMain(m *testing.M) {
 	child()
 	flag.Parse()
-	// most of the checks wait for something to be due
+	// most checks wait for due times
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// parts turns the DSN of a test server into parts.
+// parts splits the DSN of a test server.
 func parts(dsn string) dbdriver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// err would quote it
+		// err would contain it
 		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse")
 	}
 	return dbdriver.Config{
@@ -56,7 +56,7 @@ func find(tb testing.TB) (dbtest.Server, dbdriver.Config) {
 	return server, parts(server.DSN)
 }
 
-// admin connects without xdb.
+// admin connects with pgx.
 func admin(tb testing.TB, c dbdriver.Config) *pgx.Conn {
 	tb.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
@@ -89,7 +89,7 @@ func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value
 	return value
 }
 
-// newDatabase creates a database that is dropped when the test ends.
+// newDatabase creates a database and drops it at the end of the test.
 func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
 	tb.Helper()
 	conn := admin(tb, c)
@@ -99,7 +99,7 @@ func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
 	return c
 }
 
-// application returns a context with a database, as an application's.
+// application returns a context with a database, like the context of an application.
 func application(tb testing.TB, c dbdriver.Config) (context.Context, *gorm.DB) {
 	tb.Helper()
 	db, err := xdb.Open(tb.Context(), xdb.Options{Driver: postgres.Name, Parts: c, MaxOpenConns: 6})
@@ -135,7 +135,7 @@ func fresh(tb testing.TB, options ...river.Option) (driver.Engine, context.Conte
 	return replica(tb, newDatabase(tb, c), options...)
 }
 
-// version is what the server says it is.
+// version returns the version of the server.
 func version(tb testing.TB, conn *pgx.Conn) string {
 	tb.Helper()
 	text, _, _ := strings.Cut(ask[string](tb, conn, "SHOW server_version"), " ")

@@ -18,20 +18,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// validSchema is what River takes: it puts the name in front of the longest name of a
-// channel.
+// validSchema matches the names that River accepts: it prepends the name to channel
+// names.
 var validSchema = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,45}$`)
 
 const (
-	// migrationLock is the key of the advisory lock that a migration holds: "river" in
-	// ASCII.
+	// migrationLock is the key of the advisory lock of a migration: "river" in ASCII.
 	migrationLock int64 = 0x7269766572
 
 	insufficientPrivilege = "42501"
 )
 
-// pool opens connections like those of the database, which are River's own: it needs pgx
-// itself, and one of them listens.
+// pool opens connections with the settings of the database. River needs pgx itself, and
+// one connection for notifications.
 func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	connConfig, err := e.connConfig(xdb.WithPrimary(ctx))
 	if err != nil {
@@ -39,9 +38,9 @@ func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	c, err := pgxpool.ParseConfig("")
 	if err != nil {
-		// err may quote them
+		// err may contain their values
 		return nil, errors.New(
-			"river: connect: the variables PG... of the environment do not parse")
+			"river: connect: cannot parse the PG* environment variables")
 	}
 	c.ConnConfig, c.MinConns, c.MaxConns = connConfig, 0, maxConns
 	p, err := pgxpool.NewWithConfig(ctx, c)
@@ -51,7 +50,7 @@ func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	return p, nil
 }
 
-// connConfig returns what a connection of the database was opened with.
+// connConfig returns the configuration of the database's connections.
 func (e *engine) connConfig(ctx context.Context) (config *pgx.ConnConfig, err error) {
 	db, err := e.db.DB()
 	if err != nil {
@@ -65,16 +64,16 @@ func (e *engine) connConfig(ctx context.Context) (config *pgx.ConnConfig, err er
 	err = conn.Raw(func(c any) error {
 		library, ok := c.(*stdlib.Conn)
 		if !ok {
-			return fmt.Errorf("a connection of the database is a %T, not one of pgx", c)
+			return fmt.Errorf("database connection is a %T, want one of pgx", c)
 		}
 		config = library.Conn().Config()
-		config.OnNotification = nil // it puts notifications into the queue of that connection
+		config.OnNotification = nil // it belongs to the original connection
 		return nil
 	})
 	return config, err
 }
 
-// setUp brings River's tables up to date, or looks whether they are.
+// setUp migrates River's tables, or checks them with WithoutMigration.
 func (e *engine) setUp(ctx context.Context) error {
 	p, err := e.pool(ctx)
 	if err != nil {
@@ -89,20 +88,20 @@ func (e *engine) setUp(ctx context.Context) error {
 	missing, err := e.missing(ctx, migrator)
 	switch {
 	case err != nil:
-		return fmt.Errorf("river: look at River's tables: %w", err)
+		return fmt.Errorf("river: check River's tables: %w", err)
 	case missing == "":
 		return nil
-	case e.asIs:
-		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, or leave out WithoutMigration", missing)
+	case e.noMigration:
+		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, or remove WithoutMigration", missing)
 	}
 	if err := pgx.BeginFunc(ctx, p,
 		func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) }); err != nil {
-		return e.refused(err)
+		return explain(err)
 	}
 	return nil
 }
 
-// missing says what the tables lack.
+// missing describes what the tables lack; "" means nothing.
 func (*engine) missing(ctx context.Context, m *rivermigrate.Migrator[pgx.Tx]) (string, error) {
 	result, err := m.Validate(ctx, nil)
 	if err != nil || result.OK {
@@ -111,16 +110,16 @@ func (*engine) missing(ctx context.Context, m *rivermigrate.Migrator[pgx.Tx]) (s
 	return strings.ToLower(strings.Join(result.Messages, "; ")), nil
 }
 
-// migrate applies what is missing, on connections beside that of the lock: each of
-// River's migrations is a transaction of its own. The lock is one of a transaction, so
-// that it holds behind a pooler too, and ends with the process.
+// migrate applies the missing migrations. River runs each of them in its own transaction,
+// on other connections than the lock. The lock is bound to a transaction, so that it
+// works with a connection pooler and is released when the process exits.
 func (e *engine) migrate(
 	ctx context.Context, p *pgxpool.Pool, lock pgx.Tx, m *rivermigrate.Migrator[pgx.Tx],
 ) error {
 	if _, err := lock.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
 		return err
 	}
-	// another replica was faster
+	// another replica has migrated
 	if missing, err := e.missing(ctx, m); err != nil || missing == "" {
 		return err
 	}
@@ -133,8 +132,7 @@ func (e *engine) migrate(
 	return err
 }
 
-// createSchema creates a schema where it is missing, and needs the right to do so only
-// then.
+// createSchema creates a schema if it does not exist; only then it needs the privilege.
 func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 	var found bool
 	if err := p.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)",
@@ -145,12 +143,12 @@ func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 	return err
 }
 
-// refused says what to do about a migration that failed.
-func (e *engine) refused(err error) error {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == insufficientPrivilege {
-		return fmt.Errorf("river: the database's user may not create River's tables: grant CREATE on the schema, "+
-			"or run `river migrate-up` as another user and give WithoutMigration: %w", err)
+// explain adds a fix to a migration error.
+func explain(err error) error {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && pgErr.Code == insufficientPrivilege {
+		return fmt.Errorf("river: the database user cannot create River's tables: grant CREATE on the schema, "+
+			"or run `river migrate-up` as another user and use WithoutMigration: %w", err)
 	}
 	return fmt.Errorf("river: migrate: %w", err)
 }

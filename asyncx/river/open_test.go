@@ -18,62 +18,113 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-func TestOpenRefusesAnotherDatabaseAndNamesWhatWorks(t *testing.T) {
-	db, err := xdb.Open(t.Context(),
-		xdb.Options{
-			Driver: "sqlite",
-			Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(),
-				"x.db")}},
-		})
-	must(t, err)
-	t.Cleanup(func() { must(t, xdb.Close(db)) })
-	_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))
-	if !errors.Is(err, river.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") ||
-		!strings.Contains(err.Error(), "outbox.Open") {
-		t.Errorf("Open on SQLite = %v", err)
-	}
-}
-
-func TestOpenWithoutADatabaseNamesTheOption(t *testing.T) {
-	_, err := river.Open()(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "xoption.WithDatabase") {
-		t.Errorf("Open without a database = %v", err)
-	}
-}
-
-func TestOpenTellsOfEveryWrongOption(t *testing.T) {
-	_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0),
-		river.WithSchema("a b"), river.WithDB(nil))(t.Context())
-	for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
-		if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
-			t.Errorf("Open = %v, want an error of %s", err, want)
+func TestOpen(t *testing.T) {
+	t.Run("returns ErrNotPostgres for another database", func(t *testing.T) {
+		db, err := xdb.Open(t.Context(),
+			xdb.Options{
+				Driver: "sqlite",
+				Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(),
+					"x.db")}},
+			})
+		must(t, err)
+		t.Cleanup(func() { must(t, xdb.Close(db)) })
+		_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))
+		if !errors.Is(err, river.ErrNotPostgres) || !strings.Contains(err.Error(), "sqlite") ||
+			!strings.Contains(err.Error(), "outbox.Open") {
+			t.Errorf("Open on SQLite = %v", err)
 		}
-	}
+	})
+
+	t.Run("names the option if the database is missing", func(t *testing.T) {
+		_, err := river.Open()(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "xoption.WithDatabase") {
+			t.Errorf("Open without a database = %v", err)
+		}
+	})
+
+	t.Run("reports every invalid option", func(t *testing.T) {
+		_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0),
+			river.WithSchema("a b"), river.WithDB(nil))(t.Context())
+		for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
+			if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
+				t.Errorf("Open = %v, want an error about %s", err, want)
+			}
+		}
+	})
+
+	t.Run("migrates once for concurrent replicas", func(t *testing.T) {
+		_, c := find(t)
+		c = newDatabase(t, c)
+		const replicas = 6
+		errs := make([]error, replicas)
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		for i := range replicas {
+			ctx, _ := application(t, c)
+			wg.Go(func() {
+				<-begin
+				_, errs[i] = river.Open(river.WithSchema("jobs"))(ctx)
+			})
+		}
+		close(begin)
+		wg.Wait()
+		must(t, errors.Join(errs...))
+		if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 8 {
+			t.Errorf("%d migrations are applied, want 8", n)
+		}
+	})
+
+	t.Run("names the fix if a privilege is missing", func(t *testing.T) {
+		user, owner := plain(t)
+		ctx, _ := application(t, user)
+		_, err := river.Open()(ctx)
+		if err == nil || !strings.Contains(err.Error(), "grant CREATE") ||
+			!strings.Contains(err.Error(), "WithoutMigration") {
+			t.Fatalf("Open = %v", err)
+		}
+		_, err = river.Open(river.WithoutMigration())(ctx)
+		if err == nil || !strings.Contains(err.Error(), "River's tables are not up to date") {
+			t.Fatalf("Open without tables = %v", err)
+		}
+		replica(t, owner) // migrates
+		conn := admin(t, owner)
+		do(t, conn, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+
+			user.User,
+			"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+user.User)
+		for _, options := range [][]river.Option{nil, {river.WithoutMigration()}} {
+			engine, ctx := replica(t, user, options...)
+			jobs, ids := newJobs(quickKind, 1)
+			must(t, engine.Insert(ctx, jobs))
+			finish(t, engine, ctx, ids)
+		}
+	})
+
+	t.Run("returns errors without the password", func(t *testing.T) {
+		user, owner := plain(t)
+		replica(t, owner)
+		conn := admin(t, owner)
+		do(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
+		ctx, db := application(t, user)
+		engine, err := river.Open()(ctx)
+		must(t, err)
+		jobs, _ := newJobs(quickKind, 1)
+		errs := []error{engine.Insert(ctx, jobs)}
+		do(t, conn, "ALTER ROLE "+user.User+" NOLOGIN")
+		errs = append(errs, engine.Work(ctx, work(nil, quickKind)))
+		pool, err := db.DB()
+		must(t, err)
+		pool.SetMaxIdleConns(0)
+		errs = append(errs, engine.Work(ctx, work(nil, quickKind)), engine.Ping(ctx))
+		for i, err := range errs {
+			if err == nil || strings.Contains(err.Error(), "secret-plain") {
+				t.Errorf("error %d = %v, want an error without the password", i, err)
+			}
+		}
+	})
 }
 
-func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
-	_, c := find(t)
-	c = newDatabase(t, c)
-	const replicas = 6
-	errs := make([]error, replicas)
-	var wg sync.WaitGroup
-	begin := make(chan struct{})
-	for i := range replicas {
-		ctx, _ := application(t, c)
-		wg.Go(func() {
-			<-begin
-			_, errs[i] = river.Open(river.WithSchema("jobs"))(ctx)
-		})
-	}
-	close(begin)
-	wg.Wait()
-	must(t, errors.Join(errs...))
-	if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 8 {
-		t.Errorf("%d migrations are applied, want 8", n)
-	}
-}
-
-// plain returns a user without rights on a new database, and the one who owns it.
+// plain returns the configuration of an unprivileged user and of the owner of a new
+// database.
 func plain(t *testing.T) (user, owner dbdriver.Config) {
 	t.Helper()
 	_, c := find(t)
@@ -87,51 +138,4 @@ func plain(t *testing.T) (user, owner dbdriver.Config) {
 	do(t, inside, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	t.Cleanup(func() { do(t, inside, "DROP OWNED BY "+user.User) })
 	return user, owner
-}
-
-func TestAUserWithoutTheRightToCreateTablesIsToldWhatToDo(t *testing.T) {
-	user, owner := plain(t)
-	ctx, _ := application(t, user)
-	_, err := river.Open()(ctx)
-	if err == nil || !strings.Contains(err.Error(), "grant CREATE") ||
-		!strings.Contains(err.Error(), "WithoutMigration") {
-		t.Fatalf("Open = %v", err)
-	}
-	_, err = river.Open(river.WithoutMigration())(ctx)
-	if err == nil || !strings.Contains(err.Error(), "River's tables are not up to date") {
-		t.Fatalf("Open without tables = %v", err)
-	}
-	replica(t, owner) // migrates
-	conn := admin(t, owner)
-	do(t, conn, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+user.User,
-		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+user.User)
-	for _, options := range [][]river.Option{nil, {river.WithoutMigration()}} {
-		engine, ctx := replica(t, user, options...)
-		jobs, ids := newJobs(quickKind, 1)
-		must(t, engine.Insert(ctx, jobs))
-		finish(t, engine, ctx, ids)
-	}
-}
-
-func TestErrorsHoldNoPassword(t *testing.T) {
-	user, owner := plain(t)
-	replica(t, owner)
-	conn := admin(t, owner)
-	do(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
-	ctx, db := application(t, user)
-	engine, err := river.Open()(ctx)
-	must(t, err)
-	jobs, _ := newJobs(quickKind, 1)
-	errs := []error{engine.Insert(ctx, jobs)}
-	do(t, conn, "ALTER ROLE "+user.User+" NOLOGIN")
-	errs = append(errs, engine.Work(ctx, work(nil, quickKind)))
-	pool, err := db.DB()
-	must(t, err)
-	pool.SetMaxIdleConns(0)
-	errs = append(errs, engine.Work(ctx, work(nil, quickKind)), engine.Ping(ctx))
-	for i, err := range errs {
-		if err == nil || strings.Contains(err.Error(), "secret-plain") {
-			t.Errorf("error %d = %v, want one without a password", i, err)
-		}
-	}
 }

@@ -17,61 +17,61 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// jobKind is the kind that River's client knows. The rows have the kinds of the jobs;
-// which of them are taken is the pilot's affair.
+// jobKind is the only kind of River's client. The rows have the kinds of the jobs, and
+// the pilot filters them.
 const jobKind = "plinth.job"
 
-// maxClients is how many of the clients that had a job its row remembers.
+// maxClients is the maximum number of clients in the history of a row.
 const maxClients = 100
 
-var errUnpiloted = errors.New(
-	"river: this release of River does not ask for its pilot: use v0.51.1, which go.mod names")
+var errNoPilot = errors.New(
+	"river: unsupported release of River: it does not use the pilot; use v0.51.1, as in go.mod")
 
-// pluggedDriver is River's driver with a pilot, which River asks for like this.
+// pluggedDriver is River's driver with a pilot.
 type pluggedDriver struct {
 	*riverpgxv5.Driver
 
 	pilot *pilot
 }
 
-// PluginInit is called by River before the other method.
+// PluginInit implements River's plugin interface.
 func (pluggedDriver) PluginInit(*baseservice.Archetype) {}
 
-// PluginPilot returns what takes jobs and settles them.
+// PluginPilot returns the pilot, which fetches and completes jobs.
 func (d pluggedDriver) PluginPilot() riverpilot.Pilot { return d.pilot }
 
-// pilot replaces two statements of River's client: the one that takes jobs is for some
-// kinds only, since River would discard the others; the one that settles them changes no
-// job that is another client's by now, which River does not look at.
+// pilot replaces two statements of River's client. The fetch is limited to some kinds,
+// because River would discard jobs of other kinds. The completion skips jobs that another
+// client has taken over, which River does not check.
 //
-// River calls its pilot internal and may change it. So go.mod names the release, and Work
-// fails where it is not asked.
+// The pilot is an internal interface of River that may change. go.mod therefore pins the
+// release, and Work fails if River does not call the pilot.
 type pilot struct {
 	riverpilot.StandardPilot
 
-	pool   *pgxpool.Pool
-	sql    statements
-	client string
-	kinds  []string
-	asked  bool
+	pool      *pgxpool.Pool
+	sql       statements
+	client    string
+	kinds     []string
+	installed bool
 
 	mu     sync.Mutex
-	claims map[int64]*claim // by River's id: what this client is at, until it is settled
+	claims map[int64]*claim // running jobs of this client by River's ID, until they are completed
 }
 
-// claim is a job that this client has taken.
+// claim is a job that this client has fetched.
 type claim struct {
 	driver.Attempt
 
 	row     *rivertype.JobRow
-	renewed time.Time // no later than when the server was told last that we are at it
+	renewed time.Time // lower bound of the time of the last renewal
 	cancel  context.CancelCauseFunc
 	lost    bool
 }
 
 // PilotInit implements riverpilot.Pilot.
 func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.PilotInitParams) {
-	p.asked = true
+	p.installed = true
 	p.StandardPilot.PilotInit(archetype, params)
 }
 
@@ -86,16 +86,16 @@ func (p *pilot) JobGetAvailable(
 	}
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	begin := time.Now()
+	start := time.Now()
 	rows, err := p.pool.Query(ctx, p.sql.fetch, params.Queue, p.kinds, p.ids(), params.MaxToLock,
-		maxClients, p.client, diedText)
+		maxClients, p.client, crashedText)
 	if err != nil {
 		return nil, err
 	}
 	taken, err := pgx.CollectRows(rows,
-		func(row pgx.CollectableRow) (*claim, error) { return p.take(row, begin) })
+		func(row pgx.CollectableRow) (*claim, error) { return p.take(row, start) })
 	if err != nil {
-		return nil, err // nobody renews what was taken, so that others get it
+		return nil, err // the jobs are not renewed, so other clients take them over
 	}
 	result.Jobs = make([]*rivertype.JobRow, len(taken))
 	p.mu.Lock()
@@ -107,7 +107,7 @@ func (p *pilot) JobGetAvailable(
 	return result, nil
 }
 
-// take turns a row into a claim.
+// take converts a row into a claim.
 func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	r := &rivertype.JobRow{
 		Kind: jobKind, Queue: Queue, State: rivertype.JobStateRunning, AttemptedAt: &at,
@@ -127,8 +127,7 @@ func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	return c, complete(&c.Job, args, r.Metadata)
 }
 
-// JobSetStateIfRunningMany implements riverpilot.Pilot. A failure is tried again by
-// River.
+// JobSetStateIfRunningMany implements riverpilot.Pilot. River retries it after an error.
 func (p *pilot) JobSetStateIfRunningMany(
 	ctx context.Context, _ riverdriver.Executor, params *riverdriver.JobSetStateIfRunningManyParams,
 ) (jobs []*rivertype.JobRow, err error) {
@@ -154,13 +153,13 @@ func (p *pilot) JobSetStateIfRunningMany(
 	return jobs, nil
 }
 
-// owned locks those of the jobs that are still ours, and says how far the server's clock
-// is ahead of ours, or a little more.
+// owned locks the jobs that this client still has. It returns how far the server's clock
+// is ahead, plus the latency.
 func (p *pilot) owned(
 	ctx context.Context, tx pgx.Tx, ids []int64,
 ) (map[int64]bool, time.Duration, error) {
 	claimed, attempts := p.claimed(ids)
-	begin := time.Now()
+	start := time.Now()
 	var now time.Time
 	if err := tx.QueryRow(ctx, p.sql.owned, claimed, attempts, p.client).Scan(&claimed,
 		&now); err != nil {
@@ -170,10 +169,10 @@ func (p *pilot) owned(
 	for _, id := range claimed {
 		owned[id] = true
 	}
-	return owned, now.Sub(begin), nil
+	return owned, now.Sub(start), nil
 }
 
-// only returns the parameters of some jobs, with times of the server's clock.
+// only returns the parameters of the jobs in ids, with times of the server's clock.
 func only(
 	p *riverdriver.JobSetStateIfRunningManyParams, ids map[int64]bool, shift time.Duration,
 ) *riverdriver.JobSetStateIfRunningManyParams {
@@ -201,7 +200,7 @@ func shifted(t *time.Time, by time.Duration) *time.Time {
 	return &later
 }
 
-// ids are those of River for the claims.
+// ids returns River's IDs of the claims.
 func (p *pilot) ids() []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,7 +211,7 @@ func (p *pilot) ids() []int64 {
 	return ids
 }
 
-// claimed returns those of the jobs that are claimed, with the attempts.
+// claimed returns the IDs with a claim, and their attempts.
 func (p *pilot) claimed(of []int64) (ids []int64, attempts []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,8 +224,8 @@ func (p *pilot) claimed(of []int64) (ids []int64, attempts []int32) {
 	return ids, attempts
 }
 
-// begin returns the attempt of a claim. cancel ends its context once it is lost.
-func (p *pilot) begin(id int64, cancel context.CancelCauseFunc) (driver.Attempt, bool) {
+// start returns the attempt of a claim. cancel is called when the claim is lost.
+func (p *pilot) start(id int64, cancel context.CancelCauseFunc) (driver.Attempt, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.claims[id]
@@ -237,7 +236,7 @@ func (p *pilot) begin(id int64, cancel context.CancelCauseFunc) (driver.Attempt,
 	return c.Attempt, true
 }
 
-// lose ends the attempt of a claim. The caller holds the lock.
+// lose cancels the attempt of a claim. The caller holds the lock.
 func (c *claim) lose() {
 	if c.lost {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// stateOf is the state for one of River's.
+// stateOf maps River's states.
 func stateOf(river string) driver.State {
 	switch river {
 	case "running":
@@ -54,7 +54,7 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	}
 	in, ok := states[q.State]
 	if !ok {
-		return nil, fmt.Errorf("river: list: %q is no state", q.State)
+		return nil, fmt.Errorf("river: list: invalid state %q", q.State)
 	}
 	query, args := e.sql.list+" AND state IN ("+in+")", []any{}
 	if q.Kind != "" {
@@ -74,7 +74,7 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	return records, nil
 }
 
-// Replay implements driver.Engine. The errors of earlier attempts stay with the job.
+// Replay implements driver.Engine. River keeps the errors of earlier attempts.
 func (e *engine) Replay(ctx context.Context, id string) error {
 	return e.change(ctx, "replay", id, func(db *gorm.DB, key string) (n int64, err error) {
 		err = db.Raw(e.sql.replay, key).Row().Scan(new(any), &n)
@@ -90,7 +90,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// change does something with a job that is in a state for that.
+// change modifies a job, if its state allows it.
 func (e *engine) change(
 	ctx context.Context, what, id string, do func(db *gorm.DB, key string) (int64, error),
 ) error {
@@ -116,10 +116,10 @@ func (e *engine) change(
 	case len(records) == 0:
 		return fmt.Errorf("river: %s: %w", what, driver.ErrNotFound)
 	}
-	return fmt.Errorf("river: %s: %w: it is %s", what, driver.ErrState, records[0].State)
+	return fmt.Errorf("river: %s: %w: state is %s", what, driver.ErrState, records[0].State)
 }
 
-// parse returns the key for an id. There is no job with an id that is no UUID.
+// parse returns the key of an ID. It returns ErrNotFound if id is not a UUID.
 func parse(ctx context.Context, what, id string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("river: %s: %w", what, err)
@@ -136,7 +136,7 @@ func read(query *gorm.DB) ([]driver.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // the error is that of Err
+	defer func() { _ = rows.Close() }() // Err returns the error
 	var records []driver.Record
 	for rows.Next() {
 		r, err := scan(rows)
@@ -161,15 +161,15 @@ func scan(rows *sql.Rows) (r driver.Record, err error) {
 	return r, complete(&r.Job, args, data)
 }
 
-// complete fills in what of a job is not as its columns are.
+// complete sets the fields that have no column of their own.
 func complete(j *driver.Job, args, data []byte) error {
 	id, err := uuid.Parse(j.ID)
 	if err != nil {
-		return fmt.Errorf("a unique key of the queue is no UUID: %w", err)
+		return fmt.Errorf("the unique key is not a UUID: %w", err)
 	}
 	var m metadata
 	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("the metadata of the job %s: %w", id, err)
+		return fmt.Errorf("metadata of job %s: %w", id, err)
 	}
 	j.ID, j.Args, j.Meta = id.String(), givenArgs(args), m.Meta
 	return nil

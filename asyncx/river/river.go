@@ -1,15 +1,14 @@
-// Package river keeps durable jobs with River on PostgreSQL.
+// Package river stores durable jobs with River on PostgreSQL.
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(river.Open())}}
 //
-// Jobs are rows of River's table river_job, in its queue "plinth", so that River's own
-// command line and web interface show them. They are stored in the application's
-// transaction. A worker takes them with River's client, on connections of its own.
+// Jobs are rows of River's table river_job in the queue "plinth", so River's command line
+// and web interface show them. Enqueue joins the application's transaction. A worker runs
+// jobs with River's client, on its own connections.
 //
-// River gives a job to another worker after a fixed time, whoever holds it. This package
-// does not leave that to River: a worker says every few seconds that it is alive, and
-// what it does not say so of is given to others: see WithTakeOver. Every time is one of
-// the server's clock.
+// River reassigns a job after a fixed time, even if its worker is running. This package
+// replaces that: a worker renews its claims every few seconds, and others take over jobs
+// without renewal: see WithTakeOver. All times use the server's clock.
 package river
 
 import (
@@ -29,68 +28,66 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// Queue is the name of River's queue that holds the jobs. River's clients that work on
-// other queues leave them alone.
+// Queue is the name of the River queue with the jobs. River clients of other queues
+// ignore them.
 const Queue = "plinth"
 
-// The bounds of WithTakeOver.
+// Limits of WithTakeOver.
 const (
 	defaultTakeOver = 30 * time.Second
 	minTakeOver     = 3 * time.Second
 	maxTakeOver     = time.Hour
 )
 
-// maxConns is how many connections a worker opens at most, beside those of the database's
-// pool.
+// maxConns is the maximum number of connections that a worker opens in addition to the
+// database's pool.
 const maxConns = 8
 
-// ErrNotPostgres reports a database that River does not work on.
+// ErrNotPostgres reports a database that River does not support.
 var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
-// ErrTaken is the cause of an attempt's context that ended because the job is no longer
-// this worker's: another one may have it, or people have cancelled it in River. What
-// becomes of the attempt does not count then.
+// ErrTaken is the cause of a canceled attempt whose job was taken over by another worker
+// or cancelled in River. The outcome of the attempt is ignored.
 var ErrTaken = errors.New("river: the job is no longer this worker's")
 
 // Option configures the engine.
 type Option func(*config)
 
 type config struct {
-	takeOver  time.Duration
-	retention time.Duration
-	schema    string
-	asIs      bool // the tables are somebody else's business
-	db        *gorm.DB
-	faults    []error
+	takeOver    time.Duration
+	retention   time.Duration
+	schema      string
+	noMigration bool // WithoutMigration
+	db          *gorm.DB
+	faults      []error
 }
 
-// WithTakeOver says how long after the death of its worker a job is given to another one,
-// at most: 3 s to 1 h. The default is 30 s. A worker writes to the database six times in
-// that time while it has jobs. Give all replicas the same.
+// WithTakeOver sets the maximum time between the crash of a worker and the takeover of
+// its jobs: 3 s to 1 h. The default is 30 s. A worker with jobs writes to the database
+// six times in this period. Use the same value for all replicas.
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.fault("WithTakeOver: %s is not in %s to %s", d, minTakeOver, maxTakeOver)
+			c.fault("WithTakeOver: %s is not between %s and %s", d, minTakeOver, maxTakeOver)
 		}
 		c.takeOver = d
 	}
 }
 
-// WithRetention says how long jobs that are done are kept, for people to look at, at
-// least a second. The default is 24 h. Dead jobs are kept until they are replayed or
-// deleted.
+// WithRetention sets how long completed jobs are kept, at least 1 s. The default is 24 h.
+// Dead jobs are kept until they are replayed or deleted.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
-			c.fault("WithRetention: %s is less than a second", d)
+			c.fault("WithRetention: %s is less than 1s", d)
 		}
 		c.retention = d
 	}
 }
 
-// WithSchema names the schema of River's tables: up to 46 letters, digits and
-// underscores. It is created where it is missing. The default is the first one in the
-// search path of the database's user.
+// WithSchema sets the schema of River's tables: up to 46 letters, digits and underscores.
+// Open creates it if it does not exist. The default is the first schema of the user's
+// search path.
 func WithSchema(name string) Option {
 	return func(c *config) {
 		if !validSchema.MatchString(name) {
@@ -101,13 +98,13 @@ func WithSchema(name string) Option {
 	}
 }
 
-// WithoutMigration leaves River's tables to others, such as `river migrate-up`. Open
-// fails where they are missing or old.
-func WithoutMigration() Option { return func(c *config) { c.asIs = true } }
+// WithoutMigration disables the migration of River's tables, for example if `river
+// migrate-up` manages them. Open fails if they are missing or outdated.
+func WithoutMigration() Option { return func(c *config) { c.noMigration = true } }
 
-// WithDB gives the database, instead of the application's. xdb.Open has opened it, and
-// the caller closes it. A job is part of a transaction of this database only; one that is
-// stored within a transaction of another database is refused.
+// WithDB sets the database instead of the application's. The caller opens it with
+// xdb.Open and closes it. Jobs join transactions of this database only; Enqueue in a
+// transaction of another database fails.
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
@@ -117,16 +114,15 @@ func WithDB(db *gorm.DB) Option {
 	}
 }
 
-// fault notes a problem of the options.
+// fault records an invalid option.
 func (c *config) fault(format string, args ...any) {
 	c.faults = append(c.faults,
 		fmt.Errorf("river: %w: %s", job.ErrOption, fmt.Sprintf(format, args...)))
 }
 
-// Open returns what opens the engine on the application's PostgreSQL database, for
-// job.Init. It brings River's tables up to date, one replica at a time, and needs the
-// right to do so only where they are not. The error is ErrNotPostgres where the database
-// is another one.
+// Open returns an opener for job.Init. The opener uses the application's PostgreSQL
+// database. It migrates River's tables if necessary, one replica at a time; only then it
+// needs the privilege. It returns ErrNotPostgres for another database.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver, retention: 24 * time.Hour}
@@ -144,7 +140,7 @@ func Open(options ...Option) job.Opener {
 			return nil, fmt.Errorf("river: %w", err)
 		}
 		if name := c.db.Name(); name != "postgres" {
-			return nil, fmt.Errorf("river: %w but %s: use outbox.Open, which works there",
+			return nil, fmt.Errorf("river: %w but %s: use outbox.Open",
 				ErrNotPostgres, name)
 		}
 		return newEngine(ctx, c)
@@ -154,7 +150,7 @@ func Open(options ...Option) job.Opener {
 // engine implements driver.Engine.
 type engine struct {
 	config
-	db     *gorm.DB // silent: what fails is returned
+	db     *gorm.DB // logs nothing
 	sql    statements
 	closed atomic.Bool
 }
@@ -186,7 +182,7 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// open returns the error of a call after Close.
+// open returns an error after Close.
 func (e *engine) open() error {
 	if e.closed.Load() {
 		return fmt.Errorf("river: %w", driver.ErrClosed)
@@ -194,7 +190,7 @@ func (e *engine) open() error {
 	return nil
 }
 
-// handle returns the transaction that ctx is in, or else the database.
+// handle returns the transaction of ctx, or else the database.
 func (e *engine) handle(ctx context.Context) (*gorm.DB, error) {
 	if err := e.open(); err != nil {
 		return nil, err

@@ -7,9 +7,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// TestJobs runs the definition of engines. Each replica reaches the server through a
-// network of its own.
-func TestJobs(t *testing.T) {
+// TestEngine runs the conformance suite. Each replica connects through its own network.
+func TestEngine(t *testing.T) {
 	server, all := find(t)
 	jobtest.Run(t, jobtest.Harness{
 		Open: func(tb testing.TB) jobtest.Store {

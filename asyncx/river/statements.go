@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// The states of River, in terms of ours.
+// states maps states to River's states.
 var states = map[driver.State]string{
 	driver.Waiting: "'available', 'scheduled', 'retryable', 'pending'",
 	driver.Running: "'running'",
@@ -16,36 +16,36 @@ var states = map[driver.State]string{
 	driver.Done:    "'completed'",
 }
 
-// statements are those that go beside River's own, with the names of one schema. The id
-// of a job is River's unique key of it: an index of 16 bytes finds it, keeps their order,
-// and refuses a second one.
+// statements are the SQL statements of this package for one schema. The job ID is River's
+// unique key: its index of 16 bytes finds and orders jobs, and rejects duplicates.
 type statements struct {
-	schema string // of the functions and channels; "" is the first one of the search path
+	schema string // of the functions and channels; "" is the first schema of the search path
 
 	insert, get, list, replay, remove string // for gorm
 	fetch, owned, renew, rescue       string // for pgx
 }
 
 const (
-	// record are the columns of a record.
+	// record selects the columns of a record.
 	record = "encode(unique_key, 'hex'), kind, args, priority, max_attempts, metadata, state::text, attempt, created_at, " +
 		"CASE WHEN state IN (" + "{waiting}" +
 		") THEN scheduled_at ELSE coalesce(attempted_at, scheduled_at) END, " +
 		"coalesce(errors[array_upper(errors, 1)] ->> 'error', '')"
 
-	// keyed lets the index of unique keys serve: it is a partial one.
+	// keyed contains the conditions of the partial index of unique keys.
 	keyed = "unique_key IS NOT NULL AND unique_states IS NOT NULL AND {schema}river_job_state_in_bitmask(unique_states, state) " +
 		"AND queue = '" + Queue + "' AND octet_length(unique_key) = 16"
 
-	// mine is that a claim holds: the job runs, in that attempt, at that client.
+	// mine checks that the claim is valid: the job is running, in this attempt, on this
+	// client.
 	mine = "j.state = 'running' AND j.attempt = w.attempt AND j.attempted_by[array_upper(j.attempted_by, 1)] = $3"
 
-	// notify tells River's clients of jobs, once the transaction has committed.
+	// notify notifies River's clients when the transaction commits.
 	notify = "SELECT pg_notify(concat(coalesce(nullif('{name}', ''), current_schema()), '.river_insert'), '{\"queue\": \"" + Queue + "\"}')"
 )
 
-// insertRows is the INSERT of jobs that come as one JSON text. River lets its leader wake
-// the jobs that wait for longer than 5 s; what waits for less is found by its time.
+// insertRows inserts jobs from a JSON array. River's leader schedules jobs with a delay
+// above 5 s; fetchJobs checks the time of the others.
 const insertRows = `INSERT INTO {schema}river_job
 	(unique_key, unique_states, kind, args, priority, max_attempts, metadata, queue, state, created_at, scheduled_at)
 SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.priority, n.max_attempts, n.metadata, '` + Queue + `',
@@ -53,9 +53,9 @@ SELECT decode(n.id, 'hex'), B'11111111', n.kind, coalesce(n.args, 'null'), n.pri
 	statement_timestamp(), statement_timestamp() + n.delay * interval '1 microsecond'
 FROM json_to_recordset(?::json) AS n(id text, kind text, args jsonb, priority smallint, max_attempts smallint, metadata jsonb, delay bigint)`
 
-// fetchJobs is River's own, for some kinds only and not for jobs that this client is
-// still at. It tells too whether the worker of the last attempt died: then the job waits
-// since it was rescued, and was not put back meanwhile.
+// fetchJobs is River's query, limited to some kinds and without jobs that this client is
+// still running. It also reports whether the previous worker crashed: then scheduled_at
+// is still the time of the rescue.
 const fetchJobs = `WITH found AS (
 	SELECT id FROM {schema}river_job
 	WHERE state = 'available' AND queue = $1 AND scheduled_at <= now() AND kind = ANY($2) AND id <> ALL($3)
@@ -70,21 +70,21 @@ RETURNING j.id, encode(j.unique_key, 'hex'), j.kind, j.args, j.priority, j.max_a
 	coalesce(CASE WHEN j.errors[array_upper(j.errors, 1)] ->> 'error' = $7
 		THEN (j.errors[array_upper(j.errors, 1)] ->> 'at')::timestamptz = j.scheduled_at END, false)`
 
-// ownedJobs locks those of some jobs that are still this client's, and tells the time.
+// ownedJobs locks the jobs that this client still has, and returns the server's time.
 const ownedJobs = `SELECT coalesce(array_agg(o.id), '{}'), clock_timestamp() FROM (
 	SELECT j.id FROM {schema}river_job j JOIN unnest($1::bigint[], $2::int[]) AS w(id, attempt) ON j.id = w.id
 	WHERE ` + mine + ` ORDER BY j.id FOR UPDATE OF j
 ) o`
 
-// renewJobs says that this client is at its jobs.
+// renewJobs renews the claims of this client.
 const renewJobs = `WITH o AS (
 	SELECT j.id FROM {schema}river_job j JOIN unnest($1::bigint[], $2::int[]) AS w(id, attempt) ON j.id = w.id
 	WHERE ` + mine + ` ORDER BY j.id FOR UPDATE OF j
 )
 UPDATE {schema}river_job j SET attempted_at = clock_timestamp() FROM o WHERE j.id = o.id RETURNING j.id`
 
-// rescueJobs lets jobs wait whose client has said nothing for too long; one that was
-// cancelled from outside is dead.
+// rescueJobs returns jobs of crashed clients to the queue. A job that was cancelled in
+// River becomes dead.
 const rescueJobs = `WITH o AS (
 	SELECT id FROM {schema}river_job
 	WHERE state = 'running' AND queue = $1 AND attempted_at < clock_timestamp() - $2::bigint * interval '1 microsecond'

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// riverClient is River's own, such as its web interface has.
+// riverClient returns a client of River, like the web interface uses.
 func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Client[pgx.Tx] {
 	t.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
@@ -32,8 +32,8 @@ func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Cli
 	return client
 }
 
-// running takes a job with the outcomes, and returns what tells of its attempts and what
-// stops the work.
+// running runs a job with the outcomes. It returns a channel of its attempts, and a
+// function that stops the worker.
 func running(t *testing.T, engine driver.Engine, ctx context.Context,
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome,
 ) { //nolint:revive // context-as-argument: the engine's
@@ -47,7 +47,7 @@ func running(t *testing.T, engine driver.Engine, ctx context.Context,
 	})
 }
 
-// await waits for a job to be in a state.
+// await waits until a job is in the state.
 func await(t *testing.T, engine driver.Engine, ctx context.Context, id string,
 	state driver.State,
 ) driver.Record { //nolint:revive // context-as-argument: the engine's
@@ -67,86 +67,90 @@ func await(t *testing.T, engine driver.Engine, ctx context.Context, id string,
 	}
 }
 
-func TestRiversOwnToolsSeeTheJobs(t *testing.T) {
+func TestEngine_RiverTools(t *testing.T) {
 	t.Parallel()
-	_, c := find(t)
-	c = newDatabase(t, c)
-	engine, ctx := replica(t, c, river.WithSchema("jobs"))
-	jobs, _ := newJobs(quickKind, 1)
-	jobs[0].Args, jobs[0].MaxAttempts = []byte(`{"user_id": 7}`), 2
-	must(t, engine.Insert(ctx, jobs))
-	client := riverClient(t, c, "jobs")
-	list, err := client.JobList(ctx,
-		riverqueue.NewJobListParams().Kinds(quickKind).Queues(river.Queue))
-	must(t, err)
-	if len(list.Jobs) != 1 {
-		t.Fatalf("River lists %d jobs, want 1", len(list.Jobs))
-	}
-	row := list.Jobs[0]
-	if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 ||
-		!strings.Contains(string(row.Metadata), jobs[0].ID) {
-		t.Errorf("River shows the arguments %s, %d attempts, the metadata %s",
-			row.EncodedArgs, row.MaxAttempts, row.Metadata)
-	}
 
-	numbers := make(chan int, 10)
-	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
-		numbers <- a.Number
-		if a.Number < a.MaxAttempts {
-			return driver.Outcome{Action: driver.Retry, Error: "no"}
+	t.Run("shows jobs in River's client", func(t *testing.T) {
+		t.Parallel()
+		_, c := find(t)
+		c = newDatabase(t, c)
+		engine, ctx := replica(t, c, river.WithSchema("jobs"))
+		jobs, _ := newJobs(quickKind, 1)
+		jobs[0].Args, jobs[0].MaxAttempts = []byte(`{"user_id": 7}`), 2
+		must(t, engine.Insert(ctx, jobs))
+		client := riverClient(t, c, "jobs")
+		list, err := client.JobList(ctx,
+			riverqueue.NewJobListParams().Kinds(quickKind).Queues(river.Queue))
+		must(t, err)
+		if len(list.Jobs) != 1 {
+			t.Fatalf("River lists %d jobs, want 1", len(list.Jobs))
 		}
-		return driver.Outcome{Action: driver.Discard, Error: "no"}
+		row := list.Jobs[0]
+		if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 ||
+			!strings.Contains(string(row.Metadata), jobs[0].ID) {
+			t.Errorf("River shows arguments %s, %d attempts, metadata %s",
+				row.EncodedArgs, row.MaxAttempts, row.Metadata)
+		}
+
+		numbers := make(chan int, 10)
+		running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+			numbers <- a.Number
+			if a.Number < a.MaxAttempts {
+				return driver.Outcome{Action: driver.Retry, Error: "no"}
+			}
+			return driver.Outcome{Action: driver.Discard, Error: "no"}
+		})
+		await(t, engine, ctx, jobs[0].ID, driver.Dead)
+		_, err = client.JobRetry(ctx, row.ID)
+		must(t, err)
+		for want := range 3 {
+			if got := <-numbers; got != want+1 {
+				t.Errorf("attempt %d, want %d", got, want+1)
+			}
+		}
+		if r := await(t, engine, ctx, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
+			t.Errorf("after River's retry of a dead job: %d attempts, want 3",
+				r.MaxAttempts)
+		}
 	})
-	await(t, engine, ctx, jobs[0].ID, driver.Dead)
-	_, err = client.JobRetry(ctx, row.ID)
-	must(t, err)
-	for want := range 3 {
-		if got := <-numbers; got != want+1 {
-			t.Errorf("attempt %d, want %d", got, want+1)
+
+	t.Run("makes a cancelled job dead", func(t *testing.T) {
+		t.Parallel()
+		_, c := find(t)
+		c = newDatabase(t, c)
+		engine, ctx := replica(t, c)
+		jobs, _ := newJobs(quickKind, 1)
+		must(t, engine.Insert(ctx, jobs))
+		started, causes := make(chan int, 10), make(chan error, 10)
+		running(t, engine, ctx, func(ctx context.Context, a driver.Attempt) driver.Outcome {
+			if started <- a.Number; len(causes) > 0 {
+				return driver.Outcome{}
+			}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return driver.Outcome{Action: driver.Retry, Error: "it has ended"}
+		})
+		<-started
+		client := riverClient(t, c, "")
+		list, err := client.JobList(ctx,
+			riverqueue.NewJobListParams().States(rivertype.JobStateRunning))
+		must(t, err)
+		_, err = client.JobCancel(ctx, list.Jobs[0].ID)
+		must(t, err)
+		await(t, engine, ctx, jobs[0].ID, driver.Dead)
+		if len(causes) != 1 || !errors.Is(<-causes, river.ErrTaken) {
+			t.Errorf("the context of the attempt was not canceled with %v", river.ErrTaken)
 		}
-	}
-	if r := await(t, engine, ctx, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
-		t.Errorf("after River's retry of a dead job it has %d attempts, want one more, 3",
-			r.MaxAttempts)
-	}
+		causes <- nil
+		must(t, engine.Replay(ctx, jobs[0].ID))
+		if n := <-started; n != 1 {
+			t.Errorf("attempt %d after the replay, want 1", n)
+		}
+		await(t, engine, ctx, jobs[0].ID, driver.Done)
+	})
 }
 
-func TestAJobThatPeopleCancelInRiverIsDeadAndCanBeReplayed(t *testing.T) {
-	t.Parallel()
-	_, c := find(t)
-	c = newDatabase(t, c)
-	engine, ctx := replica(t, c)
-	jobs, _ := newJobs(quickKind, 1)
-	must(t, engine.Insert(ctx, jobs))
-	began, causes := make(chan int, 10), make(chan error, 10)
-	running(t, engine, ctx, func(ctx context.Context, a driver.Attempt) driver.Outcome {
-		if began <- a.Number; len(causes) > 0 {
-			return driver.Outcome{}
-		}
-		<-ctx.Done()
-		causes <- context.Cause(ctx)
-		return driver.Outcome{Action: driver.Retry, Error: "it has ended"}
-	})
-	<-began
-	client := riverClient(t, c, "")
-	list, err := client.JobList(ctx,
-		riverqueue.NewJobListParams().States(rivertype.JobStateRunning))
-	must(t, err)
-	_, err = client.JobCancel(ctx, list.Jobs[0].ID)
-	must(t, err)
-	await(t, engine, ctx, jobs[0].ID, driver.Dead)
-	if len(causes) != 1 || !errors.Is(<-causes, river.ErrTaken) {
-		t.Errorf("the context of the attempt did not end with %v", river.ErrTaken)
-	}
-	causes <- nil
-	must(t, engine.Replay(ctx, jobs[0].ID))
-	if n := <-began; n != 1 {
-		t.Errorf("attempt %d after the replay, want 1", n)
-	}
-	await(t, engine, ctx, jobs[0].ID, driver.Done)
-}
-
-func TestAJobIsFoundByAnIndex(t *testing.T) {
+func TestEngine_Get(t *testing.T) {
 	t.Parallel()
 	_, c := find(t)
 	c = newDatabase(t, c)
@@ -159,11 +163,11 @@ func TestAJobIsFoundByAnIndex(t *testing.T) {
 		1)
 	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan,
 		"river_job_unique_idx") {
-		t.Errorf("the plan of a lookup is %s", plan)
+		t.Errorf("plan of the lookup = %s", plan)
 	}
 }
 
-func TestAWorkerOpensAFewConnectionsOfItsOwnWhileItWorks(t *testing.T) {
+func TestEngine_Connections(t *testing.T) {
 	t.Parallel()
 	_, c := find(t)
 	c = newDatabase(t, c)
@@ -192,7 +196,7 @@ func TestAWorkerOpensAFewConnectionsOfItsOwnWhileItWorks(t *testing.T) {
 		}
 	}
 	if more := most - before; more < 1 || more > 8 {
-		t.Errorf("the worker opened %d connections at %d jobs, want 1 to 8", more, len(left))
+		t.Errorf("the worker opened %d connections for %d jobs, want 1 to 8", more, len(left))
 	}
 	t.Logf("%d connections before, at most %d while working", before, most)
 	late := time.After(5 * time.Second)
@@ -200,12 +204,12 @@ func TestAWorkerOpensAFewConnectionsOfItsOwnWhileItWorks(t *testing.T) {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-late:
-			t.Fatalf("%d connections are left, there were %d", connections(), before)
+			t.Fatalf("%d connections after shutdown, want %d", connections(), before)
 		}
 	}
 }
 
-func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
+func TestEngine_LongDelay(t *testing.T) {
 	t.Parallel()
 	engine, ctx := fresh(t)
 	jobs, _ := newJobs(quickKind, 1)
@@ -223,7 +227,7 @@ func TestALongDelayIsAtMostFiveSecondsLate(t *testing.T) {
 	}
 }
 
-func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
+func TestWithRetention(t *testing.T) {
 	t.Parallel()
 	engine, ctx := fresh(t, river.WithRetention(time.Second))
 	jobs, _ := newJobs(quickKind, 2)
@@ -244,7 +248,7 @@ func TestWhatIsDoneIsForgottenAfterTheRetention(t *testing.T) {
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-late:
-			t.Fatal("the job is still there")
+			t.Fatal("the job still exists")
 		}
 	}
 	await(t, engine, ctx, jobs[1].ID, driver.Dead)

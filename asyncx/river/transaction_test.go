@@ -22,7 +22,7 @@ type welcomeArgs struct{ Name string }
 
 var welcome = job.NewKind[welcomeArgs]("user.welcome")
 
-// signUp stores a user and a job for her.
+// signUp stores a user and a job.
 func signUp(ctx context.Context, name string) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := xdb.MustGetDB(ctx).Create(&user{Name: name}).Error; err != nil {
@@ -33,65 +33,67 @@ func signUp(ctx context.Context, name string) error {
 	})
 }
 
-func TestAJobIsStoredWithTheRowThatItBelongsTo(t *testing.T) {
-	engine, ctx := fresh(t)
-	must(t, xdb.MustGetDB(ctx).AutoMigrate(&user{}))
-	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
-	undo := errors.New("undo")
+func TestEngine_Insert(t *testing.T) {
+	t.Run("joins the transaction of its context", func(t *testing.T) {
+		engine, ctx := fresh(t)
+		must(t, xdb.MustGetDB(ctx).AutoMigrate(&user{}))
+		ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
+		undo := errors.New("undo")
 
-	must(t, signUp(ctx, "committed"))
-	err := xdb.Transaction(ctx, func(ctx context.Context) error {
-		return errors.Join(signUp(ctx, "rolled back"), undo)
-	})
-	if !errors.Is(err, undo) {
-		t.Fatal(err)
-	}
-	must(t, xdb.Transaction(ctx, func(ctx context.Context) error {
+		must(t, signUp(ctx, "committed"))
 		err := xdb.Transaction(ctx, func(ctx context.Context) error {
-			return errors.Join(signUp(ctx, "savepoint rolled back"), undo)
+			return errors.Join(signUp(ctx, "rolled back"), undo)
 		})
 		if !errors.Is(err, undo) {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		return signUp(ctx, "after the savepoint")
-	}))
-
-	var rows []string
-	must(t, xdb.MustGetDB(ctx).Model(&user{}).Order("id").Pluck("name", &rows).Error)
-	want := []string{"committed", "after the savepoint"}
-	got := make(chan string, 10)
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	must(t, job.Work(ctx, job.WithConcurrency(1),
-		job.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
-			if got <- args.Name; len(got) == len(want) {
-				cancel()
+		must(t, xdb.Transaction(ctx, func(ctx context.Context) error {
+			err := xdb.Transaction(ctx, func(ctx context.Context) error {
+				return errors.Join(signUp(ctx, "savepoint rolled back"), undo)
+			})
+			if !errors.Is(err, undo) {
+				t.Error(err)
 			}
-			return nil
-		}))))
-	for i, name := range want {
-		if rows[i] != name || <-got != name || len(rows) != len(want) {
-			t.Errorf("the users are %v, want %v, and a job for each", rows, want)
-		}
-	}
-	waiting, err := engine.List(context.WithoutCancel(ctx),
-		driver.Query{State: driver.Waiting, Limit: 10})
-	if err != nil || len(waiting) != 0 {
-		t.Errorf("%d jobs wait, error %v; want none", len(waiting), err)
-	}
-}
+			return signUp(ctx, "after the savepoint")
+		}))
 
-func TestAJobInATransactionOfAnotherDatabaseIsRefused(t *testing.T) {
-	_, c := find(t)
-	_, db := application(t, newDatabase(t, c))
-	engine, err := river.Open(river.WithDB(db))(t.Context())
-	must(t, err)
-	other, _ := application(t, c)
-	err = xdb.Transaction(other, func(ctx context.Context) error {
-		jobs, _ := newJobs(quickKind, 1)
-		return engine.Insert(ctx, jobs)
+		var rows []string
+		must(t, xdb.MustGetDB(ctx).Model(&user{}).Order("id").Pluck("name", &rows).Error)
+		want := []string{"committed", "after the savepoint"}
+		got := make(chan string, 10)
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		must(t, job.Work(ctx, job.WithConcurrency(1),
+			job.WithHandlers(welcome.Handle(func(_ context.Context, args welcomeArgs) error {
+				if got <- args.Name; len(got) == len(want) {
+					cancel()
+				}
+				return nil
+			}))))
+		for i, name := range want {
+			if rows[i] != name || <-got != name || len(rows) != len(want) {
+				t.Errorf("users = %v, want %v with 1 job each", rows, want)
+			}
+		}
+		waiting, err := engine.List(context.WithoutCancel(ctx),
+			driver.Query{State: driver.Waiting, Limit: 10})
+		if err != nil || len(waiting) != 0 {
+			t.Errorf("%d waiting jobs, %v; want 0", len(waiting), err)
+		}
 	})
-	if !errors.Is(err, job.ErrTransaction) {
-		t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
-	}
+
+	t.Run("rejects a transaction of another database", func(t *testing.T) {
+		_, c := find(t)
+		_, db := application(t, newDatabase(t, c))
+		engine, err := river.Open(river.WithDB(db))(t.Context())
+		must(t, err)
+		other, _ := application(t, c)
+		err = xdb.Transaction(other, func(ctx context.Context) error {
+			jobs, _ := newJobs(quickKind, 1)
+			return engine.Insert(ctx, jobs)
+		})
+		if !errors.Is(err, job.ErrTransaction) {
+			t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
+		}
+	})
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// workOn takes jobs with a poll interval until the test ends, and returns when attempts
-// began.
+// workOn runs jobs until the end of the test, and returns a channel of started attempts.
 func workOn(t *testing.T, engine driver.Engine, ctx context.Context,
 	poll time.Duration,
 ) <-chan driver.Attempt { //nolint:revive // context-as-argument: the engine's
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	began, ended := make(chan driver.Attempt, 100), make(chan error, 1)
+	started, ended := make(chan driver.Attempt, 100), make(chan error, 1)
 	w := work(func(_ context.Context, a driver.Attempt) driver.Outcome {
-		if began <- a; a.Number == 1 && a.MaxAttempts == 1 {
+		if started <- a; a.Number == 1 && a.MaxAttempts == 1 {
 			return driver.Outcome{Action: driver.Discard, Error: "no"}
 		}
 		return driver.Outcome{}
@@ -30,76 +29,80 @@ func workOn(t *testing.T, engine driver.Engine, ctx context.Context,
 		cancel()
 		must(t, <-ended)
 	})
-	return began
+	return started
 }
 
 // within waits for an attempt.
-func within(t *testing.T, began <-chan driver.Attempt, d time.Duration, id string) {
+func within(t *testing.T, started <-chan driver.Attempt, d time.Duration, id string) {
 	t.Helper()
 	select {
-	case a := <-began:
+	case a := <-started:
 		if a.ID != id {
-			t.Fatalf("the job %s runs, want %s", a.ID, id)
+			t.Fatalf("job %s runs, want %s", a.ID, id)
 		}
 	case <-time.After(d):
-		t.Fatalf("no job runs within %s", d)
+		t.Fatalf("no job started within %s", d)
 	}
 }
 
-func TestAJobWakesTheWorkersOfOtherProcesses(t *testing.T) {
+func TestEngine_Work(t *testing.T) {
 	t.Parallel()
-	_, c := find(t)
-	c = newDatabase(t, c)
-	worker, ctx := replica(t, c, river.WithSchema("jobs"))
-	sender, senderCtx := replica(t, c, river.WithSchema("jobs"))
-	// so that whatever runs was woken, however long that takes on a busy machine
-	began := workOn(t, worker, ctx, time.Hour)
-	for range 3 {
+
+	t.Run("wakes workers of other processes", func(t *testing.T) {
+		t.Parallel()
+		_, c := find(t)
+		c = newDatabase(t, c)
+		worker, ctx := replica(t, c, river.WithSchema("jobs"))
+		sender, senderCtx := replica(t, c, river.WithSchema("jobs"))
+		// so that only a notification can start the job in time
+		started := workOn(t, worker, ctx, time.Hour)
+		for range 3 {
+			jobs, ids := newJobs(quickKind, 1)
+			jobs[0].MaxAttempts = 1
+			must(t, sender.Insert(senderCtx, jobs))
+			within(t, started, 30*time.Second, ids[0])
+			await(t, sender, senderCtx, ids[0], driver.Dead)
+			must(t, sender.Replay(senderCtx, ids[0]))
+			within(t, started, 30*time.Second, ids[0])
+		}
+	})
+
+	t.Run("schedules long delays after the leader's crash", func(t *testing.T) {
+		t.Parallel()
+		_, c := find(t)
+		c = newDatabase(t, c)
+		network := dbtest.CutOff(t, c)
+		first, firstCtx := replica(t, network.Config)
+		second, ctx := replica(t, c)
+		conn := admin(t, c)
+		leads := workOn(t, first, firstCtx, time.Second)
 		jobs, ids := newJobs(quickKind, 1)
 		jobs[0].MaxAttempts = 1
-		must(t, sender.Insert(senderCtx, jobs))
-		within(t, began, 30*time.Second, ids[0])
-		await(t, sender, senderCtx, ids[0], driver.Dead)
-		must(t, sender.Replay(senderCtx, ids[0]))
-		within(t, began, 30*time.Second, ids[0])
-	}
-}
-
-func TestLongDelaysEndAfterTheDeathOfTheLeader(t *testing.T) {
-	t.Parallel()
-	_, c := find(t)
-	c = newDatabase(t, c)
-	network := dbtest.CutOff(t, c)
-	first, firstCtx := replica(t, network.Config)
-	second, ctx := replica(t, c)
-	conn := admin(t, c)
-	leads := workOn(t, first, firstCtx, time.Second)
-	jobs, ids := newJobs(quickKind, 1)
-	jobs[0].MaxAttempts = 1
-	must(t, second.Insert(ctx, jobs))
-	// it may lead before it has started, which fails without a network
-	within(t, leads, time.Minute, ids[0])
-	await(t, second, ctx, ids[0], driver.Dead)
-	late := time.After(time.Minute)
-	for ask[int](t, conn, "SELECT count(*) FROM river_leader") == 0 {
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-late:
-			t.Fatal("nobody leads")
+		must(t, second.Insert(ctx, jobs))
+		// it may be elected before it has started, and then it fails without a network
+		within(t, leads, time.Minute, ids[0])
+		await(t, second, ctx, ids[0], driver.Dead)
+		late := time.After(time.Minute)
+		for ask[int](t, conn, "SELECT count(*) FROM river_leader") == 0 {
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-late:
+				t.Fatal("no leader")
+			}
 		}
-	}
-	began := workOn(t, second, ctx, time.Second)
-	must(t, network.Stop())
-	jobs, ids = newJobs(quickKind, 1)
-	jobs[0].Delay = 6 * time.Second
-	must(t, second.Insert(ctx, jobs))
-	stored := time.Now()
-	within(t, began, 2*time.Minute, ids[0])
-	t.Logf("%s late", (time.Since(stored) - jobs[0].Delay).Round(100*time.Millisecond))
-	must(t, network.Start())
+		started := workOn(t, second, ctx, time.Second)
+		must(t, network.Stop())
+		jobs, ids = newJobs(quickKind, 1)
+		jobs[0].Delay = 6 * time.Second
+		must(t, second.Insert(ctx, jobs))
+		stored := time.Now()
+		within(t, started, 2*time.Minute, ids[0])
+		t.Logf("%s late", (time.Since(stored) - jobs[0].Delay).Round(100*time.Millisecond))
+		must(t, network.Start())
+	})
 }
 
-func TestArgumentsThatLookWrappedTravel(t *testing.T) {
+func TestEngine_Insert_WrappedArguments(t *testing.T) {
 	t.Parallel()
 	engine, ctx := fresh(t)
 	for _, args := range []string{
@@ -112,7 +115,7 @@ func TestArgumentsThatLookWrappedTravel(t *testing.T) {
 		r, err := engine.Get(ctx, ids[0])
 		must(t, err)
 		if string(r.Args) != args {
-			t.Errorf("the arguments %s are %s", args, r.Args)
+			t.Errorf("arguments %s = %s", args, r.Args)
 		}
 	}
 }

@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	// fetchCooldown is the shortest time between two looks for jobs: the throughput is at
-	// most the concurrency in that time.
+	// fetchCooldown is the minimum time between two fetches. It limits the throughput to
+	// the concurrency per cooldown.
 	fetchCooldown = 2 * time.Millisecond
 
 	statementTimeout = 10 * time.Second
 
-	// settleTimeout is how long Work waits at its end for a server that is away.
+	// settleTimeout is how long shutdown waits for an unreachable server.
 	settleTimeout = 15 * time.Second
 
-	// forEver stands for a number of attempts, or a time, that is never reached: who ends
-	// a job is package job, and who takes it from a dead worker is pulse.
+	// forEver and neverRescue disable River's limits: package job limits attempts, and
+	// pulse takes over jobs of crashed workers.
 	forEver     = math.MaxInt32
 	neverRescue = 100 * 365 * 24 * time.Hour
 
@@ -45,32 +45,32 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return nil // it is over before it has begun
+		return nil // canceled before the start
 	}
 	pool, err := e.pool(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	k := &worker{work: w, stopping: ctx, ended: make(chan struct{}, 1), pilot: &pilot{
+	k := &worker{work: w, stopping: ctx, returned: make(chan struct{}, 1), pilot: &pilot{
 		pool: pool, sql: e.sql, client: clientName(), kinds: w.Kinds, claims: map[int64]*claim{},
 	}}
 	client, err := e.client(k)
 	if err != nil {
 		return fmt.Errorf("river: work: %w", err)
 	}
-	steady := context.WithoutCancel(ctx) // attempts go on, and are settled, when ctx ends
-	if err := client.Start(steady); err != nil {
+	workCtx := context.WithoutCancel(ctx) // attempts continue after the cancellation of ctx
+	if err := client.Start(workCtx); err != nil {
 		return fmt.Errorf("river: work: %w", err)
 	}
-	k.keep(steady, e.takeOver/beats, func() {
+	k.keep(workCtx, e.takeOver/beats, func() {
 		<-ctx.Done()
-		k.stop(steady, client)
+		k.stop(workCtx, client)
 	})
 	return nil
 }
 
-// client returns River's.
+// client returns a client of River.
 func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
 	if err := river.AddWorkerSafely(workers, k); err != nil {
@@ -88,20 +88,20 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 			FetchCooldown:     min(fetchCooldown, max(k.work.PollInterval, river.FetchCooldownMin)),
 			FetchPollInterval: max(k.work.PollInterval, river.FetchPollIntervalMin),
 
-			JobTimeout:           -1, // package job bounds attempts
+			JobTimeout:           -1, // package job limits attempts
 			RescueStuckJobsAfter: neverRescue,
 
 			CompletedJobRetentionPeriod: e.retention,
 			CancelledJobRetentionPeriod: -1,
 			DiscardedJobRetentionPeriod: -1,
 		})
-	if err == nil && !k.pilot.asked {
-		err = errUnpiloted
+	if err == nil && !k.pilot.installed {
+		err = errNoPilot
 	}
 	return client, err
 }
 
-// clientName is unique, and says to people where a job ran.
+// clientName returns a unique name that contains the host name.
 func clientName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -110,7 +110,7 @@ func clientName() string {
 	return strings.ToValidUTF8(host[:min(len(host), 60)], "") + "-" + rand.Text()
 }
 
-// jobArgs are of no kind of job but stand for all; what River reads of them is nothing.
+// jobArgs represents the arguments of all kinds. River does not decode them.
 type jobArgs struct{ wait time.Duration }
 
 // Kind implements river.JobArgs.
@@ -124,35 +124,35 @@ type worker struct {
 	river.WorkerDefaults[jobArgs]
 	work driver.Work
 
-	stopping context.Context // ends when no attempt is to begin any more
+	stopping context.Context // canceled when no attempt may start
 	pilot    *pilot
-	running  atomic.Int64  // attempts
-	ended    chan struct{} // filled when one has ended
+	running  atomic.Int64  // number of attempts
+	returned chan struct{} // receives when an attempt has returned
 }
 
-// keep lets claims live while fn runs, and until what it has left is settled.
+// keep renews claims while fn runs.
 func (k *worker) keep(ctx context.Context, every time.Duration, fn func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	var beats sync.WaitGroup
-	beats.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.OnError}).run(ctx) })
+	var renewals sync.WaitGroup
+	renewals.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.OnError}).run(ctx) })
 	fn()
 	cancel()
-	beats.Wait()
+	renewals.Wait()
 }
 
-// stop waits for the attempts, and then for a while for what River has to tell the
-// server.
+// stop waits for the attempts, and then up to settleTimeout until River has stored their
+// outcomes.
 func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = client.Stop(ctx) // its only error is that of ctx
+		_ = client.Stop(ctx) // it returns only the error of ctx
 	}()
 	for k.running.Load() > 0 {
 		select {
-		case <-k.ended:
+		case <-k.returned:
 		case <-stopped:
 			return
 		}
@@ -162,24 +162,24 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	select {
 	case <-stopped:
 	case <-timer.C:
-		k.work.OnError(ctx, "settle the last attempts",
-			errors.New("river: no answer: they run again"))
+		k.work.OnError(ctx, "complete the last attempts",
+			errors.New("river: timeout; the jobs run again"))
 	}
 }
 
 // Work implements river.Worker.
 func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
-	k.running.Add(1) // before it looks whether it may begin
+	k.running.Add(1) // before the check of k.stopping
 	defer k.end()
-	// River ends its own for reasons of no concern here
+	// River cancels its context for other reasons
 	attempt, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	a, ok := k.pilot.begin(job.ID, cancel)
+	a, ok := k.pilot.start(job.ID, cancel)
 	if !ok || k.stopping.Err() != nil {
 		return river.JobSnooze(0)
 	}
 	defer context.AfterFunc(ctx, func() {
-		if errors.Is(context.Cause(ctx), rivertype.ErrJobCancelledRemotely) { // by people
+		if errors.Is(context.Cause(ctx), rivertype.ErrJobCancelledRemotely) { // by an operator
 			cancel(ErrTaken)
 		}
 	})()
@@ -188,19 +188,19 @@ func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	case driver.Complete:
 		return nil
 	case driver.Discard:
-		return &ended{text: o.Error, cause: river.JobCancel(nil)}
+		return &outcomeError{text: o.Error, cause: river.JobCancel(nil)}
 	case driver.Release:
 		return river.JobSnooze(max(o.Wait, 0))
 	default:
 		job.Args.wait = max(o.Wait, 0)
-		return &ended{text: o.Error}
+		return &outcomeError{text: o.Error}
 	}
 }
 
 func (k *worker) end() {
 	k.running.Add(-1)
 	select {
-	case k.ended <- struct{}{}:
+	case k.returned <- struct{}{}:
 	default:
 	}
 }
@@ -208,14 +208,14 @@ func (k *worker) end() {
 // NextRetry implements river.Worker.
 func (*worker) NextRetry(job *river.Job[jobArgs]) time.Time { return time.Now().Add(job.Args.wait) }
 
-// ended is an error with the text that is kept, whatever River makes of its cause.
-type ended struct {
+// outcomeError is an error with the stored text; River handles its cause.
+type outcomeError struct {
 	text  string
 	cause error
 }
 
 // Error implements error. PostgreSQL stores no NUL.
-func (e *ended) Error() string { return strings.ReplaceAll(e.text, "\x00", "") }
+func (e *outcomeError) Error() string { return strings.ReplaceAll(e.text, "\x00", "") }
 
-// Unwrap returns what River looks for.
-func (e *ended) Unwrap() error { return e.cause }
+// Unwrap returns the cause for River.
+func (e *outcomeError) Unwrap() error { return e.cause }
