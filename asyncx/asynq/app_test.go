@@ -25,9 +25,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-var errRollback = errors.New("roll back")
+var errRollback = errors.New("rollback")
 
-func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
+func TestOpen_Application(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
@@ -42,7 +42,7 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"),
 			xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
-		// leases of no concern here
+		// -
 		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)
@@ -63,12 +63,12 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 		return err
 	})
 	if !errors.Is(err, job.ErrTransaction) {
-		t.Errorf("Enqueue within a transaction = %v, want %v", err, job.ErrTransaction)
+		t.Errorf("Enqueue in a transaction = %v, want %v", err, job.ErrTransaction)
 	}
 	jobs, err := job.MustGetQueue(reg.Init.Ctx).List(reg.Init.Ctx,
 		job.Query{State: job.StateWaiting})
 	if err != nil || len(jobs) != 1 {
-		t.Errorf("%d jobs wait, %v; want 1", len(jobs), err)
+		t.Errorf("%d waiting jobs, %v; want 1", len(jobs), err)
 	}
 	got := make(chan WelcomeArgs, 1)
 	handler := Welcome.Handle(func(_ context.Context, args WelcomeArgs) error {
@@ -82,7 +82,7 @@ func TestAnApplicationDoesItsJobsWithTheRedisOfItsCache(t *testing.T) {
 	select {
 	case args := <-got:
 		if args.UserID != 1 {
-			t.Errorf("the arguments are %+v, want user 1", args)
+			t.Errorf("arguments = %+v, want user 1", args)
 		}
 	default:
 		t.Error("the job did not run")

@@ -1,14 +1,14 @@
-// Package asynq keeps durable jobs with asynq on Redis.
+// Package asynq stores durable jobs with asynq on Redis.
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(asynq.Open())}}
 //
-// It uses the Redis of the application's cache, in each of its modes, and needs version
-// 6.2 or later. A job is as durable as that Redis is: what it has not written to its disk
-// is lost with it.
+// It uses the Redis client of the application's cache, in every mode, and requires Redis
+// 6.2 or later. Jobs are as durable as the Redis server: a crash loses data that Redis
+// has not persisted.
 //
-// asynq has one queue for each kind and priority, so that a worker takes no jobs that it
-// cannot do. The queues are named <queue>:<kind>:<priority>, where <queue> is that of
-// WithQueue. asynq's own tools show them, with dead jobs as archived ones.
+// Each kind and priority has its own asynq queue, so that a worker receives only jobs
+// that it can run. The queue names are <queue>:<kind>:<priority>; WithQueue sets <queue>.
+// asynq's own tools show the jobs, and dead jobs as archived.
 package asynq
 
 import (
@@ -29,18 +29,18 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// takeOver is how long asynq takes to give the job of a dead worker to another one, at
-// most: the lease of 30 s, another 30 s for clocks that differ, and a minute between two
-// looks. It has no setting for any of them.
+// takeOver is the maximum time until asynq reassigns the job of a crashed worker: 30 s of
+// lease, 30 s of clock skew, and up to one minute between two checks. asynq has no
+// settings for them.
 const takeOver = 2 * time.Minute
 
-// ErrTaken is the cause of an attempt's context that ended because the job may be another
-// worker's by now: the lease could not be renewed in time, or somebody has cancelled the
-// task with asynq's tools. What becomes of the attempt does not count then.
-var ErrTaken = errors.New("asynq: the job may be another worker's")
+// ErrTaken is the cause of a canceled attempt whose lease was not renewed in time, or
+// whose task was cancelled with asynq's tools. Another worker may have the job. The
+// outcome of the attempt is ignored.
+var ErrTaken = errors.New("asynq: lease lost")
 
-var errNoClient = errors.New("asynq: the application has no Redis client: give xoption.WithCache with NOSQL_DRIVER=redis and import " +
-	"_ \"github.com/plinthgo/plinth/cacheplugins/redis\", or give WithClient")
+var errNoClient = errors.New("asynq: the application has no Redis client: use xoption.WithCache with NOSQL_DRIVER=redis and import " +
+	"_ \"github.com/plinthgo/plinth/cacheplugins/redis\", or use WithClient")
 
 // Option configures the engine.
 type Option func(*config)
@@ -52,52 +52,52 @@ type config struct {
 	faults    []error
 }
 
-func (c *config) refuse(format string, args ...any) {
+func (c *config) fault(format string, args ...any) {
 	c.faults = append(c.faults,
 		fmt.Errorf("asynq: %w: "+format, append([]any{job.ErrOption}, args...)...))
 }
 
-// WithClient gives the Redis client, instead of that of the application's cache. The
+// WithClient sets the Redis client, instead of the client of the application's cache. The
 // caller closes it.
 func WithClient(client redis.UniversalClient) Option {
 	return func(c *config) {
 		if client == nil {
-			c.refuse("WithClient: the client is nil")
+			c.fault("WithClient: the client is nil")
 		}
 		c.client = client
 	}
 }
 
-// validQueue keeps braces out: asynq puts the name between those that choose the slot in
-// a cluster.
+// validQueue excludes braces, because asynq uses them as the hash tag of cluster keys.
 var validQueue = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
 
-// WithQueue names the queue: 1 to 100 characters of [A-Za-z0-9._:-]. Services that share
-// a Redis and have different names do not see one another's jobs; replicas, and a worker
-// in a process of its own, need the same one. The default is NOSQL_PREFIX without colons
-// at its end, or else the name of the application, each with - for other characters.
+// WithQueue sets the queue name: 1 to 100 characters of [A-Za-z0-9._:-]. Services with
+// different names do not share jobs. Replicas, and a worker in its own process, need the
+// same name. The default is NOSQL_PREFIX without trailing colons, or else the application
+// name; other characters become "-".
 func WithQueue(name string) Option {
 	return func(c *config) {
 		if !validQueue.MatchString(name) {
-			c.refuse("WithQueue: %.120q is no name: use 1 to 100 of [A-Za-z0-9._:-]", name)
+			c.fault("WithQueue: invalid name %.120q: use 1 to 100 characters of [A-Za-z0-9._:-]",
+				name)
 		}
 		c.queue = name
 	}
 }
 
-// WithRetention keeps jobs that are done for that time, at least a second. The default is
-// to forget them at once. What counts is the option of the process that stores the job.
+// WithRetention sets how long completed jobs are kept, at least 1 s. By default they are
+// deleted immediately. The option of the process that stores the job applies.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
-			c.refuse("WithRetention: %s is less than 1s", d)
+			c.fault("WithRetention: %s is less than 1s", d)
 		}
 		c.retention = d
 	}
 }
 
-// Open returns what opens the engine on the Redis of the application's cache, for
-// job.Init. It asks the server for an answer.
+// Open returns an opener for job.Init. The opener uses the Redis client of the
+// application's cache, and pings the server.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{}
@@ -167,7 +167,7 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// open returns the error of a call after Close, or with a context that has ended.
+// open returns an error after Close or if ctx is done.
 func (e *engine) open(ctx context.Context) error {
 	if e.closed.Load() {
 		return fmt.Errorf("asynq: %w", driver.ErrClosed)
@@ -178,7 +178,7 @@ func (e *engine) open(ctx context.Context) error {
 	return nil
 }
 
-// failed returns an error with that of the context, which asynq does not always wrap.
+// failed wraps err together with the context's error, which asynq does not always wrap.
 func failed(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil:
@@ -193,6 +193,6 @@ func failed(ctx context.Context, what string, err error) error {
 func poke(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it has not looked since the last one
+	default: // a wake-up is pending
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// BenchmarkWorkers has replicas of ten slots each work off a backlog of jobs that do
-// nothing: what is left is what the engine costs.
+// BenchmarkWorkers measures the overhead of the engine: replicas with ten slots each
+// process a backlog of empty jobs.
 func BenchmarkWorkers(b *testing.B) {
 	for _, replicas := range []int{1, 4} {
 		b.Run(fmt.Sprintf("%d", replicas), func(b *testing.B) { benchmark(b, replicas) })

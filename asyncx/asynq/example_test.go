@@ -26,21 +26,20 @@ type WelcomeArgs struct {
 	UserID int64 `json:"user_id"`
 }
 
-// Welcome sends a user the first mail.
+// Welcome sends a welcome mail.
 var Welcome = job.NewKind[WelcomeArgs]("user.welcome")
 
 func sendWelcome(_ context.Context, args WelcomeArgs) error {
 	return job.RetryAfter(fmt.Errorf("no mail to user %d yet", args.UserID), time.Minute)
 }
 
-// User is somebody who has signed up.
+// User is a registered user.
 type User struct {
 	ID   int64 `gorm:"primaryKey"`
 	Name string
 }
 
-// signUp stores a user, and a job once there is the user. A crash between the two loses
-// the job.
+// signUp stores a user, and then a job. A crash between them loses the job.
 func signUp(ctx context.Context, name string) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		user := User{Name: name}

@@ -29,7 +29,7 @@ func some(n int, change ...func(j *driver.Job)) []driver.Job {
 
 func ofKind(name string) func(j *driver.Job) { return func(j *driver.Job) { j.Kind = name } }
 
-// work lets an engine work until the test ends, or stop is called.
+// work runs an engine until stop is called or the test finishes.
 func work(t *testing.T, ctx context.Context, e driver.Engine, w driver.Work) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -48,17 +48,17 @@ func work(t *testing.T, ctx context.Context, e driver.Engine, w driver.Work) (st
 	return stop
 }
 
-// collect returns work that succeeds, and the attempts.
+// collect returns a Work that succeeds, and a channel of its attempts.
 func collect(kinds ...string) (driver.Work, chan driver.Attempt) {
-	begun := make(chan driver.Attempt, 10_000)
+	started := make(chan driver.Attempt, 10_000)
 	return driver.Work{
 		Kinds: kinds, Concurrency: 1, PollInterval: 50 * time.Millisecond,
 		OnError: func(context.Context, string, error) {},
 		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
-			begun <- a
+			started <- a
 			return driver.Outcome{}
 		},
-	}, begun
+	}, started
 }
 
 func noFailure(t *testing.T) func(context.Context, string, error) {
@@ -67,41 +67,41 @@ func noFailure(t *testing.T) func(context.Context, string, error) {
 }
 
 // next waits for an attempt.
-func next(t *testing.T, begun <-chan driver.Attempt) driver.Attempt {
+func next(t *testing.T, started <-chan driver.Attempt) driver.Attempt {
 	t.Helper()
 	select {
-	case a := <-begun:
+	case a := <-started:
 		return a
 	case <-time.After(20 * time.Second):
-		t.Fatal("no attempt has begun")
+		t.Fatal("no attempt started")
 		return driver.Attempt{}
 	}
 }
 
-// none fails the test where an attempt begins.
-func none(t *testing.T, begun <-chan driver.Attempt, why string) {
+// wantIdle fails the test if an attempt starts.
+func wantIdle(t *testing.T, started <-chan driver.Attempt, why string) {
 	t.Helper()
 	select {
-	case a := <-begun:
-		t.Errorf("an attempt at a job of %s has begun, %s", a.Kind, why)
+	case a := <-started:
+		t.Errorf("an attempt of a job of kind %s started %s", a.Kind, why)
 	case <-time.After(500 * time.Millisecond):
 	}
 }
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for begin := time.Now(); !ok(); pass(20 * time.Millisecond) {
+	for begin := time.Now(); !ok(); sleep(20 * time.Millisecond) {
 		if time.Since(begin) > 30*time.Second {
-			t.Fatalf("it is not so that %s", what)
+			t.Fatalf("condition not met: %s", what)
 		}
 	}
 }
 
-// gone reports whether a job is done and forgotten.
-func gone(ctx context.Context, e driver.Engine, id string) bool {
+// deleted reports whether a completed job was deleted.
+func deleted(ctx context.Context, e driver.Engine, id string) bool {
 	_, err := e.Get(ctx, id)
 	return errors.Is(err, driver.ErrNotFound)
 }
 
-// pass lets real time go by.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep waits in real time.
+func sleep(d time.Duration) { <-time.After(d) }

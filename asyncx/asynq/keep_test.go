@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// asynq itself would keep 9999 of them, and none that died 90 days ago.
-func TestAllDeadJobsAreKept(t *testing.T) {
+// asynq itself keeps at most 9999 dead jobs, for 90 days.
+func TestEngine_DeadJobs(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, client := p.open(t)
@@ -53,18 +53,18 @@ func TestAllDeadJobsAreKept(t *testing.T) {
 		return err == nil && r.State == driver.Dead
 	})
 	if n := client.ZCard(ctx, archived).Val(); n != many+1 {
-		t.Errorf("%d dead jobs are kept, want %d", n, many+1)
+		t.Errorf("%d dead jobs remain, want %d", n, many+1)
 	}
 	if client.Exists(ctx, "asynq:{"+queue+"}:t:0-0").Val() != 1 {
-		t.Error("the oldest dead job is gone")
+		t.Error("the oldest dead job was deleted")
 	}
 	info, err := hibiken.NewInspectorFromRedisClient(client).GetTaskInfo(queue, j.ID)
 	if err != nil || info.State != hibiken.TaskStateArchived || info.LastErr != "no good" {
-		t.Errorf("asynq's own tools give %+v, %v; want an archived task with its error", info, err)
+		t.Errorf("asynq's tools return %+v, %v; want an archived task with its error", info, err)
 	}
 }
 
-func TestRetentionKeepsWhatIsDone(t *testing.T) {
+func TestWithRetention(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t, asynq.WithRetention(time.Hour))
@@ -72,9 +72,9 @@ func TestRetentionKeepsWhatIsDone(t *testing.T) {
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
-	w, begun := collect(testKind)
+	w, started := collect(testKind)
 	stop := work(t, ctx, e, w)
-	next(t, begun)
+	next(t, started)
 	stop()
 	r, err := e.Get(ctx, j.ID)
 	if err != nil || r.State != driver.Done || r.Attempt != 1 {
@@ -92,7 +92,7 @@ func TestRetentionKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
+func TestEngine_Work_Release(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
@@ -101,7 +101,7 @@ func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcomes := make(chan driver.Outcome, 2)
-	outcomes <- driver.Outcome{Action: driver.Retry, Error: "not this time"}
+	outcomes <- driver.Outcome{Action: driver.Retry, Error: "try later"}
 	outcomes <- driver.Outcome{Action: driver.Release, Wait: time.Hour, Error: "not yet"}
 	stop := work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
@@ -113,12 +113,12 @@ func TestAReturnKeepsTheErrorOfTheAttemptBefore(t *testing.T) {
 		return err == nil && time.Until(r.RunAt) > time.Minute
 	})
 	stop()
-	if r, err := e.Get(ctx, j.ID); err != nil || r.Attempt != 1 || r.Error != "not this time" {
-		t.Errorf("attempt, error = %d, %q (%v); want 1, not this time", r.Attempt, r.Error, err)
+	if r, err := e.Get(ctx, j.ID); err != nil || r.Attempt != 1 || r.Error != "try later" {
+		t.Errorf("attempt, error = %d, %q (%v); want 1, try later", r.Attempt, r.Error, err)
 	}
 }
 
-func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
+func TestEngine_Replay(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
@@ -148,12 +148,12 @@ func TestAReplayedJobHasNoErrorAndKeepsItsTime(t *testing.T) {
 	r, err := e.Get(ctx, j.ID)
 	if err != nil || r.State != driver.Waiting || r.Error != "" ||
 		!r.CreatedAt.Equal(created.CreatedAt) {
-		t.Errorf("the replayed job is %s with error %q, of %s (%v); want waiting, none, %s",
+		t.Errorf("the replayed job is %s with error %q, created %s (%v); want waiting, no error, %s",
 			r.State, r.Error, r.CreatedAt, err, created.CreatedAt)
 	}
 }
 
-func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
+func TestEngine_Work_CanceledByTools(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, client := p.open(t)
@@ -175,14 +175,14 @@ func TestACancelInAsynqsToolsEndsTheAttempt(t *testing.T) {
 		},
 	})
 	<-numbers
-	until(t, "the attempt ends", func() bool { // it may not listen yet
+	until(t, "the attempt is canceled", func() bool { // the worker may not be subscribed yet
 		if err := hibiken.NewInspectorFromRedisClient(client).CancelProcessing(j.ID); err != nil {
 			t.Fatal(err)
 		}
 		return len(causes) > 0
 	})
 	if cause := <-causes; !errors.Is(cause, asynq.ErrTaken) {
-		t.Errorf("the cause is %v, want %v", cause, asynq.ErrTaken)
+		t.Errorf("cause = %v, want %v", cause, asynq.ErrTaken)
 	}
 	if n := <-numbers; n != 2 {
 		t.Errorf("the next attempt has number %d, want 2", n)

@@ -17,10 +17,10 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// childKey tells the test's own binary that it is a worker which is going to be killed.
+// childKey makes this program a child process: a worker that the test kills.
 const childKey xenv.EnvKey = "PLINTH_TEST_ASYNQ_CHILD"
 
-// task is what a child is told.
+// task configures a child process.
 type task struct {
 	Host, User, Pass, Queue string
 	Port                    int
@@ -31,8 +31,8 @@ const (
 	heldEach            = 10 // slots of a child
 )
 
-// child is a worker that never ends an attempt at a held job, and ends one at a quick job
-// at once.
+// child runs a worker. Attempts at held jobs never return, attempts at quick jobs return
+// immediately.
 func child() bool {
 	text, ok := xenv.GetEnv(childKey)
 	if !ok {
@@ -52,8 +52,11 @@ func child() bool {
 		panic(err)
 	}
 	err = e.Work(ctx, driver.Work{
-		Kinds: []string{heldKind, quickKind}, Concurrency: heldEach, PollInterval: 50 * time.Millisecond,
-		OnError: func(_ context.Context, what string, err error) { println(what, err.Error()) },
+		Kinds: []string{heldKind, quickKind}, Concurrency: heldEach,
+		PollInterval: 50 * time.Millisecond,
+		OnError: func(_ context.Context, what string, err error) {
+			println(what, err.Error())
+		},
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			if a.Kind == heldKind {
 				client.Incr(ctx, do.Queue+":held")
@@ -66,7 +69,7 @@ func child() bool {
 	panic(err)
 }
 
-// process starts a child.
+// process starts a child process.
 func (p place) process(t *testing.T) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(task{
@@ -85,7 +88,7 @@ func (p place) process(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// survivors note the attempts after the deaths.
+// survivors records the attempts after the crashes.
 type survivors struct {
 	mu      sync.Mutex
 	numbers map[string]int
@@ -97,9 +100,8 @@ func (s *survivors) count() int {
 	return len(s.numbers)
 }
 
-// TestNothingIsLostWhenProcessesAreKilled waits as long as asynq really takes, two
-// minutes at most.
-func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
+// The test waits for asynq's takeover, up to two minutes.
+func TestEngine_KilledProcesses(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, client := p.open(t)
@@ -118,8 +120,8 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	if err := e.Insert(ctx, held); err != nil {
 		t.Fatal(err)
 	}
-	// The held ones have the better priority, so that the slots fill with them while
-	// others are still being settled.
+	// Held jobs have the higher priority, so that they fill the slots while quick jobs
+	// are completed.
 	until(t, "some jobs are held",
 		func() bool { n, _ := client.Get(ctx, p.queue+":held").Int(); return n >= 2*heldEach })
 	for _, c := range children {
@@ -127,9 +129,9 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	died := time.Now()
+	crashed := time.Now()
 	for _, c := range children {
-		_ = c.Wait() // it was killed
+		_ = c.Wait() // returns the exit status of SIGKILL
 	}
 	running, err := e.List(ctx, driver.Query{State: driver.Running, Limit: 1000})
 	if err != nil {
@@ -149,25 +151,26 @@ func TestNothingIsLostWhenProcessesAreKilled(t *testing.T) {
 	})
 	everything := int64(len(held) + len(quick))
 	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything ||
-		!p.empty(ctx, t, client); pass(100 * time.Millisecond) {
+		!p.empty(ctx, t, client); sleep(100 * time.Millisecond) {
 		if time.Since(begin) > e.Capabilities().TakeoverTimeout+10*time.Second {
-			t.Fatalf("%d of %d jobs are done",
+			t.Fatalf("%d of %d jobs completed",
 				client.HLen(ctx, p.queue+":effects").Val(), everything)
 		}
 	}
-	t.Logf("%d jobs of the dead were taken over within %s, %d jobs ran after the deaths",
-		len(running), time.Since(died), s.count())
+	t.Logf("%d jobs of crashed workers were taken over within %s, %d jobs ran after the crashes",
+		len(running), time.Since(crashed), s.count())
 	if len(running) < 2*heldEach {
-		t.Errorf("%d jobs ran when their workers died, want at least %d", len(running), 2*heldEach)
+		t.Errorf("%d jobs ran when their workers crashed, want at least %d",
+			len(running), 2*heldEach)
 	}
 	for _, r := range running {
 		if s.numbers[r.ID] != 2 {
-			t.Errorf("a job whose worker died had the attempt %d then, want 2", s.numbers[r.ID])
+			t.Errorf("a job of a crashed worker had attempt %d, want 2", s.numbers[r.ID])
 		}
 	}
 }
 
-// empty reports whether no job is left.
+// empty reports whether the queues contain no jobs.
 func (p place) empty(ctx context.Context, t *testing.T, client goredis.UniversalClient) bool {
 	t.Helper()
 	for _, queue := range p.queues(ctx, t, client) {
@@ -180,9 +183,9 @@ func (p place) empty(ctx context.Context, t *testing.T, client goredis.Universal
 	return true
 }
 
-// TestALivingWorkerKeepsALongJob lets an attempt take longer than the lease and the time
-// that asynq adds to it, after which another worker looks for dead ones as it begins.
-func TestALivingWorkerKeepsALongJob(t *testing.T) {
+// The attempt runs longer than the lease plus asynq's clock skew. Then another worker
+// starts, and checks for crashed workers.
+func TestEngine_LongJob(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
@@ -191,28 +194,28 @@ func TestALivingWorkerKeepsALongJob(t *testing.T) {
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
-	begun, end := make(chan context.Context, 1), make(chan struct{})
+	started, end := make(chan context.Context, 1), make(chan struct{})
 	work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
 		Run: func(ctx context.Context, _ driver.Attempt) driver.Outcome {
-			begun <- ctx
+			started <- ctx
 			<-end
 			return driver.Outcome{}
 		},
 	})
-	attempt := <-begun
-	pass(65 * time.Second)
+	attempt := <-started
+	sleep(65 * time.Second)
 	work(t, peerCtx, peer, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
-			t.Error("another worker has been given the job")
+			t.Error("another worker received the job")
 			return driver.Outcome{}
 		},
 	})
-	pass(3 * time.Second)
+	sleep(3 * time.Second)
 	if attempt.Err() != nil {
-		t.Error("the context of the attempt has ended")
+		t.Error("the context of the attempt is canceled")
 	}
 	close(end)
-	until(t, "the job is done", func() bool { return gone(ctx, e, j.ID) })
+	until(t, "the job is done", func() bool { return deleted(ctx, e, j.ID) })
 }

@@ -11,42 +11,42 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// link is the client that asynq's server works with. It passes everything on, and has a
-// hand in three of asynq's scripts, which it knows by their keys and arguments:
+// link is the Redis client of asynq's server. It recognizes three of asynq's scripts by
+// their keys and arguments, and changes them:
 //
-//   - taking a job. asynq asks each of its queues, one after the other, and takes the
-//     kinds of one priority always in the same order. The link looks at all of them at
-//     once, and takes the oldest job of the best priority.
-//   - moving those whose time has come: it leaves out the queues that have none.
-//   - archiving: asynq drops dead jobs after 90 days, and those above 10000. The link
-//     lets it keep them.
+//   - dequeue: asynq tries its queues one after the other, always in the same order for
+//     kinds of one priority. The link checks all queues with one pipeline, and dequeues
+//     the oldest job of the highest priority.
+//   - forward: the link skips queues without due jobs.
+//   - archive: asynq deletes dead jobs after 90 days, and above 10000. The link disables
+//     both limits.
 //
-// All commands end with the work, which asynq sends without a context.
+// asynq sends commands without a context. The link cancels them when Work returns.
 type link struct {
 	redis.UniversalClient
 
-	life    context.Context // of the commands
-	taking  context.Context // ends when no more jobs are to be taken
-	worker  *worker
-	wake    chan struct{} // filled when there is something to look for
-	looked  chan struct{} // closed at the first look
-	look    look
-	forward forward
-	odd     atomic.Bool // an unknown way to archive was told of
+	commandCtx      context.Context // of the commands
+	acceptCtx       context.Context // canceled when no more jobs may start
+	worker          *worker
+	wake            chan struct{} // receives when jobs may be available
+	looked          chan struct{} // closed at the first dequeue
+	look            look
+	forward         forward
+	archiveReported atomic.Bool // an unknown archive script was reported
 }
 
-// newLink returns a link and what ends its commands.
-func newLink(taking context.Context, w *worker) (l *link, end func()) {
-	life, end := context.WithCancel(context.WithoutCancel(taking))
+// newLink returns a link and a function that cancels its commands.
+func newLink(acceptCtx context.Context, w *worker) (l *link, end func()) {
+	commandCtx, end := context.WithCancel(context.WithoutCancel(acceptCtx))
 	l = &link{
-		UniversalClient: w.engine.client, life: life, taking: taking, worker: w,
+		UniversalClient: w.engine.client, commandCtx: commandCtx, acceptCtx: acceptCtx, worker: w,
 		looked: make(chan struct{}),
 	}
 	l.look.queues = w.engine.names.ordered(w.Kinds)
 	return l, end
 }
 
-// awaitLook fails where asynq does not look for jobs in the way that the link knows.
+// awaitLook returns errUnknown if asynq does not dequeue with the known script.
 func (l *link) awaitLook(ctx context.Context) error {
 	late := time.NewTimer(lookTime)
 	defer late.Stop()
@@ -60,18 +60,18 @@ func (l *link) awaitLook(ctx context.Context) error {
 	}
 }
 
-// while returns a context that ends with ctx and with the link.
-func (l *link) while(ctx context.Context) (context.Context, context.CancelFunc) {
+// withCommands returns a context that is canceled with ctx and with the link.
+func (l *link) withCommands(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Done() == nil {
-		return l.life, func() {}
+		return l.commandCtx, func() {}
 	}
 	if deadline, ok := ctx.Deadline(); ok && errors.Is(ctx.Err(), context.Canceled) {
-		// asynq settles a job once more, within its lease, with the context of the first
-		// time, which it has ended itself.
-		return context.WithDeadline(l.life, deadline)
+		// asynq retries a completion within the lease, but with the canceled context of
+		// the first try.
+		return context.WithDeadline(l.commandCtx, deadline)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(l.life, cancel)
+	stop := context.AfterFunc(l.commandCtx, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
@@ -92,11 +92,11 @@ func (l *link) Eval(ctx context.Context, source string, keys []string, args ...a
 	})
 }
 
-// eval sends a script of asynq's.
+// eval sends a script to the server.
 type eval func(ctx context.Context, keys []string, args []any) *redis.Cmd
 
 func (l *link) run(ctx context.Context, keys []string, args []any, send eval) *redis.Cmd {
-	ctx, cancel := l.while(ctx)
+	ctx, cancel := l.withCommands(ctx)
 	defer cancel()
 	switch {
 	case isTake(keys, args):
@@ -111,49 +111,49 @@ func (l *link) run(ctx context.Context, keys []string, args []any, send eval) *r
 
 // SAdd implements redis.Cmdable.
 func (l *link) SAdd(ctx context.Context, key string, members ...any) *redis.IntCmd {
-	ctx, cancel := l.while(ctx)
+	ctx, cancel := l.withCommands(ctx)
 	defer cancel()
 	return l.UniversalClient.SAdd(ctx, key, members...)
 }
 
 // ZAdd implements redis.Cmdable.
 func (l *link) ZAdd(ctx context.Context, key string, members ...redis.Z) *redis.IntCmd {
-	ctx, cancel := l.while(ctx)
+	ctx, cancel := l.withCommands(ctx)
 	defer cancel()
 	return l.UniversalClient.ZAdd(ctx, key, members...)
 }
 
 // ZAddXX implements redis.Cmdable.
 func (l *link) ZAddXX(ctx context.Context, key string, members ...redis.Z) *redis.IntCmd {
-	ctx, cancel := l.while(ctx)
+	ctx, cancel := l.withCommands(ctx)
 	defer cancel()
 	return l.UniversalClient.ZAddXX(ctx, key, members...)
 }
 
 // ZRem implements redis.Cmdable.
 func (l *link) ZRem(ctx context.Context, key string, members ...any) *redis.IntCmd {
-	ctx, cancel := l.while(ctx)
+	ctx, cancel := l.withCommands(ctx)
 	defer cancel()
 	return l.UniversalClient.ZRem(ctx, key, members...)
 }
 
-// isArchive knows the script that makes a job dead.
+// isArchive reports whether keys are those of the script that archives a job.
 func isArchive(keys []string) bool {
 	return len(keys) > 3 && strings.HasSuffix(keys[1], "}:"+activePart) &&
 		strings.HasSuffix(keys[3], "}:"+archivedPart)
 }
 
-// The arguments of archiving.
+// Arguments of the archive script.
 const (
-	archiveBefore = 3 // the jobs that died before then are dropped
-	archiveMost   = 4 // and those above this number
+	archiveBefore = 3 // older jobs are deleted
+	archiveMost   = 4 // maximum number of jobs
 	archiveArgs   = 7
 )
 
-var errArchive = errors.New("this release of asynq archives in another way, and drops dead jobs after 90 days, and those above 10000 " +
-	"of a kind and priority: use v0.26.0")
+var errArchive = errors.New("unsupported release of asynq: it deletes dead jobs after 90 days, and above 10000 " +
+	"per kind and priority; use v0.26.0")
 
-// archiving returns the arguments with which all dead jobs are kept.
+// archiving returns the arguments without limits for dead jobs.
 func (l *link) archiving(ctx context.Context, args []any) []any {
 	if len(args) == archiveArgs {
 		_, before := args[archiveBefore].(int64)
@@ -164,7 +164,7 @@ func (l *link) archiving(ctx context.Context, args []any) []any {
 			return args
 		}
 	}
-	if !l.odd.Swap(true) {
+	if !l.archiveReported.Swap(true) {
 		l.worker.OnError(ctx, "archive", errArchive)
 	}
 	return args

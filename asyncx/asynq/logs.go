@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// logger passes on what asynq says of its server. What becomes of jobs is logged by
-// package job.
+// logger forwards asynq's messages about the server. Package job logs the outcomes of
+// jobs.
 type logger struct {
-	ctx    context.Context // asynq's methods have none
+	ctx    context.Context // asynq's methods have no context
 	failed func(ctx context.Context, what string, err error)
 }
 
@@ -21,19 +21,19 @@ func (*logger) Debug(...any) {}
 func (*logger) Info(...any) {}
 
 // Warn implements asynq.Logger.
-func (l *logger) Warn(args ...any) { l.tell(args) }
+func (l *logger) Warn(args ...any) { l.report(args) }
 
 // Error implements asynq.Logger.
-func (l *logger) Error(args ...any) { l.tell(args) }
+func (l *logger) Error(args ...any) { l.report(args) }
 
-// Fatal implements asynq.Logger, and does not end the process.
-func (l *logger) Fatal(args ...any) { l.tell(args) }
+// Fatal implements asynq.Logger. It does not exit the process.
+func (l *logger) Fatal(args ...any) { l.report(args) }
 
-// usual are the beginnings and ends of lines about jobs, and about what another worker
-// was faster with.
+// usual are parts of messages that are not errors: outcomes of jobs, and races with other
+// workers.
 var usual = []string{"Retry exhausted for task", "revoke task", "NOT FOUND"}
 
-func (l *logger) tell(args []any) {
+func (l *logger) report(args []any) {
 	text := fmt.Sprint(args...)
 	for _, part := range usual {
 		if strings.Contains(text, part) {

@@ -14,17 +14,17 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// look is how a worker takes jobs. Only asynq's one goroutine that does so uses it.
+// look is the state of the dequeue loop. Only asynq's dequeue goroutine uses it.
 type look struct {
 	queues []candidate
-	first  string // the key that asynq begins a round with
+	first  string // the key of asynq's first query in a round
 }
 
-// candidate is a queue that a worker takes from.
+// candidate is a queue of the worker.
 type candidate struct {
 	queue    string
 	priority int
-	oldest   string // the id of the next job
+	oldest   string // the ID of the next job
 }
 
 // ordered returns all queues of the kinds.
@@ -38,8 +38,8 @@ func (n names) ordered(kinds []string) []candidate {
 	return all
 }
 
-// takeParts are the keys of the script that takes a job; its arguments are the end of the
-// lease and the beginning of the tasks' keys.
+// takeParts are the keys of the dequeue script. Its arguments are the lease expiry and
+// the key prefix of tasks.
 var takeParts = []string{pendingPart, pausedPart, activePart, leasePart}
 
 func isTake(keys []string, args []any) bool {
@@ -54,7 +54,8 @@ func isTake(keys []string, args []any) bool {
 	return ok && found
 }
 
-// take answers the first question of a round for all queues, and the others with nothing.
+// take handles the dequeue scripts of a round: the first one covers all queues, the
+// others return no job.
 func (l *link) take(ctx context.Context, keys []string, args []any, send eval) *redis.Cmd {
 	if l.look.first == "" {
 		l.look.first = keys[0]
@@ -70,7 +71,7 @@ func (l *link) take(ctx context.Context, keys []string, args []any, send eval) *
 	return cmd
 }
 
-// nothing is the answer of an empty queue.
+// nothing returns the result of an empty queue.
 func nothing(ctx context.Context) *redis.Cmd { return broken(ctx, redis.Nil) }
 
 func broken(ctx context.Context, err error) *redis.Cmd {
@@ -81,9 +82,9 @@ func broken(ctx context.Context, err error) *redis.Cmd {
 
 func isNoScript(err error) bool { return redis.HasErrorPrefix(err, "NOSCRIPT") }
 
-// takeOldest takes the oldest job of the best priority.
+// takeOldest dequeues the oldest job of the highest priority.
 func (l *link) takeOldest(ctx context.Context, lease any, send eval) *redis.Cmd {
-	if l.taking.Err() != nil {
+	if l.acceptCtx.Err() != nil {
 		return nothing(ctx)
 	}
 	found, err := l.candidates(ctx)
@@ -91,7 +92,7 @@ func (l *link) takeOldest(ctx context.Context, lease any, send eval) *redis.Cmd 
 		return broken(ctx, err)
 	}
 	for _, c := range found {
-		if l.taking.Err() != nil {
+		if l.acceptCtx.Err() != nil {
 			break
 		}
 		keys := make([]string, len(takeParts))
@@ -103,13 +104,13 @@ func (l *link) takeOldest(ctx context.Context, lease any, send eval) *redis.Cmd 
 			return cmd
 		}
 	}
-	if len(found) > 0 { // others were faster: look again
+	if len(found) > 0 { // other workers took the jobs; try again
 		poke(l.wake)
 	}
 	return nothing(ctx)
 }
 
-// candidates returns the queues that have a job, the best first.
+// candidates returns the queues with a job, in execution order.
 func (l *link) candidates(ctx context.Context) ([]candidate, error) {
 	type answer struct {
 		oldest *redis.StringCmd
@@ -145,23 +146,22 @@ func (l *link) candidates(ctx context.Context) ([]candidate, error) {
 	return found, nil
 }
 
-// pause waits for about Poll, until there is something to look for, or until nothing more
-// is to be taken.
+// pause waits for about PollInterval, until a wake-up, or until shutdown.
 func (l *link) pause() {
 	timer := time.NewTimer(l.worker.PollInterval/2 + rand.N(l.worker.PollInterval))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-l.wake:
-	case <-l.taking.Done():
+	case <-l.acceptCtx.Done():
 	}
 }
 
-// forward is how jobs are moved whose time has come. Only asynq's one goroutine that does
-// so uses it.
+// forward is the state of the loop that moves due jobs. Only asynq's forwarder goroutine
+// uses it.
 type forward struct {
 	first string
-	due   map[string]bool // the keys that have some
+	due   map[string]bool // keys with due jobs
 }
 
 func isForward(keys []string, args []any) bool {
@@ -173,7 +173,7 @@ func isForward(keys []string, args []any) bool {
 	return found && now && (keys[0] == before+scheduledPart || keys[0] == before+retryPart)
 }
 
-// forwarded moves the jobs of a queue, where there are any.
+// forwarded moves the due jobs of a queue, if any.
 func (l *link) forwarded(ctx context.Context, keys []string, args []any, send eval) *redis.Cmd {
 	if l.forward.first == "" {
 		l.forward.first = keys[0]
@@ -196,7 +196,7 @@ func (l *link) forwarded(ctx context.Context, keys []string, args []any, send ev
 	return cmd
 }
 
-// findDue looks at all queues at once.
+// findDue checks all queues with one pipeline.
 func (l *link) findDue(ctx context.Context, now float64) error {
 	answers := map[string]*redis.ZSliceCmd{}
 	_, err := l.Pipelined(ctx, func(p redis.Pipeliner) error {

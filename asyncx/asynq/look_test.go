@@ -16,88 +16,127 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// asynq itself would take all jobs of one kind before those of another.
-func TestJobsOfAPriorityComeInTheOrderOfTheirMakingWhateverTheirKind(t *testing.T) {
+func TestEngine_Work_Order(t *testing.T) {
 	t.Parallel()
-	p := onRedis(t)
-	ctx, e, _ := p.open(t)
-	kinds := []string{"kind.a", "kind.b", "kind.c"}
-	var want, got []string
-	for i := range 30 {
-		j := some(1, ofKind(kinds[i%3]))
-		want = append(want, j[0].ID)
-		if err := e.Insert(ctx, j); err != nil {
+
+	// asynq itself would run all jobs of one kind before those of another.
+	t.Run("runs jobs of one priority in the order of their creation", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, e, _ := p.open(t)
+		kinds := []string{"kind.a", "kind.b", "kind.c"}
+		var want, got []string
+		for i := range 30 {
+			j := some(1, ofKind(kinds[i%3]))
+			want = append(want, j[0].ID)
+			if err := e.Insert(ctx, j); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, started := collect(kinds...)
+		work(t, ctx, e, w)
+		for range want {
+			got = append(got, next(t, started).ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the jobs ran in the order\n%v, want\n%v", got, want)
+		}
+	})
+
+	t.Run("skips paused queues", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, e, client := p.open(t)
+		paused, other := some(1, ofKind("kind.a")), some(20, ofKind("kind.b"))
+		if err := e.Insert(ctx, slices.Concat(paused, other)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	w, begun := collect(kinds...)
-	work(t, ctx, e, w)
-	for range want {
-		got = append(got, next(t, begun).ID)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the jobs ran in the order\n%v, want\n%v", got, want)
-	}
-}
-
-func TestAPausedQueueDoesNotHoldUpOthers(t *testing.T) {
-	t.Parallel()
-	p := onRedis(t)
-	ctx, e, client := p.open(t)
-	paused, other := some(1, ofKind("kind.a")), some(20, ofKind("kind.b"))
-	if err := e.Insert(ctx, slices.Concat(paused, other)); err != nil {
-		t.Fatal(err)
-	}
-	inspector := hibiken.NewInspectorFromRedisClient(client)
-	if err := inspector.PauseQueue(p.queue + ":kind.a:3"); err != nil {
-		t.Fatal(err)
-	}
-	w, begun := collect("kind.a", "kind.b")
-	w.PollInterval = time.Second
-	work(t, ctx, e, w)
-	start := time.Now()
-	for range other {
-		if a := next(t, begun); a.Kind != "kind.b" {
-			t.Errorf("an attempt at a job of %s has begun, whose queue is paused", a.Kind)
+		inspector := hibiken.NewInspectorFromRedisClient(client)
+		if err := inspector.PauseQueue(p.queue + ":kind.a:3"); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if took := time.Since(start); took > 15*time.Second {
-		t.Errorf("the other jobs took %s", took)
-	}
-	if err := inspector.UnpauseQueue(p.queue + ":kind.a:3"); err != nil {
-		t.Fatal(err)
-	}
-	next(t, begun)
+		w, started := collect("kind.a", "kind.b")
+		w.PollInterval = time.Second
+		work(t, ctx, e, w)
+		start := time.Now()
+		for range other {
+			if a := next(t, started); a.Kind != "kind.b" {
+				t.Errorf("an attempt of kind %s started although its queue is paused", a.Kind)
+			}
+		}
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("the other jobs took %s", took)
+		}
+		if err := inspector.UnpauseQueue(p.queue + ":kind.a:3"); err != nil {
+			t.Fatal(err)
+		}
+		next(t, started)
+	})
 }
 
-func TestAWorkerHearsOfJobsOfItsOwnProcess(t *testing.T) {
+func TestEngine_Work_Poll(t *testing.T) {
 	t.Parallel()
-	p := onRedis(t)
-	ctx, e, _ := p.open(t)
-	w, begun := collect(testKind)
-	w.PollInterval = time.Hour
-	stop := work(t, ctx, e, w)
-	none(t, begun, "which nobody has stored")
-	if err := e.Insert(ctx, some(1)); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	next(t, begun)
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the job began after %s", took)
-	}
-	if err := e.Insert(ctx, some(1, func(j *driver.Job) { j.Delay = time.Second })); err != nil {
-		t.Fatal(err)
-	}
-	next(t, begun) // moved by one of the looks that asynq takes at least every 5 s
-	start = time.Now()
-	stop()
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("the stop took %s", took)
-	}
+
+	t.Run("runs a job of this process before the next poll", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, e, _ := p.open(t)
+		w, started := collect(testKind)
+		w.PollInterval = time.Hour
+		stop := work(t, ctx, e, w)
+		wantIdle(t, started, "before the insert")
+		if err := e.Insert(ctx, some(1)); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		next(t, started)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("the job began after %s", took)
+		}
+		if err := e.Insert(ctx,
+			some(1, func(j *driver.Job) { j.Delay = time.Second })); err != nil {
+			t.Fatal(err)
+		}
+		next(t, started) // asynq moves due jobs at least every 5 s
+		start = time.Now()
+		stop()
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("shutdown took %s", took)
+		}
+	})
+
+	// asynq itself would send 160 commands per round for twenty kinds and four
+	// priorities.
+	t.Run("checks all kinds with one round trip", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, client := p.app(t)
+		c := &trips{}
+		client.AddHook(c)
+		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kinds []string
+		for i := range 20 {
+			kinds = append(kinds, "kind."+string(rune('a'+i)))
+		}
+		w, _ := collect(kinds...)
+		w.PollInterval = 500 * time.Millisecond
+		work(t, ctx, e, w)
+		least := int64(math.MaxInt64)
+		for range 4 { // it checks for crashed workers at startup and once a minute
+			before := c.n.Load()
+			sleep(3 * time.Second)
+			least = min(least, c.n.Load()-before)
+		}
+		if least > 25 {
+			t.Errorf("an idle worker sent %d batches in 3 s, want about 2 per 500 ms", least)
+		}
+	})
 }
 
-// trips counts what is sent at once.
+// trips counts round trips.
 type trips struct {
 	cut
 
@@ -122,111 +161,86 @@ func (c *trips) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.Pr
 	}
 }
 
-// asynq itself would ask 160 times in each round for twenty kinds of four priorities.
-func TestAnIdleWorkerAsksForAllKindsAtOnce(t *testing.T) {
+func TestEngine_Work_Outage(t *testing.T) {
 	t.Parallel()
-	p := onRedis(t)
-	ctx, client := p.app(t)
-	c := &trips{}
-	client.AddHook(c)
-	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kinds []string
-	for i := range 20 {
-		kinds = append(kinds, "kind."+string(rune('a'+i)))
-	}
-	w, _ := collect(kinds...)
-	w.PollInterval = 500 * time.Millisecond
-	work(t, ctx, e, w)
-	least := int64(math.MaxInt64)
-	for range 4 { // at first, and once a minute, it looks for dead workers
+
+	// asynq itself would retry immediately.
+	t.Run("waits for the poll interval", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, client := p.app(t)
+		c := &trips{}
+		client.AddHook(c)
+		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, started := collect(testKind)
+		w.PollInterval = 500 * time.Millisecond
+		work(t, ctx, e, w)
+		if err := e.Insert(ctx, some(1)); err != nil {
+			t.Fatal(err)
+		}
+		next(t, started)
+		c.off.Store(true)
 		before := c.n.Load()
-		pass(3 * time.Second)
-		least = min(least, c.n.Load()-before)
-	}
-	if least > 25 {
-		t.Errorf("an idle worker sends %d times in 3 s, want about 2 in each 500 ms", least)
-	}
-}
-
-// asynq itself would ask again at once.
-func TestAWorkerIsPatientDuringAnOutage(t *testing.T) {
-	t.Parallel()
-	p := onRedis(t)
-	ctx, client := p.app(t)
-	c := &trips{}
-	client.AddHook(c)
-	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, begun := collect(testKind)
-	w.PollInterval = 500 * time.Millisecond
-	work(t, ctx, e, w)
-	if err := e.Insert(ctx, some(1)); err != nil {
-		t.Fatal(err)
-	}
-	next(t, begun)
-	c.off.Store(true)
-	before := c.n.Load()
-	pass(3 * time.Second)
-	if n := c.n.Load() - before; n > 40 {
-		t.Errorf("during an outage a worker has sent %d times in 3 s, want about 2 in each 500 ms",
-			n)
-	}
-	c.off.Store(false)
-	until(t, "jobs can be stored", func() bool { return e.Insert(ctx, some(1)) == nil })
-	next(t, begun)
-}
-
-// asynq itself would try again with a context that it has ended, and the job would run
-// once more.
-func TestAJobThatEndsDuringAShortOutageRunsOnce(t *testing.T) {
-	t.Parallel()
-	p := onRedis(t)
-	ctx, client := p.app(t)
-	c := &cut{}
-	client.AddHook(c)
-	e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := some(3)
-	if err := e.Insert(ctx, all); err != nil {
-		t.Fatal(err)
-	}
-	outcomes := []driver.Outcome{{}, {
-		Action: driver.Retry, Wait: time.Hour,
-		Error: "not this time",
-	}, {Action: driver.Discard, Error: "no good"}}
-	want := []driver.State{driver.Done, driver.Waiting, driver.Dead}
-	begun, end := make(chan int, 10), make(chan struct{})
-	work(t, ctx, e, driver.Work{
-		Kinds: []string{testKind}, Concurrency: 3, PollInterval: 100 * time.Millisecond,
-		OnError: func(context.Context, string, error) {},
-		Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
-			begun <- a.Number
-			<-end
-			return outcomes[slices.IndexFunc(all, func(j driver.Job) bool { return j.ID == a.ID })]
-		},
+		sleep(3 * time.Second)
+		if n := c.n.Load() - before; n > 40 {
+			t.Errorf("a worker sent %d batches in 3 s of an outage, want about 2 per 500 ms",
+				n)
+		}
+		c.off.Store(false)
+		until(t, "jobs can be stored", func() bool { return e.Insert(ctx, some(1)) == nil })
+		next(t, started)
 	})
-	for range all {
-		<-begun
-	}
-	c.off.Store(true)
-	close(end)
-	pass(2 * time.Second)
-	c.off.Store(false)
-	for i, j := range all {
-		until(t, "the job is "+string(want[i]), func() bool {
-			r, err := e.Get(ctx, j.ID)
-			return err == nil && r.State == want[i] || errors.Is(err, driver.ErrNotFound) &&
-				want[i] == driver.Done
+
+	// asynq itself would retry with a canceled context, and the job would run again.
+	t.Run("does not repeat a job that returns during a short outage", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, client := p.app(t)
+		c := &cut{}
+		client.AddHook(c)
+		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := some(3)
+		if err := e.Insert(ctx, all); err != nil {
+			t.Fatal(err)
+		}
+		outcomes := []driver.Outcome{{}, {
+			Action: driver.Retry, Wait: time.Hour,
+			Error: "try later",
+		}, {Action: driver.Discard, Error: "no good"}}
+		want := []driver.State{driver.Done, driver.Waiting, driver.Dead}
+		started, end := make(chan int, 10), make(chan struct{})
+		work(t, ctx, e, driver.Work{
+			Kinds: []string{testKind}, Concurrency: 3, PollInterval: 100 * time.Millisecond,
+			OnError: func(context.Context, string, error) {},
+			Run: func(_ context.Context, a driver.Attempt) driver.Outcome {
+				started <- a.Number
+				<-end
+				return outcomes[slices.IndexFunc(all,
+					func(j driver.Job) bool { return j.ID == a.ID })]
+			},
 		})
-	}
-	if len(begun) > 0 {
-		t.Errorf("%d more attempts have begun", len(begun))
-	}
+		for range all {
+			<-started
+		}
+		c.off.Store(true)
+		close(end)
+		sleep(2 * time.Second)
+		c.off.Store(false)
+		for i, j := range all {
+			until(t, "the job is "+string(want[i]), func() bool {
+				r, err := e.Get(ctx, j.ID)
+				return err == nil && r.State == want[i] || errors.Is(err, driver.ErrNotFound) &&
+					want[i] == driver.Done
+			})
+		}
+		if len(started) > 0 {
+			t.Errorf("%d more attempts started", len(started))
+		}
+	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// allQueues is the set in which asynq notes the names of its queues.
+// allQueues is asynq's set of queue names.
 const allQueues = "asynq:queues"
 
-// The parts of asynq's keys after that of the queue.
+// Suffixes of asynq's keys.
 const (
 	taskPart      = "t:"
 	pendingPart   = "pending"
@@ -25,19 +25,19 @@ const (
 	leasePart     = "lease"
 )
 
-// key returns asynq's name for a part of a queue.
+// key returns asynq's key of a part of a queue.
 func key(queue, part string) string { return "asynq:{" + queue + "}:" + part }
 
 func taskKey(queue, id string) string { return key(queue, taskPart) + id }
 
-// names knows the queues of this engine.
+// names maps kinds and priorities to queue names.
 type names struct{ prefix string }
 
 func (n names) queue(kind string, priority int) string {
 	return n.prefix + kind + ":" + strconv.Itoa(priority)
 }
 
-// parse undoes queue; ok is false for a queue of others. There is no colon in a kind.
+// parse reverts queue. ok is false for other queues. A kind contains no colon.
 func (n names) parse(queue string) (kind string, priority int, ok bool) {
 	rest, ours := strings.CutPrefix(queue, n.prefix)
 	kind, digit, found := strings.Cut(rest, ":")
@@ -47,12 +47,12 @@ func (n names) parse(queue string) (kind string, priority int, ok bool) {
 	return kind, priority, ok
 }
 
-// The headers of a task.
+// Headers of a task.
 const (
 	headerMaxAttempts = "max_attempts"
 	headerCreated     = "created" // nanoseconds since 1970
-	headerRunAt       = "run_at"  // likewise
-	headerMeta        = "meta."   // and the key
+	headerRunAt       = "run_at"  // nanoseconds since 1970
+	headerMeta        = "meta."   // followed by the key
 )
 
 func headersOf(j *driver.Job, created time.Time) map[string]string {
@@ -67,7 +67,7 @@ func headersOf(j *driver.Job, created time.Time) map[string]string {
 	return h
 }
 
-// replayed returns the headers of a job that runs at once.
+// replayed returns the headers of a job that runs at now.
 func replayed(headers map[string]string, now time.Time) map[string]string {
 	h := map[string]string{}
 	maps.Copy(h, headers)
@@ -75,11 +75,10 @@ func replayed(headers map[string]string, now time.Time) map[string]string {
 	return h
 }
 
-// foreignAttempts is how often a task of another program is tried.
+// foreignAttempts is the maximum number of attempts of a task from another program.
 const foreignAttempts = 25
 
-// jobOf returns the job of a task. One that another program has put into the queue has no
-// headers.
+// jobOf returns the job of a task. A task from another program has no headers.
 func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]string) driver.Job {
 	j := driver.Job{ID: id, Kind: kind, Args: args, MaxAttempts: foreignAttempts}
 	_, j.Priority, _ = n.parse(queue)
@@ -97,7 +96,7 @@ func (n names) jobOf(id, queue, kind string, args []byte, headers map[string]str
 	return j
 }
 
-// timeOf returns a time of the headers, or the zero one.
+// timeOf returns a time from the headers, or the zero time.
 func timeOf(headers map[string]string, name string) time.Time {
 	nanos, err := strconv.ParseInt(headers[name], 10, 64)
 	if err != nil {

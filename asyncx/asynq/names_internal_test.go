@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// The names of asynq's keys are taken from what it would send.
-func TestKeysAreThoseOfAsynq(t *testing.T) {
+// The keys are recorded from asynq's commands.
+func TestKey(t *testing.T) {
 	r := &recorder{}
 	client := hibiken.NewClientFromRedisClient(r)
 	task := hibiken.NewTask("kind", nil)
@@ -30,12 +30,12 @@ func TestKeysAreThoseOfAsynq(t *testing.T) {
 	}
 	for i, s := range r.scripts {
 		if s.keys[0] != want[i][0] || s.keys[1] != want[i][1] {
-			t.Errorf("asynq's keys are %v, want %v", s.keys, want[i])
+			t.Errorf("asynq's keys = %v, want %v", s.keys, want[i])
 		}
 	}
 }
 
-func TestNamesOfQueues(t *testing.T) {
+func TestNames_parse(t *testing.T) {
 	n := names{"shop:"}
 	for _, tc := range []struct {
 		name, queue, wantKind string
@@ -43,7 +43,7 @@ func TestNamesOfQueues(t *testing.T) {
 		want                  bool
 	}{
 		{
-			name: "ours", queue: n.queue("user.welcome", 2), wantKind: "user.welcome",
+			name: "own queue", queue: n.queue("user.welcome", 2), wantKind: "user.welcome",
 			wantPriority: 2, want: true,
 		},
 		{name: "another service", queue: "shop2:user.welcome:2"},
@@ -63,7 +63,7 @@ func TestNamesOfQueues(t *testing.T) {
 	}
 }
 
-func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
+func TestNames_jobOf(t *testing.T) {
 	n := names{"shop:"}
 	j := n.jobOf("id", "shop:kind:2", "kind", []byte("1"), nil)
 	if j.Priority != 2 || j.MaxAttempts != foreignAttempts || j.Meta != nil {
@@ -71,9 +71,8 @@ func TestATaskOfAnotherProgramHasTheDefaults(t *testing.T) {
 	}
 }
 
-// An asynq that takes jobs in another way would take them in another order, and at the
-// pace of lookPause.
-func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
+// Another release of asynq could dequeue in another order, and at the pace of lookPause.
+func TestLink_awaitLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &link{looked: make(chan struct{})}
 		if err := l.awaitLook(t.Context()); !errors.Is(err, errUnknown) {
@@ -86,25 +85,25 @@ func TestWorkFailsWhereAsynqIsNotTheOneThatItKnows(t *testing.T) {
 	})
 }
 
-func TestAnUnknownWayToArchiveIsTold(t *testing.T) {
-	var told []error
+func TestLink_archiving(t *testing.T) {
+	var reported []error
 	l := &link{worker: &worker{Work: driver.Work{OnError: func(_ context.Context, _ string,
 		err error,
 	) {
-		told = append(told, err)
+		reported = append(reported, err)
 	}}}}
 	args := []any{"id", "message", int64(1), "cutoff", "most", int64(2), int64(3)}
 	for range 2 {
 		if got := l.archiving(t.Context(), args); got[3] != "cutoff" || got[4] != "most" {
-			t.Errorf("the arguments are %v, want them as they were", got)
+			t.Errorf("arguments = %v, want them unchanged", got)
 		}
 	}
-	if len(told) != 1 || !errors.Is(told[0], errArchive) {
-		t.Errorf("OnError was told of %v, want of %v once", told, errArchive)
+	if len(reported) != 1 || !errors.Is(reported[0], errArchive) {
+		t.Errorf("OnError got %v, want %v once", reported, errArchive)
 	}
 }
 
-func TestTimesAreNeverEarly(t *testing.T) {
+func TestDue(t *testing.T) {
 	for range 1000 {
 		now := time.Now()
 		for _, wait := range []time.Duration{
@@ -113,32 +112,32 @@ func TestTimesAreNeverEarly(t *testing.T) {
 		} {
 			if at := time.Unix(due(now, wait).Unix(), 0); at.Before(now.Add(wait)) ||
 				at.Sub(now.Add(wait)) >= time.Second {
-				t.Errorf("a job with a delay of %s may run %s after it",
+				t.Errorf("a job with a delay of %s is due %s after it",
 					wait, at.Sub(now.Add(wait)))
 			}
-			d := waitOf(0, &verdict{driver.Outcome{Action: driver.Retry, Wait: wait}}, nil)
+			d := waitOf(0, &outcome{driver.Outcome{Action: driver.Retry, Wait: wait}}, nil)
 			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) ||
 				at.Sub(now.Add(wait)) >= time.Second {
-				t.Errorf("a retry after %s may run %s after it", wait, at.Sub(now.Add(wait)))
+				t.Errorf("a retry after %s is due %s after it", wait, at.Sub(now.Add(wait)))
 			}
 		}
 	}
 }
 
-func TestLinesAboutJobsAreNoFailures(t *testing.T) {
-	told := 0
-	l := &logger{ctx: t.Context(), failed: func(context.Context, string, error) { told++ }}
+func TestLogger(t *testing.T) {
+	reported := 0
+	l := &logger{ctx: t.Context(), failed: func(context.Context, string, error) { reported++ }}
 	l.Debug("x")
 	l.Info("x")
 	l.Warn("Retry exhausted for task id=1")
 	l.Warn("recoverer: could not retry lease expired task: redis eval error: NOT FOUND")
-	if told != 0 {
-		t.Errorf("OnError was called %d times, want 0", told)
+	if reported != 0 {
+		t.Errorf("OnError was called %d times, want 0", reported)
 	}
 	l.Warn("Could not remove task id=1 err: dial")
 	l.Error("Dequeue error: dial")
 	l.Fatal("x")
-	if told != 3 {
-		t.Errorf("OnError was called %d times, want 3", told)
+	if reported != 3 {
+		t.Errorf("OnError was called %d times, want 3", reported)
 	}
 }

@@ -19,118 +19,122 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-func TestOpenWithoutRedisNamesTheWays(t *testing.T) {
-	_, err := asynq.Open()(t.Context())
-	if err == nil {
-		t.Fatal("Open = nil without a client")
-	}
-	for _, want := range []string{
-		"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis",
-		"WithClient",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %q, want it to name %s", err, want)
+func TestOpen(t *testing.T) {
+	t.Run("names the fix if there is no client", func(t *testing.T) {
+		_, err := asynq.Open()(t.Context())
+		if err == nil {
+			t.Fatal("Open = nil without a client")
 		}
-	}
-}
-
-func TestAllWrongOptionsAreToldAtOnce(t *testing.T) {
-	_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"),
-		asynq.WithRetention(time.Millisecond))(t.Context())
-	if !errors.Is(err, job.ErrOption) {
-		t.Fatalf("Open = %v, want %v", err, job.ErrOption)
-	}
-	for _, want := range []string{"WithClient", `WithQueue: "a{b}"`, "WithRetention: 1ms"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %q, want it to name %s", err, want)
+		for _, want := range []string{
+			"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis",
+			"WithClient",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error = %q, want it to name %s", err, want)
+			}
 		}
-	}
-}
-
-func TestOpenFailsWhereNothingAnswersAndTellsNoPassword(t *testing.T) {
-	client := goredis.NewClient(&goredis.Options{
-		Addr: "127.0.0.1:1", Password: "s3cret",
-		DialerRetries: 1,
 	})
-	defer func() { _ = client.Close() }()
-	_, err := asynq.Open(asynq.WithClient(client))(t.Context())
-	if err == nil || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("Open = %v, want an error without the password", err)
-	}
-	c := onRedis(t).config
-	wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host,
-		strconv.Itoa(c.Port)), Username: "nobody", Password: "s3cret"})
-	defer func() { _ = wrong.Close() }()
-	_, err = asynq.Open(asynq.WithClient(wrong))(t.Context())
-	if err == nil || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("Open = %v, want an error without the password", err)
-	}
+
+	t.Run("reports every invalid option", func(t *testing.T) {
+		_, err := asynq.Open(asynq.WithClient(nil), asynq.WithQueue("a{b}"),
+			asynq.WithRetention(time.Millisecond))(t.Context())
+		if !errors.Is(err, job.ErrOption) {
+			t.Fatalf("Open = %v, want %v", err, job.ErrOption)
+		}
+		for _, want := range []string{"WithClient", `WithQueue: invalid name "a{b}"`, "WithRetention: 1ms"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error = %q, want it to name %s", err, want)
+			}
+		}
+	})
+
+	t.Run("fails without the password in the error", func(t *testing.T) {
+		client := goredis.NewClient(&goredis.Options{
+			Addr: "127.0.0.1:1", Password: "s3cret",
+			DialerRetries: 1,
+		})
+		defer func() { _ = client.Close() }()
+		_, err := asynq.Open(asynq.WithClient(client))(t.Context())
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("Open = %v, want an error without the password", err)
+		}
+		c := onRedis(t).config
+		wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host,
+			strconv.Itoa(c.Port)), Username: "unknown", Password: "s3cret"})
+		defer func() { _ = wrong.Close() }()
+		_, err = asynq.Open(asynq.WithClient(wrong))(t.Context())
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("Open = %v, want an error without the password", err)
+		}
+	})
 }
 
-func TestTheQueueIsNamedAfterThePrefixOrTheApplication(t *testing.T) {
-	p := onRedis(t)
-	for _, tc := range []struct{ name, prefix, app, want string }{
-		{
-			name: "a prefix", prefix: p.queue + "-prefix:", app: "x",
-			want: p.queue + "-prefix:" + testKind + ":3",
-		},
-		{name: "an application", app: p.queue + " app", want: p.queue + "-app:" + testKind + ":3"},
-		{name: "braces", prefix: p.queue + "{b}", want: p.queue + "-b-:" + testKind + ":3"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(string(xenv.NoSqlPrefix), tc.prefix)
-			t.Setenv(string(xenv.AppName), tc.app)
-			ctx, client := p.app(t)
-			e, err := asynq.Open()(ctx)
-			if err != nil {
+func TestWithQueue(t *testing.T) {
+	t.Run("uses the prefix or the application name by default", func(t *testing.T) {
+		p := onRedis(t)
+		for _, tc := range []struct{ name, prefix, app, want string }{
+			{
+				name: "prefix", prefix: p.queue + "-prefix:", app: "x",
+				want: p.queue + "-prefix:" + testKind + ":3",
+			},
+			{name: "application", app: p.queue + " app", want: p.queue + "-app:" + testKind + ":3"},
+			{name: "braces", prefix: p.queue + "{b}", want: p.queue + "-b-:" + testKind + ":3"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Setenv(string(xenv.NoSqlPrefix), tc.prefix)
+				t.Setenv(string(xenv.AppName), tc.app)
+				ctx, client := p.app(t)
+				e, err := asynq.Open()(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				j := some(1)
+				if err := e.Insert(ctx, j); err != nil {
+					t.Fatal(err)
+				}
+				if !client.SIsMember(ctx, "asynq:queues", tc.want).Val() {
+					t.Errorf("queues = %v, want %s among them",
+						client.SMembers(ctx, "asynq:queues").Val(), tc.want)
+				}
+				if err := e.Delete(ctx, j[0].ID); err != nil {
+					t.Error(err)
+				}
+				client.SRem(ctx, "asynq:queues", tc.want)
+			})
+		}
+	})
+
+	t.Run("isolates services", func(t *testing.T) {
+		t.Parallel()
+		p := onRedis(t)
+		ctx, e, _ := p.open(t)
+		inner := p
+		inner.queue += ":" + testKind // as similar as possible
+		for _, other := range []place{onRedis(t), inner} {
+			otherCtx, o, _ := other.open(t)
+			j := some(1)[0]
+			if err := o.Insert(otherCtx, []driver.Job{j}); err != nil {
 				t.Fatal(err)
 			}
-			j := some(1)
-			if err := e.Insert(ctx, j); err != nil {
-				t.Fatal(err)
+			w, started := collect(testKind)
+			stop := work(t, ctx, e, w)
+			wantIdle(t, started, "which is another service's")
+			stop()
+			if !deleted(ctx, e, j.ID) {
+				t.Error("Get returned a job of another service")
 			}
-			if !client.SIsMember(ctx, "asynq:queues", tc.want).Val() {
-				t.Errorf("the queues are %v, want %s among them",
-					client.SMembers(ctx, "asynq:queues").Val(), tc.want)
+			records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10})
+			if err != nil || len(records) > 0 {
+				t.Errorf("List = %d records, %v; want 0", len(records), err)
 			}
-			if err := e.Delete(ctx, j[0].ID); err != nil {
+			if err := o.Delete(otherCtx, j.ID); err != nil {
 				t.Error(err)
 			}
-			client.SRem(ctx, "asynq:queues", tc.want)
-		})
-	}
+		}
+	})
 }
 
-func TestServicesWithOtherQueuesDoNotSeeTheJobs(t *testing.T) {
-	t.Parallel()
-	p := onRedis(t)
-	ctx, e, _ := p.open(t)
-	inner := p
-	inner.queue += ":" + testKind // as close as names get
-	for _, other := range []place{onRedis(t), inner} {
-		otherCtx, o, _ := other.open(t)
-		j := some(1)[0]
-		if err := o.Insert(otherCtx, []driver.Job{j}); err != nil {
-			t.Fatal(err)
-		}
-		w, begun := collect(testKind)
-		stop := work(t, ctx, e, w)
-		none(t, begun, "which is another service's")
-		stop()
-		if !gone(ctx, e, j.ID) {
-			t.Error("Get gives a job of another service")
-		}
-		records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10})
-		if err != nil || len(records) > 0 {
-			t.Errorf("List = %d records, %v; want none", len(records), err)
-		}
-		if err := o.Delete(otherCtx, j.ID); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
+func TestEngine_Transaction(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
@@ -145,6 +149,6 @@ func TestEnqueueWithinATransactionOfTheDatabaseIsRefused(t *testing.T) {
 	end(true)
 	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil ||
 		inside != nil || len(records) != 1 {
-		t.Errorf("after the commit %d jobs wait (%v, %v), want 1", len(records), err, inside)
+		t.Errorf("%d waiting jobs after the commit (%v, %v), want 1", len(records), err, inside)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-func TestEngine_smallPool(t *testing.T) {
+func TestEngine_SmallPool(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	p.config.PoolSize = 2
@@ -29,7 +29,7 @@ func TestEngine_smallPool(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.state == driver.Dead {
-				bury(t, ctx, e, jobs)
+				discard(t, ctx, e, jobs)
 			}
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
@@ -46,8 +46,8 @@ func TestEngine_smallPool(t *testing.T) {
 	}
 }
 
-// bury lets a worker fail the jobs for good.
-func bury(t *testing.T, ctx context.Context, e driver.Engine, jobs []driver.Job) {
+// discard runs a worker that dead-letters the jobs.
+func discard(t *testing.T, ctx context.Context, e driver.Engine, jobs []driver.Job) {
 	t.Helper()
 	stop := work(t, ctx, e, driver.Work{
 		Kinds: []string{jobs[0].Kind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,

@@ -6,44 +6,44 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// script is a call of one of asynq's scripts.
+// script is a call of one of asynq's Lua scripts.
 type script struct {
 	source string
 	keys   []string
 	args   []any
 }
 
-// recorder is a client that sends nothing, and remembers the scripts that asynq would
-// run. So asynq says how a task is stored or deleted, and several of that are one
-// transaction of Redis, which asynq's client does not offer.
+// recorder is a client that records asynq's scripts instead of running them. The engine
+// runs several recorded scripts in one Redis transaction, which asynq's client does not
+// support.
 type recorder struct {
 	redis.UniversalClient // nil: no other method is called
 
 	scripts []script
 }
 
-// SAdd is called to note the name of the queue.
+// SAdd is called to register the queue.
 func (*recorder) SAdd(ctx context.Context, _ string, _ ...any) *redis.IntCmd {
 	cmd := redis.NewIntCmd(ctx)
 	cmd.SetVal(1)
 	return cmd
 }
 
-// SIsMember is called to see whether the queue is there.
+// SIsMember is called to check that the queue exists.
 func (*recorder) SIsMember(ctx context.Context, _ string, _ any) *redis.BoolCmd {
 	cmd := redis.NewBoolCmd(ctx)
 	cmd.SetVal(true)
 	return cmd
 }
 
-// EvalSha asks for the source.
+// EvalSha returns NOSCRIPT, so that asynq calls Eval.
 func (*recorder) EvalSha(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {
 	cmd := redis.NewCmd(ctx)
 	cmd.SetErr(noScript{})
 	return cmd
 }
 
-// Eval records the script and gives the answer of success.
+// Eval records the script and returns success.
 func (r *recorder) Eval(ctx context.Context, source string, keys []string, args ...any) *redis.Cmd {
 	r.scripts = append(r.scripts, script{source, keys, args})
 	cmd := redis.NewCmd(ctx)
@@ -51,7 +51,7 @@ func (r *recorder) Eval(ctx context.Context, source string, keys []string, args 
 	return cmd
 }
 
-// noScript is the answer of a server that does not know a script.
+// noScript is the NOSCRIPT error of a server.
 type noScript struct{}
 
 // Error implements error.
@@ -60,18 +60,18 @@ func (noScript) Error() string { return "NOSCRIPT recorded" }
 // RedisError implements redis.Error.
 func (noScript) RedisError() {}
 
-// bound is a client whose scripts run on one connection or client, and end with a
-// context, which asynq's Inspector does not accept.
+// bound runs scripts on one connection or client with a context, which asynq's Inspector
+// does not accept.
 type bound struct {
 	redis.UniversalClient // nil: no other method is called
 
 	scripter redis.Scripter
-	ctx      context.Context // what a bound client is for
+	ctx      context.Context // the purpose of bound
 }
 
-// SIsMember answers that the queue is there: who asks has found it.
+// SIsMember returns true: the caller has found the queue already.
 func (b bound) SIsMember(context.Context, string, any) *redis.BoolCmd {
-	cmd := redis.NewBoolCmd(b.ctx) // the Inspector's is never the caller's
+	cmd := redis.NewBoolCmd(b.ctx) // the Inspector passes its own context
 	cmd.SetVal(true)
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// scanCount is how many ids are asked for at a time.
+// scanCount is the page size of queries for IDs.
 const scanCount = 1000
 
 // Get implements driver.Engine.
@@ -32,7 +32,8 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 	return e.record(info), nil
 }
 
-// queues returns the names of this engine's queues, of one kind or of all.
+// queues returns the names of this engine's queues for one kind, or for all if kind is
+// "".
 func (e *engine) queues(ctx context.Context, kind string) ([]string, error) {
 	all, err := e.client.SMembers(ctx, allQueues).Result()
 	return slices.DeleteFunc(all, func(name string) bool {
@@ -41,7 +42,7 @@ func (e *engine) queues(ctx context.Context, kind string) ([]string, error) {
 	}), err
 }
 
-// find returns the queue that a job is in. It never goes to another one.
+// find returns the queue of a job. A job never moves to another queue.
 func (e *engine) find(ctx context.Context, id string) (string, error) {
 	queues, err := e.queues(ctx, "")
 	if err != nil {
@@ -99,7 +100,7 @@ func (e *engine) record(info *asynq.TaskInfo) driver.Record {
 		CreatedAt: timeOf(info.Headers, headerCreated), RunAt: timeOf(info.Headers, headerRunAt),
 	}
 	if r.State != driver.Waiting {
-		r.Attempt++ // asynq counts those that have failed, and this one is not among them
+		r.Attempt++ // asynq counts failed attempts only
 	}
 	for _, later := range []time.Time{info.LastFailedAt, info.CompletedAt} {
 		if later.After(r.RunAt) {
@@ -112,8 +113,8 @@ func (e *engine) record(info *asynq.TaskInfo) driver.Record {
 	return r
 }
 
-// List implements driver.Engine. It reads the ids of all jobs in the state, and keeps no
-// more of them than the page has. A job whose state changes meanwhile may be missing.
+// List implements driver.Engine. It reads the IDs of all jobs in the state, but stores
+// only one page. A job that changes its state during the call may be missing.
 func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
 	if err := e.open(ctx); err != nil {
 		return nil, err
@@ -134,10 +135,10 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	}
 }
 
-// place is where a job is.
+// place is the ID and queue of a job.
 type place struct{ id, queue string }
 
-// recordsOf returns those that are still in the state.
+// recordsOf returns the records that are still in the state.
 func (e *engine) recordsOf(
 	ctx context.Context, places []place, state driver.State,
 ) ([]driver.Record, error) {
@@ -157,7 +158,7 @@ func (e *engine) recordsOf(
 	return records, nil
 }
 
-// page returns the first ids of a query.
+// page returns the first IDs of a query.
 func (e *engine) page(ctx context.Context, q driver.Query) ([]place, error) {
 	queues, err := e.queues(ctx, q.Kind)
 	if err != nil {
@@ -174,8 +175,8 @@ func (e *engine) page(ctx context.Context, q driver.Query) ([]place, error) {
 	return c.places, nil
 }
 
-// ids gives the collector the ids of a queue. Jobs go from scheduled and retry to
-// pending, so that is last.
+// ids adds the IDs of a queue to the collector. Jobs move from scheduled and retry to
+// pending, so pending is last.
 func (e *engine) ids(ctx context.Context, c *collector, state driver.State) error {
 	switch state {
 	case driver.Dead:
@@ -197,7 +198,7 @@ func (e *engine) members(ctx context.Context, c *collector, part string) error {
 		if err != nil {
 			return err
 		}
-		for i := 0; i < len(found); i += 2 { // each with its score
+		for i := 0; i < len(found); i += 2 { // members and scores alternate
 			c.add(found[i])
 		}
 		if cursor = next; cursor == 0 {
@@ -206,10 +207,10 @@ func (e *engine) members(ctx context.Context, c *collector, part string) error {
 	}
 }
 
-// elements reads a list. New ones come in front, so that none is passed over.
+// elements reads a list. New elements are added at the front, so no element is skipped.
 func (e *engine) elements(ctx context.Context, c *collector, part string) error {
-	for begin := int64(0); ; begin += scanCount {
-		found, err := e.client.LRange(ctx, key(c.queue, part), begin, begin+scanCount-1).Result()
+	for start := int64(0); ; start += scanCount {
+		found, err := e.client.LRange(ctx, key(c.queue, part), start, start+scanCount-1).Result()
 		if err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (e *engine) elements(ctx context.Context, c *collector, part string) error 
 	}
 }
 
-// collector keeps the smallest ids.
+// collector collects the smallest IDs.
 type collector struct {
 	after  string
 	limit  int

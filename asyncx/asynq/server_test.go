@@ -27,21 +27,21 @@ import (
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// place is a queue of the test's own on a server.
+// place is a queue of one test on a server.
 type place struct {
 	config cachedriver.Config
 	source string
 	queue  string
 }
 
-// onRedis is a place on the test server, or a skip.
+// onRedis returns a place on the test server, or skips the test.
 func onRedis(tb testing.TB) place {
 	tb.Helper()
 	address, source := cachetest.Server(tb, redis.Name)
 	return on(tb, parts(tb, address), source)
 }
 
-// on is a place on a server, empty also afterwards.
+// on returns an empty place on a server, and cleans it at the end of the test.
 func on(tb testing.TB, config cachedriver.Config, source string) place {
 	tb.Helper()
 	p := place{config, source, "test-" + strings.ToLower(rand.Text()[:12])}
@@ -49,12 +49,12 @@ func on(tb testing.TB, config cachedriver.Config, source string) place {
 	return p
 }
 
-// parts are the settings of a URL one by one.
+// parts splits a server URL.
 func parts(tb testing.TB, address string) cachedriver.Config {
 	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
-		tb.Fatal("the server's URL does not parse")
+		tb.Fatal("cannot parse the server URL")
 	}
 	host, text, err := net.SplitHostPort(u.Host)
 	port, err2 := strconv.Atoi(text)
@@ -65,7 +65,7 @@ func parts(tb testing.TB, address string) cachedriver.Config {
 	return cachedriver.Config{Host: host, Port: port, User: u.User.Username(), Pass: pass}
 }
 
-// quiet returns a context whose lines go nowhere.
+// quiet returns a context whose log is discarded.
 func quiet(tb testing.TB) context.Context {
 	tb.Helper()
 	log, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
@@ -76,8 +76,7 @@ func quiet(tb testing.TB) context.Context {
 	return xlog.NewContext(context.WithoutCancel(tb.Context()), log)
 }
 
-// app returns the context of an application with the place's Redis as its cache, until
-// the test ends.
+// app returns the context of an application with the place's Redis as its cache.
 func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	tb.Helper()
 	ctx := quiet(tb)
@@ -100,7 +99,7 @@ func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	return ctx, client
 }
 
-// open opens an engine until the test ends.
+// open opens an engine and closes it at the end of the test.
 func (p place) open(
 	tb testing.TB, options ...asynq.Option,
 ) (context.Context, driver.Engine, goredis.UniversalClient) {
@@ -122,7 +121,7 @@ func (p place) open(
 func (p place) clean(tb testing.TB) {
 	tb.Helper()
 	if p.config.URL != "" {
-		return // a cluster of the test's own
+		return // the cluster belongs to the test
 	}
 	ctx, client := p.app(tb)
 	iter := client.Scan(ctx, 0, "asynq:{"+p.queue+":*", 1000).Iterator()
@@ -157,10 +156,9 @@ func (p place) queues(ctx context.Context, tb testing.TB, client goredis.Univers
 	return ours
 }
 
-var errCut = errors.New("cut off by the test")
+var errCut = errors.New("disconnected by the test")
 
-// cut lets every command fail while the replica is cut off, as if the server did not
-// answer.
+// cut makes every command fail while off is set, as if the server were unreachable.
 type cut struct{ off atomic.Bool }
 
 // DialHook implements redis.Hook.
@@ -190,8 +188,8 @@ func (c *cut) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.Proc
 	}
 }
 
-// replica is one more process on the place. One that vanishes has died two minutes ago,
-// as far as its leases tell: else each of the checks would take that long.
+// replica opens another replica on the place. Disconnect also sets its leases two minutes
+// back, because each check would wait that long.
 func (p place) replica(tb testing.TB) jobtest.Replica {
 	tb.Helper()
 	ctx, e, client := p.open(tb)
@@ -209,7 +207,7 @@ func (p place) replica(tb testing.TB) jobtest.Replica {
 	}
 }
 
-// expire lets the leases of all jobs that run end two minutes ago.
+// expire sets the leases of all running jobs two minutes back.
 func (p place) expire(ctx context.Context, tb testing.TB, client goredis.UniversalClient) {
 	tb.Helper()
 	for _, queue := range p.queues(ctx, tb, client) {

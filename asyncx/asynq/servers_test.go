@@ -11,12 +11,12 @@ import (
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-func TestJobsAreAsDurableAsTheirRedis(t *testing.T) {
+func TestEngine_Durability(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis")
 	p := on(t, parts(t, servers.URL), "private server")
 	ctx, e, client := p.open(t)
-	w, begun := collect(testKind)
+	w, started := collect(testKind)
 	work(t, ctx, e, w)
 	kept, lost := some(1, ofKind("kind.later"))[0], some(1, ofKind("kind.later"))[0]
 	if err := e.Insert(ctx, []driver.Job{kept}); err != nil {
@@ -32,16 +32,16 @@ func TestJobsAreAsDurableAsTheirRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "jobs can be stored again", func() bool { return e.Insert(ctx, some(1)) == nil })
-	next(t, begun) // the worker has survived the restart, and the loss of all scripts
+	next(t, started) // the worker continues after the restart and the loss of all scripts
 	if r, err := e.Get(ctx, kept.ID); err != nil || r.State != driver.Waiting {
-		t.Errorf("Get of the job that was saved = %s, %v; want waiting", r.State, err)
+		t.Errorf("Get of the persisted job = %s, %v; want waiting", r.State, err)
 	}
 	if _, err := e.Get(ctx, lost.ID); !errors.Is(err, driver.ErrNotFound) {
-		t.Errorf("Get of the job that Redis had not saved = %v, want %v", err, driver.ErrNotFound)
+		t.Errorf("Get of the job that was not persisted = %v, want %v", err, driver.ErrNotFound)
 	}
 }
 
-func TestJobsOnACluster(t *testing.T) {
+func TestEngine_Cluster(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")
 	jobtest.Run(t, jobtest.Harness{
@@ -54,13 +54,13 @@ func TestJobsOnACluster(t *testing.T) {
 				return jobtest.Replica{Engine: e, Context: ctx}
 			}}
 		},
-		LateTolerance: slack, Source: "private servers", Server: "Redis Cluster", Differences: tooLong,
+		LateTolerance: slack, Source: "private servers", Server: "Redis Cluster",
+		Differences: tooLong,
 	})
 }
 
-// TestABatchAcrossServersIsTakenBack shows what is left of all or none where a batch is
-// on several servers.
-func TestABatchAcrossServersIsTakenBack(t *testing.T) {
+// The test shows the limits of all or none for a batch on several servers.
+func TestEngine_Insert_Cluster(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")
 	p := on(t, cachedriver.Config{URL: servers.URL}, "private servers")
@@ -71,14 +71,14 @@ func TestABatchAcrossServersIsTakenBack(t *testing.T) {
 	}
 	batch := append(some(2, ofKind("kind.a")), there)
 	if err := e.Insert(ctx, batch); err == nil {
-		t.Error("Insert = nil for an id that is there already")
+		t.Error("Insert = nil for an existing ID")
 	}
 	for _, j := range batch[:2] {
-		if !gone(ctx, e, j.ID) {
-			t.Error("a job of the batch that was refused is there")
+		if !deleted(ctx, e, j.ID) {
+			t.Error("a job of the rejected batch exists")
 		}
 	}
 	if _, err := e.Get(ctx, there.ID); err != nil {
-		t.Errorf("Get of the job that was there = %v", err)
+		t.Errorf("Get of the existing job = %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-func TestAStopSettlesWhatHasJustEnded(t *testing.T) {
+func TestEngine_Work_Shutdown(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
@@ -17,20 +17,21 @@ func TestAStopSettlesWhatHasJustEnded(t *testing.T) {
 		if err := e.Insert(ctx, j); err != nil {
 			t.Fatal(err)
 		}
-		begun, end := make(chan struct{}), make(chan struct{})
+		started, end := make(chan struct{}), make(chan struct{})
 		stop := work(t, ctx, e, driver.Work{
-			Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second, OnError: noFailure(t),
+			Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second,
+			OnError: noFailure(t),
 			Run: func(context.Context, driver.Attempt) driver.Outcome {
-				close(begun)
+				close(started)
 				<-end
 				return driver.Outcome{}
 			},
 		})
-		<-begun
+		<-started
 		close(end)
 		stop()
-		if !gone(ctx, e, j[0].ID) {
-			t.Fatal("the job is still there after the stop")
+		if !deleted(ctx, e, j[0].ID) {
+			t.Fatal("the job still exists after shutdown")
 		}
 	}
 }

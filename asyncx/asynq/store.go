@@ -14,25 +14,25 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// changes is how often a change is tried that others disturb.
+// changes is the maximum number of attempts of a change under contention.
 const changes = 20
 
-var errBusy = errors.New("others change the job at the same time")
+var errBusy = errors.New("the job is changed concurrently")
 
-// never is the deadline of all attempts: asynq wants one, and package job is who ends
-// them.
+// never is the deadline of all attempts: asynq requires one, but package job limits
+// attempts.
 var never = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// batch is the jobs of an Insert that share a transaction of Redis.
+// batch contains the jobs of an Insert that share a Redis transaction.
 type batch struct {
 	places  []place
-	queues  []any    // their names
-	tasks   []string // their keys
+	queues  []any    // names
+	tasks   []string // keys
 	scripts []script
 }
 
-// Insert implements driver.Engine. The jobs are one transaction of Redis; in a cluster
-// those of each kind and priority are, since they are on one server.
+// Insert implements driver.Engine. It uses one Redis transaction. In a cluster it uses
+// one per kind and priority, because their keys are on different servers.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err := e.open(ctx); err != nil || len(jobs) == 0 {
 		return err
@@ -44,7 +44,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	for i, b := range batches {
 		if err := e.insert(ctx, b); err != nil {
 			for _, stored := range batches[:i] {
-				e.takeBack(ctx, stored)
+				e.rollback(ctx, stored)
 			}
 			return failed(ctx, "insert", err)
 		}
@@ -53,7 +53,7 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	return nil
 }
 
-// batches lets asynq encode the jobs.
+// batches encodes the jobs with asynq.
 func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 	_, whole := e.client.(*redis.Client) // one server has all keys
 	var all []*batch
@@ -63,7 +63,7 @@ func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 	for i := range jobs {
 		j := &jobs[i]
 		if seen[j.ID] {
-			return nil, fmt.Errorf("asynq: insert: the id %.40q is there twice", j.ID)
+			return nil, fmt.Errorf("asynq: insert: duplicate ID %.40q", j.ID)
 		}
 		seen[j.ID] = true
 		queue := e.names.queue(j.Kind, j.Priority)
@@ -89,8 +89,8 @@ func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 	return all, nil
 }
 
-// due returns when a job may run, or the zero time for at once. asynq counts in seconds
-// and drops what is below.
+// due returns the start time of a job, or the zero time for immediately. asynq truncates
+// times to seconds, so due rounds up.
 func due(now time.Time, delay time.Duration) time.Time {
 	if delay <= 0 {
 		return time.Time{}
@@ -120,10 +120,10 @@ func (e *engine) storing(
 	return r.scripts[0], nil
 }
 
-// insert stores a batch where none of it is there.
+// insert stores a batch if none of its jobs exists.
 func (e *engine) insert(ctx context.Context, b *batch) error {
 	_, whole := e.client.(*redis.Client)
-	if !whole { // the set is on another server than the queue
+	if !whole { // the set and the queue are on different servers
 		if err := e.client.SAdd(ctx, allQueues, b.queues...).Err(); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (e *engine) insert(ctx context.Context, b *batch) error {
 			return err
 		}
 		if there > 0 {
-			return fmt.Errorf("%d of the ids are there already", there)
+			return fmt.Errorf("%d of the IDs exist already", there)
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			if whole {
@@ -153,17 +153,17 @@ func send(ctx context.Context, p redis.Pipeliner, scripts []script) {
 	}
 }
 
-// takeBack deletes what has been stored of an Insert that failed on another server of the
-// cluster. It can come too late.
-func (e *engine) takeBack(ctx context.Context, b *batch) {
+// rollback deletes jobs of a failed Insert that another server of the cluster has stored.
+// A worker may have started them already.
+func (e *engine) rollback(ctx context.Context, b *batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for _, p := range b.places {
-		_ = inspector(ctx, e.client).DeleteTask(p.queue, p.id) // the caller gets the first error
+		_ = inspector(ctx, e.client).DeleteTask(p.queue, p.id) // the caller returns the first error
 	}
 }
 
-// watch runs fn until the keys do not change meanwhile.
+// watch retries fn while other clients change the keys.
 func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ...string) error {
 	for range changes {
 		if err := e.client.Watch(ctx, fn, keys...); !errors.Is(err, redis.TxFailedErr) {
@@ -173,8 +173,8 @@ func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ..
 	return errBusy
 }
 
-// Replay implements driver.Engine. The task is deleted and stored anew, in one
-// transaction of Redis: asynq's own way keeps the number of its attempts.
+// Replay implements driver.Engine. It deletes the task and stores it again in one Redis
+// transaction, because asynq's own operation keeps the attempt count.
 func (e *engine) Replay(ctx context.Context, id string) error {
 	err := e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
 		if info.State != asynq.TaskStateArchived {
@@ -217,8 +217,7 @@ func deleting(info *asynq.TaskInfo) (script, error) {
 	return r.scripts[0], nil
 }
 
-// change runs the scripts that fn wants for a job, where it is then still as fn has seen
-// it.
+// change runs the scripts of fn, if the job has not changed since fn read it.
 func (e *engine) change(
 	ctx context.Context, id string, fn func(info *asynq.TaskInfo) ([]script, error),
 ) error {
@@ -230,8 +229,8 @@ func (e *engine) change(
 		return err
 	}
 	return e.watch(ctx, func(tx *redis.Tx) error {
-		// On the connection of the transaction: a second connection would let as many
-		// changes as the pool has connections wait for one another.
+		// Use the connection of the transaction. A second connection per change would
+		// deadlock when the pool is exhausted.
 		info, err := taskInfo(ctx, tx, queue, id)
 		if err != nil {
 			return err

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// slack is asynq's second, which it rounds up to, and the time of a look.
+	// slack covers asynq's rounding to seconds, and a dequeue.
 	slack = 1200 * time.Millisecond
-	// patience is longer than the minute in which asynq looks once for leases that are
-	// over.
-	patience = 90 * time.Second
+	// timeout is longer than asynq's interval of one minute for expired leases.
+	timeout = 90 * time.Second
 )
 
-// tooLong are checks that wait for asynq's own time of taking over.
+// tooLong are checks that wait for asynq's takeover.
 var tooLong = map[string]string{
-	"Takeover/ARunningWorkerKeepsALongJob": "the check would take four minutes, twice the time in which asynq gives a job to another worker; " +
-		"TestALivingWorkerKeepsALongJob watches one for longer than its lease",
+	"Takeover/ARunningWorkerKeepsALongJob": "the check would take four minutes, twice the takeover timeout of asynq; " +
+		"TestEngine_LongJob covers a job that runs longer than its lease",
 }
 
-func TestJobsOnRedis(t *testing.T) {
+func TestEngine(t *testing.T) {
 	t.Parallel()
 	address, source := cachetest.Server(t, redis.Name)
 	jobtest.Run(t, jobtest.Harness{
@@ -49,13 +48,14 @@ func TestJobsOnRedis(t *testing.T) {
 				Stop: do(outage.Stop), Start: do(outage.Start),
 			}
 		},
-		LateTolerance: slack, Timeout: patience, Source: source, Server: version(t), Differences: tooLong,
+		LateTolerance: slack, Timeout: timeout, Source: source, Server: version(t),
+		Differences: tooLong,
 	})
 }
 
 var versionLine = regexp.MustCompile(`redis_version:(\S+)`)
 
-// version is what the server says it is.
+// version returns the version of the server.
 func version(t *testing.T) string {
 	t.Helper()
 	ctx, client := onRedis(t).app(t)
@@ -65,7 +65,7 @@ func version(t *testing.T) string {
 	}
 	m := versionLine.FindStringSubmatch(info)
 	if m == nil {
-		t.Fatal("the server does not tell its version")
+		t.Fatal("the server returned no version")
 	}
 	return "Redis " + m[1]
 }

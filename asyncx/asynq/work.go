@@ -14,34 +14,33 @@ import (
 )
 
 const (
-	// forwardEvery is how often, at least, jobs are moved whose time has come.
+	// forwardEvery is the maximum interval of moving due jobs.
 	forwardEvery = 5 * time.Second
-	// cleanEvery is how often jobs are forgotten that are done.
+	// cleanEvery is the interval of deleting expired completed jobs.
 	cleanEvery = time.Minute
-	// settleTime is how long the stop waits for the server once all attempts have ended.
+	// settleTime is how long shutdown waits for the server after the last attempt.
 	settleTime = 5 * time.Second
-	// lookTime is how long asynq takes to look for a first job.
+	// lookTime is the timeout of asynq's first dequeue.
 	lookTime = 30 * time.Second
-	// lookPause is asynq's own pause between two looks; link makes that of Work.PollInterval,
-	// which can be cut short.
+	// lookPause is asynq's pause between two dequeues. The link waits for
+	// Work.PollInterval instead, with wake-ups.
 	lookPause = time.Millisecond
-	// noAbort is how long asynq waits at the stop before it puts jobs back that run:
-	// package job is who ends them.
+	// noAbort disables asynq's shutdown timeout, because package job cancels attempts.
 	noAbort = 1000 * time.Hour
 )
 
-// workerDied is kept with a job whose worker died, once that has been told.
-const workerDied = "the worker of the last attempt died"
+// workerCrashed is the stored error of a job whose worker crashed, after it was reported.
+const workerCrashed = "the worker of the last attempt crashed"
 
-var errUnknown = errors.New("asynq: this release of asynq works in another way: use v0.26.0, which go.mod names")
+var errUnknown = errors.New("asynq: unsupported release of asynq; use v0.26.0, as in go.mod")
 
-// worker is a call of Work.
+// worker is a running call of Work.
 type worker struct {
 	driver.Work
 
-	engine  *engine
-	running running
-	begin   func() context.Context // of an attempt
+	engine     *engine
+	running    running
+	newContext func() context.Context // returns the context of an attempt
 }
 
 // Work implements driver.Engine.
@@ -50,10 +49,10 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	case errors.Is(err, driver.ErrClosed):
 		return err
 	case err != nil:
-		return nil // the stop came before the beginning
+		return nil // canceled before the start
 	}
 	values := context.WithoutCancel(ctx)
-	k := &worker{Work: w, engine: e, begin: func() context.Context { return values }}
+	k := &worker{Work: w, engine: e, newContext: func() context.Context { return values }}
 	l, end := newLink(ctx, k)
 	defer end()
 	wake, leave := e.wakes.Listen()
@@ -61,7 +60,7 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	l.wake = wake
 	server := asynq.NewServerFromRedisClient(l, asynq.Config{
 		Concurrency: w.Concurrency, Queues: e.names.weights(w.Kinds), StrictPriority: true,
-		BaseContext:       k.begin,
+		BaseContext:       k.newContext,
 		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.PollInterval, forwardEvery),
 		JanitorInterval: cleanEvery,
 		RetryDelayFunc:  waitOf, IsFailure: isFailure, ShutdownTimeout: noAbort,
@@ -76,25 +75,25 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	}
 	server.Stop()
 	k.running.add(0)
-	over := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(stopped)
 		server.Shutdown()
 	}()
-	k.settle(over, end)
+	k.settle(stopped, end)
 	return err
 }
 
-// settle waits until asynq is over and no attempt runs: for one whose lease has expired
-// asynq does not wait. What the server does not take in time, once all attempts have
-// ended, is given up with end.
-func (w *worker) settle(over <-chan struct{}, end func()) {
+// settle waits until asynq has stopped and no attempt is running, because asynq does not
+// wait for attempts with an expired lease. It cancels commands that are still pending
+// settleTime after the last attempt.
+func (w *worker) settle(stopped <-chan struct{}, end func()) {
 	ticker := time.NewTicker(settleTime / 20)
 	defer ticker.Stop()
-	for none := false; over != nil || !none; {
+	for none := false; stopped != nil || !none; {
 		select {
-		case <-over:
-			over = nil
+		case <-stopped:
+			stopped = nil
 		case <-ticker.C:
 		}
 		var since time.Time
@@ -104,11 +103,11 @@ func (w *worker) settle(over <-chan struct{}, end func()) {
 	}
 }
 
-// running counts attempts.
+// running counts running attempts.
 type running struct {
 	mu    sync.Mutex
 	n     int
-	since time.Time // of the last change
+	since time.Time // time of the last change
 }
 
 func (r *running) add(n int) {
@@ -117,14 +116,14 @@ func (r *running) add(n int) {
 	r.n, r.since = r.n+n, time.Now()
 }
 
-// none reports whether there is none, and since when.
+// none reports whether no attempt is running, and since when.
 func (r *running) none() (since time.Time, none bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.since, r.n == 0
 }
 
-// weights returns all queues of the kinds, as asynq weighs them.
+// weights returns all queues of the kinds with asynq's weights.
 func (n names) weights(kinds []string) map[string]int {
 	weights := map[string]int{}
 	for _, kind := range kinds {
@@ -142,33 +141,34 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(task)
 	queue, _ := asynq.GetQueueName(task)
 	failures, _ := asynq.GetRetryCount(task)
-	ctx, cancel := context.WithCancelCause(w.begin())
+	ctx, cancel := context.WithCancelCause(w.newContext())
 	defer cancel(nil)
 	defer context.AfterFunc(task, func() { cancel(ErrTaken) })()
 	last := ""
 	if failures > 0 {
 		last = w.lastError(task, queue, id)
 	}
-	died := last == asynq.ErrLeaseExpired.Error()
-	o := w.Run(ctx, driver.Attempt{ // it has the values of Work, and no deadline of asynq's
+	crashed := last == asynq.ErrLeaseExpired.Error()
+	// with the values of Work's context, and without asynq's deadline
+	o := w.Run(ctx, driver.Attempt{
 		Job:    w.engine.names.jobOf(id, queue, t.Type(), t.Payload(), t.Headers()),
-		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), TakenOver: died,
+		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), TakenOver: crashed,
 	})
 	switch {
 	case o.Action == driver.Complete:
 		return nil
-	case o.Action == driver.Release && died:
-		o.Error = workerDied // so that it is said once
+	case o.Action == driver.Release && crashed:
+		o.Error = workerCrashed // reset, so that TakenOver is set only once
 	case o.Action == driver.Release && failures > 0:
 		o.Error = last
 	case o.Action == driver.Release:
 		o.Error = ""
 	}
-	return &verdict{o}
+	return &outcome{o}
 }
 
-// lastError returns what is kept with the job. asynq would replace it, and says there
-// that a worker died.
+// lastError returns the stored error of the job. asynq replaces it at each attempt, and
+// stores a crash of the worker there.
 func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -179,33 +179,31 @@ func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	return info.LastErr
 }
 
-// verdict is an outcome as asynq understands it.
-type verdict struct{ driver.Outcome }
+// outcome is an outcome as an error for asynq.
+type outcome struct{ driver.Outcome }
 
-// Error implements error with the text that is kept. asynq stores no text that is not
-// UTF-8.
-func (v *verdict) Error() string { return strings.ToValidUTF8(v.Outcome.Error, "\uFFFD") }
+// Error returns the stored error. asynq stores only valid UTF-8.
+func (v *outcome) Error() string { return strings.ToValidUTF8(v.Outcome.Error, "\uFFFD") }
 
-// Unwrap says whether the job is dead.
-func (v *verdict) Unwrap() error {
+// Unwrap returns asynq.SkipRetry if the job must be archived.
+func (v *outcome) Unwrap() error {
 	if v.Action == driver.Discard {
 		return asynq.SkipRetry
 	}
 	return nil
 }
 
-// waitOf returns the time until the next attempt; after the death of a worker there is
-// none.
+// waitOf returns the time until the next attempt, 0 after a worker crash.
 func waitOf(_ int, err error, _ *asynq.Task) time.Duration {
-	var v *verdict
+	var v *outcome
 	if !errors.As(err, &v) || v.Wait <= 0 {
 		return 0
 	}
-	return v.Wait + time.Second - 1 // asynq drops what is below a second
+	return v.Wait + time.Second - 1 // asynq truncates to seconds
 }
 
-// isFailure says whether the attempt is used up.
+// isFailure reports whether the attempt counts.
 func isFailure(err error) bool {
-	var v *verdict
+	var v *outcome
 	return !errors.As(err, &v) || v.Action != driver.Release
 }
