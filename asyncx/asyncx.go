@@ -1,24 +1,26 @@
-// Package asyncx runs work in the background of one process.
+// Package asyncx runs background tasks in the process of the application.
 //
 //	asyncx.Async(ctx, func(ctx context.Context) {
 //		audit.Record(ctx, user)
 //	}, asyncx.WithName("audit"), asyncx.WithTimeout(10*time.Second))
 //
-// The work has the values of the request, such as its id and the database, without its
-// end. A panic is logged with its stack and ends the work only. At the stop, when the
-// last request and the last task have ended and before the nodes close, everything is
-// awaited; what the shutdown timeout does not leave time for has its context ended, and
-// is named in the error of the stop.
+// A task has the values of the request's context, such as the request ID and the
+// database, but not its cancellation. A panic is logged with its stack and stops only the
+// task.
 //
-// All work of an application shares one pool: at most DefaultConcurrency pieces run at
-// the same time and DefaultQueueSize wait, unless the node of Init says otherwise. What
-// does not fit is refused at once, and the handle and the log say so: Async never blocks
-// its caller.
+// Shutdown waits for all tasks after the last request and before the nodes close. Shortly
+// before the shutdown timeout expires, it cancels the remaining tasks and returns an
+// error with their names.
 //
-// The work lives in the memory of the process, and dies with it. What must not be lost is
-// a durable job: see package job.
+// All tasks of an application share one pool. At most DefaultConcurrency tasks run at a
+// time, and DefaultQueueSize tasks wait; Init changes these limits. A task beyond them is
+// rejected immediately, with a log message and an error of its handle. Async never
+// blocks.
 //
-// Everything here is safe for concurrent use.
+// Tasks exist only in memory: a crash of the process loses them. Use package job for
+// durable jobs.
+//
+// All functions and types are safe for concurrent use.
 package asyncx
 
 import (
@@ -32,72 +34,72 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is.
+// Errors of this package, possibly wrapped.
 var (
-	// ErrFull reports work that was refused because too much was waiting. It never ran.
-	ErrFull = errors.New("asyncx: too much work is waiting")
-	// ErrStopped reports work that the stop left no time for, or that came after it. It
-	// is also the cause of a context that the stop has ended.
-	ErrStopped = errors.New("asyncx: the application stops")
-	// ErrCanceled is the cause of a context that Cancel has ended.
+	// ErrFull reports a task that was rejected because the queue is full. It never ran.
+	ErrFull = errors.New("asyncx: the queue is full")
+	// ErrStopped reports a task that shutdown canceled or rejected. It is also the cause
+	// of a context that shutdown canceled.
+	ErrStopped = errors.New("asyncx: the application is stopping")
+	// ErrCanceled is the cause of a context that Handle.Cancel canceled.
 	ErrCanceled = errors.New("asyncx: canceled")
-	// ErrTimeout is the cause of a context that WithTimeout has ended.
-	ErrTimeout = errors.New("asyncx: the work took too long")
-	// ErrOption reports an option that makes no sense.
-	ErrOption = errors.New("asyncx: wrong option")
+	// ErrTimeout is the cause of a context that WithTimeout canceled.
+	ErrTimeout = errors.New("asyncx: the task timed out")
+	// ErrOption reports an invalid option.
+	ErrOption = errors.New("asyncx: invalid option")
 )
 
-// Async runs fn in the background. Its context has the values of ctx, but goes on when
-// ctx ends; where ctx is in a transaction of xdb, the database in it is the one outside.
-// It begins at once, also before that transaction commits: use xdb.OnCommit where it must
-// not.
+// Async runs fn in the background. The context of fn has the values of ctx without its
+// cancellation. If ctx is in an xdb transaction, the context of fn has the database
+// outside the transaction. fn may start before the transaction commits; use xdb.OnCommit
+// to prevent that.
 //
-// Outside an application, as in a test, fn runs without a bound and nobody waits for it
-// but the handle's owner.
+// Outside an application, for example in a test, there is no concurrency limit, and only
+// the caller can wait for fn.
 //
-// It panics where ctx is a *gin.Context or derived from one, since gin gives that to
-// another request when the handler returns: c.Request.Context() is the one to use. It
-// also panics where fn is nil or an option makes no sense.
+// Async panics if fn is nil or an option is invalid. It also panics if ctx is a
+// *gin.Context or derived from one, because gin reuses it after the handler returns; use
+// c.Request.Context() instead.
 func Async(ctx context.Context, fn func(ctx context.Context), options ...Option) *Handle {
 	if fn == nil {
 		panic("asyncx: Async: the function is nil")
 	}
-	return begin(ctx, nameOf(fn), func(ctx context.Context) error {
+	return start(ctx, nameOf(fn), func(ctx context.Context) error {
 		fn(ctx)
 		return nil
 	}, options)
 }
 
-// AsyncErr is Async for work that can fail: with WithRetry it is tried again. An error is
-// logged, and the handle has it.
+// AsyncErr is like Async for a function that returns an error. The error is logged and
+// available from the handle. WithRetry retries the function.
 func AsyncErr(ctx context.Context, fn func(ctx context.Context) error, options ...Option) *Handle {
 	if fn == nil {
 		panic("asyncx: AsyncErr: the function is nil")
 	}
-	return begin(ctx, nameOf(fn), fn, options)
+	return start(ctx, nameOf(fn), fn, options)
 }
 
 // nameOf returns the name of a function.
 func nameOf(fn any) string { return runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name() }
 
-func begin(
+func start(
 	ctx context.Context, name string, fn func(ctx context.Context) error, options []Option,
 ) *Handle {
 	if ctx.Value(xctx.PooledKey) != nil {
-		panic("asyncx: the context is a *gin.Context or derived from one, which gin gives to another request when the handler " +
+		panic("asyncx: the context is a *gin.Context or derived from one, which gin reuses after the handler " +
 			"returns; use c.Request.Context()")
 	}
 	c, err := newConfig(name, options)
 	if err != nil {
 		panic(err)
 	}
-	h := &Handle{config: c, fn: fn, cut: context.Background(), done: make(chan struct{})}
+	h := &Handle{config: c, fn: fn, stopCtx: context.Background(), done: make(chan struct{})}
 	h.ctx, h.end = context.WithCancelCause(context.WithoutCancel(transaction.Without(ctx)))
-	life := xhook.From(ctx)
-	if life == nil {
+	lifecycle := xhook.From(ctx)
+	if lifecycle == nil {
 		go h.attempt(1, func(run func()) { go run() })
 		return h
 	}
-	poolOf(life, poolConfig{}).accept(h)
+	poolOf(lifecycle, poolConfig{}).accept(h)
 	return h
 }

@@ -28,11 +28,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// errWork is what work fails with.
-var errWork = errors.New("the work failed")
+// errWork is the error of failing tasks.
+var errWork = errors.New("the task failed")
 
-// application returns the life and the context of an application, whose lines go to the
-// buffer.
+// application returns the context and lifecycle of an application, and its log.
 func application(t *testing.T) (context.Context, *xhook.Lifecycle, *lines) {
 	t.Helper()
 	out := &lines{}
@@ -43,11 +42,12 @@ func application(t *testing.T) (context.Context, *xhook.Lifecycle, *lines) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	life := xhook.New()
-	return xhook.NewContext(xlog.NewContext(context.Background(), engine), life), life, out
+	lifecycle := xhook.New()
+	return xhook.NewContext(xlog.NewContext(context.Background(), engine), lifecycle), lifecycle,
+		out
 }
 
-// lines is what was logged.
+// lines collects log output.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -65,149 +65,153 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// stop stops the application within a time.
-func stop(life *xhook.Lifecycle, within time.Duration) error {
+// stop stops the application with a timeout.
+func stop(lifecycle *xhook.Lifecycle, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	return life.Stop(ctx)
+	return lifecycle.Stop(ctx)
 }
 
 type tenantKey struct{}
 
-func TestAsyncHasTheValuesOfTheRequestWithoutItsEnd(t *testing.T) {
-	app, life, _ := application(t)
-	request := xctx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
-	request.SetID("request-7")
-	ctx, cancel := context.WithCancel(request)
-	began, ended := make(chan struct{}), make(chan struct{})
-	h := asyncx.Async(ctx, func(ctx context.Context) {
-		close(began)
-		<-ended
-		if ctx.Err() != nil {
-			t.Errorf("the context ended with the request: %v", context.Cause(ctx))
+func TestAsync(t *testing.T) {
+	t.Run("keeps the values of the context without its cancellation", func(t *testing.T) {
+		app, lifecycle, _ := application(t)
+		request := xctx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
+		request.SetID("request-7")
+		ctx, cancel := context.WithCancel(request)
+		began, ended := make(chan struct{}), make(chan struct{})
+		h := asyncx.Async(ctx, func(ctx context.Context) {
+			close(began)
+			<-ended
+			if ctx.Err() != nil {
+				t.Errorf("the context was canceled with the request: %v", context.Cause(ctx))
+			}
+			if got := ctx.Value(tenantKey{}); got != "acme" {
+				t.Errorf("tenant = %v, want acme", got)
+			}
+			if got := ctx.Value(xctx.RequestKey); got != "request-7" {
+				t.Errorf("request id = %v, want request-7", got)
+			}
+		})
+		<-began
+		cancel()
+		close(ended)
+		if err := h.Wait(t.Context()); err != nil {
+			t.Error(err)
 		}
-		if got := ctx.Value(tenantKey{}); got != "acme" {
-			t.Errorf("tenant = %v, want acme", got)
-		}
-		if got := ctx.Value(xctx.RequestKey); got != "request-7" {
-			t.Errorf("request id = %v, want request-7", got)
-		}
-	})
-	<-began
-	cancel()
-	close(ended)
-	if err := h.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := stop(life, time.Minute); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAsyncSeesTheDatabaseOutsideOfTheTransaction(t *testing.T) {
-	ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
-	tx, _ := transaction.Begin(ctx, "transaction")
-	h := asyncx.Async(tx, func(ctx context.Context) {
-		if got := ctx.Value(xctx.DatabaseKey); got != "pool" {
-			t.Errorf("database = %v, want the pool", got)
-		}
-		if transaction.In(ctx) {
-			t.Error("the work is in the transaction")
+		if err := stop(lifecycle, time.Minute); err != nil {
+			t.Error(err)
 		}
 	})
-	if err := h.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
 
-func TestAsyncRefusesAContextOfGin(t *testing.T) {
-	gin.SetMode(gin.TestMode)
-	for _, tc := range []struct {
-		name string
-		ctx  func(c *gin.Context) context.Context
-		want bool
-	}{
-		{name: "itself", ctx: func(c *gin.Context) context.Context { return c }, want: true},
-		{name: "derived", ctx: func(c *gin.Context) context.Context {
-			return context.WithValue(c, tenantKey{}, "acme")
-		}, want: true},
-		{name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() }, want: true},
-		{
-			name: "the request's",
-			ctx:  func(c *gin.Context) context.Context { return c.Request.Context() },
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			engine := gin.New()
-			engine.GET("/", func(c *gin.Context) {
+	t.Run("uses the database outside the transaction", func(t *testing.T) {
+		ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
+		tx, _ := transaction.Begin(ctx, "transaction")
+		h := asyncx.Async(tx, func(ctx context.Context) {
+			if got := ctx.Value(xctx.DatabaseKey); got != "pool" {
+				t.Errorf("database = %v, want the pool", got)
+			}
+			if transaction.In(ctx) {
+				t.Error("the task is in the transaction")
+			}
+		})
+		if err := h.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("rejects a gin context", func(t *testing.T) {
+		gin.SetMode(gin.TestMode)
+		for _, tc := range []struct {
+			name string
+			ctx  func(c *gin.Context) context.Context
+			want bool
+		}{
+			{name: "gin context",
+				ctx: func(c *gin.Context) context.Context { return c }, want: true},
+			{name: "derived", ctx: func(c *gin.Context) context.Context {
+				return context.WithValue(c, tenantKey{}, "acme")
+			}, want: true},
+			{name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() },
+				want: true},
+			{
+				name: "the request's",
+				ctx:  func(c *gin.Context) context.Context { return c.Request.Context() },
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				engine := gin.New()
+				engine.GET("/", func(c *gin.Context) {
+					defer func() {
+						p := recover()
+						if (p != nil) != tc.want {
+							t.Errorf("panic = %v, want a panic: %t", p, tc.want)
+						}
+						if tc.want && !strings.Contains(fmt.Sprint(p), "c.Request.Context()") {
+							t.Errorf("panic = %v, want a message with the alternative", p)
+						}
+					}()
+					h := asyncx.Async(tc.ctx(c), func(context.Context) {})
+					_ = h.Wait(t.Context())
+				})
+				engine.ServeHTTP(httptest.NewRecorder(),
+					httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+			})
+		}
+	})
+
+	t.Run("rejects invalid arguments", func(t *testing.T) {
+		for name, call := range map[string]func(){
+			"nil function":            func() { asyncx.Async(t.Context(), nil) },
+			"nil function with error": func() { asyncx.AsyncErr(t.Context(), nil) },
+			"zero timeout": func() {
+				asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithTimeout(0))
+			},
+			"no attempts": func() {
+				asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithRetry(0, nil))
+			},
+			"nil logger": func() {
+				asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithLogger(nil))
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
 				defer func() {
-					p := recover()
-					if (p != nil) != tc.want {
-						t.Errorf("panic = %v, want one: %t", p, tc.want)
-					}
-					if tc.want && !strings.Contains(fmt.Sprint(p), "c.Request.Context()") {
-						t.Errorf("panic = %v, want it to say what to use", p)
+					if recover() == nil {
+						t.Error("no panic")
 					}
 				}()
-				h := asyncx.Async(tc.ctx(c), func(context.Context) {})
-				_ = h.Wait(t.Context())
+				call()
 			})
-			engine.ServeHTTP(httptest.NewRecorder(),
-				httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-		})
-	}
-}
-
-func TestAsyncRefusesWhatMakesNoSense(t *testing.T) {
-	for name, call := range map[string]func(){
-		"no function":    func() { asyncx.Async(t.Context(), nil) },
-		"no failing one": func() { asyncx.AsyncErr(t.Context(), nil) },
-		"timeout of nothing": func() {
-			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithTimeout(0))
-		},
-		"no attempts": func() {
-			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithRetry(0, nil))
-		},
-		"no logger": func() {
-			asyncx.Async(t.Context(), func(context.Context) {}, asyncx.WithLogger(nil))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			call()
-		})
-	}
-}
-
-func TestPanicIsReportedWithItsStackAndEndsTheWorkOnly(t *testing.T) {
-	app, life, out := application(t)
-	request := xctx.NewRequest(app, nil)
-	request.SetID("request-8")
-	h := asyncx.Async(request, panics, asyncx.WithName("broken"))
-	var p *xhook.PanicError
-	if err := h.Wait(t.Context()); !errors.As(err, &p) || p.Value != "out of cheese" {
-		t.Errorf("err = %v, want the panic", err)
-	}
-	for _, want := range []string{
-		`"work":"broken"`, "out of cheese", "request-8",
-		"asyncx_test.panics",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the log has no %s:\n%s", want, out)
 		}
-	}
-	if err := stop(life, time.Minute); err != nil {
-		t.Error(err)
-	}
+	})
+
+	t.Run("logs the stack of a panic", func(t *testing.T) {
+		app, lifecycle, out := application(t)
+		request := xctx.NewRequest(app, nil)
+		request.SetID("request-8")
+		h := asyncx.Async(request, panics, asyncx.WithName("broken"))
+		var p *xhook.PanicError
+		if err := h.Wait(t.Context()); !errors.As(err, &p) || p.Value != "out of range" {
+			t.Errorf("err = %v, want the panic", err)
+		}
+		for _, want := range []string{
+			`"work":"broken"`, "out of range", "request-8",
+			"asyncx_test.panics",
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the log does not contain %s:\n%s", want, out)
+			}
+		}
+		if err := stop(lifecycle, time.Minute); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func panics(context.Context) { panic("out of cheese") }
+func panics(context.Context) { panic("out of range") }
 
-func TestWorkIsNamedByItsFunction(t *testing.T) {
+func TestHandle_Name(t *testing.T) {
 	h := asyncx.Async(t.Context(), panics)
 	_ = h.Wait(t.Context())
 	if want := "github.com/plinthgo/plinth/asyncx_test.panics"; h.Name() != want {
@@ -215,50 +219,53 @@ func TestWorkIsNamedByItsFunction(t *testing.T) {
 	}
 }
 
-func TestRetryWaitsAsThePolicySaysUntilItSucceeds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		app, life, _ := application(t)
-		began := time.Now()
-		var at []time.Duration
-		h := asyncx.AsyncErr(app, func(context.Context) error {
-			at = append(at, time.Since(began))
-			switch len(at) {
-			case 1:
-				return errWork
-			case 2:
-				panic("once")
-			default:
-				return nil
+func TestWithRetry(t *testing.T) {
+	t.Run("waits according to the policy until it succeeds", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			app, lifecycle, _ := application(t)
+			began := time.Now()
+			var at []time.Duration
+			h := asyncx.AsyncErr(app, func(context.Context) error {
+				at = append(at, time.Since(began))
+				switch len(at) {
+				case 1:
+					return errWork
+				case 2:
+					panic("once")
+				default:
+					return nil
+				}
+			}, asyncx.WithRetry(5, backoff.Schedule(time.Second, time.Minute)))
+			if err := h.Wait(t.Context()); err != nil {
+				t.Error(err)
 			}
-		}, asyncx.WithRetry(5, backoff.Schedule(time.Second, time.Minute)))
-		if err := h.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if got, want := fmt.Sprint(at),
-			fmt.Sprint([]time.Duration{0, time.Second, time.Second + time.Minute}); got != want {
-			t.Errorf("attempts at %s, want %s", got, want)
-		}
-		if err := stop(life, time.Minute); err != nil {
-			t.Error(err)
-		}
+			if got, want := fmt.Sprint(at),
+				fmt.Sprint([]time.Duration{0, time.Second,
+					time.Second + time.Minute}); got != want {
+				t.Errorf("attempts at %s, want %s", got, want)
+			}
+			if err := stop(lifecycle, time.Minute); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+
+	t.Run("returns the last error", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			attempts := 0
+			h := asyncx.AsyncErr(t.Context(), func(context.Context) error {
+				attempts++
+				return fmt.Errorf("attempt %d: %w", attempts, errWork)
+			}, asyncx.WithRetry(3, nil))
+			if err := h.Wait(t.Context()); !errors.Is(err, errWork) ||
+				!strings.Contains(err.Error(), "attempt 3") {
+				t.Errorf("err = %v, want the error of attempt 3", err)
+			}
+		})
 	})
 }
 
-func TestRetryEndsWithTheLastError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		attempts := 0
-		h := asyncx.AsyncErr(t.Context(), func(context.Context) error {
-			attempts++
-			return fmt.Errorf("attempt %d: %w", attempts, errWork)
-		}, asyncx.WithRetry(3, nil))
-		if err := h.Wait(t.Context()); !errors.Is(err, errWork) ||
-			!strings.Contains(err.Error(), "attempt 3") {
-			t.Errorf("err = %v, want that of attempt 3", err)
-		}
-	})
-}
-
-func TestTimeoutEndsEachAttempt(t *testing.T) {
+func TestWithTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
@@ -272,7 +279,7 @@ func TestTimeoutEndsEachAttempt(t *testing.T) {
 	})
 }
 
-func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
+func TestHandle_Cancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		h := asyncx.AsyncErr(t.Context(), func(context.Context) error { return errWork },
@@ -283,59 +290,62 @@ func TestCancelEndsTheWaitForTheNextAttempt(t *testing.T) {
 			t.Errorf("err = %v, want ErrCanceled", err)
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("it took %s", took)
+			t.Errorf("took %s", took)
 		}
 	})
 }
 
-func TestPoolBoundsWhatRunsAndWhatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		app, life, _ := application(t)
-		if _, err := asyncx.Init(asyncx.WithConcurrency(2),
-			asyncx.WithQueueSize(3))(app); err != nil {
-			t.Fatal(err)
-		}
-		var running atomic.Int32
-		release := make(chan struct{})
-		var handles []*asyncx.Handle
-		for range 6 {
-			handles = append(handles, asyncx.Async(app, func(context.Context) {
-				running.Add(1)
-				<-release
-			}))
-		}
-		if err := handles[5].Wait(t.Context()); !errors.Is(err, asyncx.ErrFull) {
-			t.Errorf("err = %v, want ErrFull", err)
-		}
-		synctest.Wait()
-		if got := running.Load(); got != 2 {
-			t.Errorf("%d run at the same time, want 2", got)
-		}
-		close(release)
-		for _, h := range handles[:5] {
-			if err := h.Wait(t.Context()); err != nil {
+func TestInit(t *testing.T) {
+	t.Run("limits running and waiting tasks", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			app, lifecycle, _ := application(t)
+			if _, err := asyncx.Init(asyncx.WithConcurrency(2),
+				asyncx.WithQueueSize(3))(app); err != nil {
+				t.Fatal(err)
+			}
+			var running atomic.Int32
+			release := make(chan struct{})
+			var handles []*asyncx.Handle
+			for range 6 {
+				handles = append(handles, asyncx.Async(app, func(context.Context) {
+					running.Add(1)
+					<-release
+				}))
+			}
+			if err := handles[5].Wait(t.Context()); !errors.Is(err, asyncx.ErrFull) {
+				t.Errorf("err = %v, want ErrFull", err)
+			}
+			synctest.Wait()
+			if got := running.Load(); got != 2 {
+				t.Errorf("%d concurrent tasks, want 2", got)
+			}
+			close(release)
+			for _, h := range handles[:5] {
+				if err := h.Wait(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := stop(lifecycle, time.Minute); err != nil {
 				t.Error(err)
 			}
+		})
+	})
+
+	t.Run("fails after the first task", func(t *testing.T) {
+		app, lifecycle, _ := application(t)
+		_ = asyncx.Async(app, func(context.Context) {}).Wait(t.Context())
+		if _, err := asyncx.Init(asyncx.WithConcurrency(2))(app); err == nil {
+			t.Error("no error")
 		}
-		if err := stop(life, time.Minute); err != nil {
+		if _, err := asyncx.Init(asyncx.WithConcurrency(0))(app); !errors.Is(err,
+			asyncx.ErrOption) {
+			t.Errorf("err = %v, want ErrOption", err)
+		}
+		if _, err := asyncx.Init()(t.Context()); err == nil {
+			t.Error("no error outside an application")
+		}
+		if err := stop(lifecycle, time.Minute); err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-func TestInitComesBeforeTheFirstWork(t *testing.T) {
-	app, life, _ := application(t)
-	_ = asyncx.Async(app, func(context.Context) {}).Wait(t.Context())
-	if _, err := asyncx.Init(asyncx.WithConcurrency(2))(app); err == nil {
-		t.Error("no error")
-	}
-	if _, err := asyncx.Init(asyncx.WithConcurrency(0))(app); !errors.Is(err, asyncx.ErrOption) {
-		t.Errorf("err = %v, want ErrOption", err)
-	}
-	if _, err := asyncx.Init()(t.Context()); err == nil {
-		t.Error("no error outside an application")
-	}
-	if err := stop(life, time.Minute); err != nil {
-		t.Error(err)
-	}
 }

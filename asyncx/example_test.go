@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleAsync() {
-	ctx := context.Background() // of a request: c.Request.Context()
+	ctx := context.Background() // in a handler: c.Request.Context()
 
 	h := asyncx.Async(ctx, func(context.Context) {
 		fmt.Println("recorded")
@@ -29,7 +29,7 @@ func ExampleAsyncErr() {
 
 	h := asyncx.AsyncErr(ctx, func(context.Context) error {
 		if attempts++; attempts < 3 {
-			return errors.New("the index does not answer")
+			return errors.New("index unavailable")
 		}
 		return nil
 	}, asyncx.WithRetry(5, backoff.Constant(time.Millisecond)))

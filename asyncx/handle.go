@@ -10,31 +10,31 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// Handle is one piece of work. It is safe for concurrent use.
+// Handle is a background task. It is safe for concurrent use.
 type Handle struct {
 	config
 
-	fn     func(ctx context.Context) error
-	ctx    context.Context // of the work, over all of its attempts
-	end    context.CancelCauseFunc
-	cut    context.Context // of the pool; ctx ends soon after it
-	done   chan struct{}
-	err    error // once done is closed
-	ended  func()
-	begun  bool
-	detach func() bool
+	fn      func(ctx context.Context) error
+	ctx     context.Context // of all attempts
+	end     context.CancelCauseFunc
+	stopCtx context.Context // of the pool; its cancellation cancels ctx
+	done    chan struct{}
+	err     error // valid after done is closed
+	onDone  func()
+	started bool
+	detach  func() bool
 }
 
-// Name returns the name of the work.
+// Name returns the name of the task.
 func (h *Handle) Name() string { return h.name }
 
-// Done is closed when the work has ended: when its last attempt has returned, or it was
-// refused.
+// Done returns a channel that is closed when the last attempt has returned or the task
+// was rejected.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the work or ctx has ended. The error is that of the last attempt, a
-// *xhook.PanicError after a panic, ErrFull or ErrStopped for work that never ran, or that
-// of ctx.
+// Wait waits until the task is done or ctx is canceled. It returns the error of the last
+// attempt, a *xhook.PanicError after a panic, ErrFull or ErrStopped if the task never
+// ran, or the cause of ctx.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
@@ -44,10 +44,10 @@ func (h *Handle) Wait(ctx context.Context) error {
 	}
 }
 
-// Cancel ends the context of the work, and the wait for its next attempt.
+// Cancel cancels the context of the task, and the wait for its next attempt.
 func (h *Handle) Cancel() { h.end(ErrCanceled) }
 
-// finish ends the work. It is called once.
+// finish completes the task. It is called once.
 func (h *Handle) finish(err error) {
 	h.err = err
 	h.end(err)
@@ -55,40 +55,40 @@ func (h *Handle) finish(err error) {
 		h.detach()
 	}
 	close(h.done)
-	if h.ended != nil {
-		h.ended()
+	if h.onDone != nil {
+		h.onDone()
 	}
 }
 
-// refuse ends work that never ran.
-func (h *Handle) refuse(err error) {
-	h.log.Error(h.ctx, "background work was refused",
+// reject completes a task that never ran.
+func (h *Handle) reject(err error) {
+	h.log.Error(h.ctx, "background task rejected",
 		slog.String("work", h.name), slog.Any("error", err))
 	h.finish(err)
 }
 
-// errExited stands for the error of work whose goroutine has ended without returning.
-var errExited = errors.New("asyncx: the work has called runtime.Goexit")
+// errExited is the error of a task that called runtime.Goexit.
+var errExited = errors.New("asyncx: the task called runtime.Goexit")
 
-// attempt makes an attempt, the first being 1, and gives the next one to submit when its
-// time has come.
+// attempt runs attempt number, starting with 1, and passes the next attempt to submit
+// when it is due.
 func (h *Handle) attempt(number int, submit func(run func())) {
 	if err := h.cause(); err != nil {
 		h.abandon(err)
 		return
 	}
-	h.begun = true
+	h.started = true
 	start := time.Now()
 	err := errExited
-	// also where run does not return
+	// deferred because of runtime.Goexit
 	defer func() { h.settle(number, time.Since(start), err, submit) }()
 	err = h.run()
 }
 
-// settle ends the work after an attempt, or lets it wait for the next one.
+// settle completes the task after an attempt, or schedules the next attempt.
 func (h *Handle) settle(number int, took time.Duration, err error, submit func(run func())) {
 	if err == nil {
-		h.log.Debug(h.ctx, "background work done",
+		h.log.Debug(h.ctx, "background task done",
 			slog.String("work", h.name), slog.Duration("took", took))
 		h.finish(nil)
 		return
@@ -113,35 +113,35 @@ func (h *Handle) settle(number int, took time.Duration, err error, submit func(r
 		}
 	}
 	if last {
-		h.tell("background work failed", attrs...)
+		h.logEnd("background task failed", attrs...)
 		h.finish(err)
 		return
 	}
-	h.log.Warn(h.ctx, "background work failed, and is tried again",
+	h.log.Warn(h.ctx, "background task failed, will retry",
 		append(attrs, slog.Duration("wait", wait))...)
 	h.after(wait, func() { submit(func() { h.attempt(number+1, submit) }) })
 }
 
-// cause returns why the work is not to go on, or nil.
+// cause returns why the task must stop, or nil.
 func (h *Handle) cause() error {
 	if err := context.Cause(h.ctx); err != nil {
 		return err
 	}
-	return context.Cause(h.cut)
+	return context.Cause(h.stopCtx)
 }
 
-// abandon ends work whose context ended before the next attempt.
+// abandon completes a task that was canceled before its next attempt.
 func (h *Handle) abandon(err error) {
-	message := "background work was ended between two attempts"
-	if !h.begun {
-		message = "background work was ended before it began"
+	message := "background task canceled between attempts"
+	if !h.started {
+		message = "background task canceled before it started"
 	}
-	h.tell(message, slog.String("work", h.name), slog.Any("error", err))
+	h.logEnd(message, slog.String("work", h.name), slog.Any("error", err))
 	h.finish(err)
 }
 
-// tell writes a line about the end of work: an error, unless its owner has canceled it.
-func (h *Handle) tell(message string, attrs ...slog.Attr) {
+// logEnd logs a failed task, as an error unless Cancel was called.
+func (h *Handle) logEnd(message string, attrs ...slog.Attr) {
 	if errors.Is(context.Cause(h.ctx), ErrCanceled) {
 		h.log.Info(h.ctx, message, attrs...)
 		return
@@ -149,7 +149,7 @@ func (h *Handle) tell(message string, attrs ...slog.Attr) {
 	h.log.Error(h.ctx, message, attrs...)
 }
 
-// after calls next when the time is over or the context of the work has ended.
+// after calls next after wait, or when the task is canceled.
 func (h *Handle) after(wait time.Duration, next func()) {
 	timer := time.NewTimer(wait)
 	go func() {
@@ -162,8 +162,7 @@ func (h *Handle) after(wait time.Duration, next func()) {
 	}()
 }
 
-// run calls the function once. An error that comes from the end of its context says why
-// that ended.
+// run calls the function once. If its context was canceled, the error wraps the cause.
 func (h *Handle) run() error {
 	ctx := h.ctx
 	if h.timeout > 0 {

@@ -15,7 +15,7 @@ func TestLinks(t *testing.T) {
 		}
 		if deps := string(out); strings.Contains(deps, "gin-gonic") ||
 			!strings.Contains(deps, "context\n") {
-			t.Errorf("%s links gin, or its dependencies cannot be read:\n%s", path, deps)
+			t.Errorf("%s links gin, or its dependencies are unknown:\n%s", path, deps)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// Option changes how one piece of work runs.
+// Option configures a task.
 type Option func(*config)
 
 type config struct {
@@ -31,8 +31,7 @@ func newConfig(name string, options []Option) (config, error) {
 	return c, errors.Join(c.faults...)
 }
 
-// WithName names the work in the log and in errors. The default is the name of the
-// function.
+// WithName sets the name for logs and errors. The default is the name of the function.
 func WithName(name string) Option {
 	return func(c *config) {
 		if name != "" {
@@ -41,7 +40,7 @@ func WithName(name string) Option {
 	}
 }
 
-// WithLogger has the lines of the work written by log. The default is the logger TASK.
+// WithLogger sets the logger. The default is the logger TASK.
 func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
 		if log == nil {
@@ -52,26 +51,26 @@ func WithLogger(log *xlog.LogNamedLogger) Option {
 	}
 }
 
-// WithTimeout bounds each attempt: its context ends then, with the cause ErrTimeout. By
-// default there is no bound but the stop.
+// WithTimeout sets the timeout of each attempt. The cause of the canceled context is
+// ErrTimeout. By default there is no timeout except at shutdown.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d <= 0 {
 			c.faults = append(c.faults,
-				fmt.Errorf("%w: WithTimeout: %s is no duration above 0", ErrOption, d))
+				fmt.Errorf("%w: WithTimeout: %s is not positive", ErrOption, d))
 		}
 		c.timeout = d
 	}
 }
 
-// WithRetry makes up to attempts attempts, until one ends without an error and without a
-// panic, and waits in between as p says; a nil p is backoff.Default. Work that waits
-// takes no place of work that runs.
+// WithRetry makes at most attempts attempts, until one returns no error and does not
+// panic. p is the wait between attempts; nil means backoff.Default. A waiting task does
+// not count as running.
 func WithRetry(attempts int, p backoff.Policy) Option {
 	return func(c *config) {
 		if attempts < 1 {
 			c.faults = append(c.faults,
-				fmt.Errorf("%w: WithRetry: %d attempts are none", ErrOption, attempts))
+				fmt.Errorf("%w: WithRetry: %d attempts: use at least 1", ErrOption, attempts))
 		}
 		if p == nil {
 			p = backoff.Default()

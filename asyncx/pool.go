@@ -13,29 +13,29 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// The bounds of an application's pool.
+// Default limits of an application's pool.
 const (
 	DefaultConcurrency = 100
 	DefaultQueueSize   = 10_000
 )
 
-const hookName = "background work"
+const hookName = "background tasks"
 
-// PoolOption changes the pool of an application.
+// PoolOption configures the pool of an application.
 type PoolOption func(*poolConfig)
 
 type poolConfig struct{ concurrency, queue int }
 
-// WithConcurrency says how many pieces of work run at the same time. The default is
+// WithConcurrency sets the maximum number of running tasks. The default is
 // DefaultConcurrency.
 func WithConcurrency(n int) PoolOption { return func(c *poolConfig) { c.concurrency = n } }
 
-// WithQueueSize says how many pieces of work may wait: for their turn, or for another
-// attempt. The default is DefaultQueueSize.
+// WithQueueSize sets the maximum number of waiting tasks, including tasks that wait for a
+// retry. The default is DefaultQueueSize.
 func WithQueueSize(n int) PoolOption { return func(c *poolConfig) { c.queue = n } }
 
-// Init returns a node, for the key xctx.Exec, that sets the bounds of the application's
-// pool. It stands before nodes that use Async.
+// Init returns a node, for the key xctx.Exec, that configures the application's pool.
+// List it before nodes that call Async.
 func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
 		c := poolConfig{DefaultConcurrency, DefaultQueueSize}
@@ -45,119 +45,117 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 			}
 		}
 		if c.concurrency < 1 || c.queue < 0 {
-			return nil, fmt.Errorf("%w: a pool of %d with a queue of %d",
+			return nil, fmt.Errorf("%w: Init: concurrency %d, queue size %d",
 				ErrOption, c.concurrency, c.queue)
 		}
-		life := xhook.From(ctx)
-		if life == nil {
-			return nil, errors.New("asyncx: Init is a node of an application")
+		lifecycle := xhook.From(ctx)
+		if lifecycle == nil {
+			return nil, errors.New("asyncx: Init: no application in the context")
 		}
-		if p := poolOf(life, c); p.config != c {
+		if p := poolOf(lifecycle, c); p.config != c {
 			return nil, errors.New(
 				"asyncx: Init: the pool is in use already; list the node before those that use it")
 		}
-		return nil, nil // a node that only runs
+		return nil, nil // the node has no value
 	}
 }
 
-// pools are those of the applications that have not stopped.
+// pools are the pools of the running applications.
 var pools = struct {
 	sync.Mutex
 	of map[*xhook.Lifecycle]*pool
 }{of: map[*xhook.Lifecycle]*pool{}}
 
-// poolOf returns the pool of an application. A zero configuration is the default.
-func poolOf(life *xhook.Lifecycle, c poolConfig) *pool {
+// poolOf returns the pool of an application. A zero c means the defaults.
+func poolOf(lifecycle *xhook.Lifecycle, c poolConfig) *pool {
 	pools.Lock()
 	defer pools.Unlock()
-	if p := pools.of[life]; p != nil {
+	if p := pools.of[lifecycle]; p != nil {
 		return p
 	}
 	if c == (poolConfig{}) {
 		c = poolConfig{DefaultConcurrency, DefaultQueueSize}
 	}
-	p := &pool{config: c, workers: pond.NewPool(c.concurrency), held: map[*Handle]struct{}{}}
-	p.cut, p.cutOff = context.WithCancelCause(context.Background())
-	p.closed = !life.OnStop(hookName, func(ctx context.Context) error {
-		defer forget(life)
+	p := &pool{config: c, workers: pond.NewPool(c.concurrency), tasks: map[*Handle]struct{}{}}
+	p.stopCtx, p.cancelStop = context.WithCancelCause(context.Background())
+	p.closed = !lifecycle.OnStop(hookName, func(ctx context.Context) error {
+		defer forget(lifecycle)
 		return p.stop(ctx)
 	})
 	if !p.closed {
-		pools.of[life] = p
+		pools.of[lifecycle] = p
 	}
 	return p
 }
 
-// forget removes the pool of an application that has stopped.
-func forget(life *xhook.Lifecycle) {
+// forget removes the pool of a stopped application.
+func forget(lifecycle *xhook.Lifecycle) {
 	pools.Lock()
 	defer pools.Unlock()
-	delete(pools.of, life)
+	delete(pools.of, lifecycle)
 }
 
-// pool is what an application runs in the background.
+// pool runs the background tasks of an application.
 type pool struct {
 	config poolConfig
-	// its queue has no bound of its own, so that work that was accepted is; it has no
-	// goroutines while it is idle
+	// unbounded queue, because pool enforces the limit; an idle pool has no goroutines
 	workers pond.Pool
 
-	cut    context.Context // ends when the stop does not wait any longer
-	cutOff context.CancelCauseFunc
+	stopCtx    context.Context // canceled when tasks must stop
+	cancelStop context.CancelCauseFunc
 
 	mu     sync.Mutex
-	held   map[*Handle]struct{} // accepted, and not ended
+	tasks  map[*Handle]struct{} // accepted and not done
 	closed bool
-	idle   chan struct{} // closed when nothing is held; nil: nobody waits for that
+	idle   chan struct{} // closed when no task is left; nil before shutdown
 }
 
-// accept lets the work run, or refuses it.
+// accept submits the task or rejects it.
 func (p *pool) accept(h *Handle) {
-	h.ended = func() { p.drop(h) }
+	h.onDone = func() { p.drop(h) }
 	p.mu.Lock()
-	var refused error
+	var rejection error
 	switch {
 	case p.closed:
-		refused = ErrStopped
-	case len(p.held) >= p.config.concurrency+p.config.queue:
-		refused = ErrFull
+		rejection = ErrStopped
+	case len(p.tasks) >= p.config.concurrency+p.config.queue:
+		rejection = ErrFull
 	default:
-		p.held[h] = struct{}{}
+		p.tasks[h] = struct{}{}
 	}
 	p.mu.Unlock()
-	if refused != nil {
-		h.refuse(refused)
+	if rejection != nil {
+		h.reject(rejection)
 		return
 	}
-	h.cut = p.cut
-	h.detach = context.AfterFunc(p.cut, func() { h.end(context.Cause(p.cut)) })
+	h.stopCtx = p.stopCtx
+	h.detach = context.AfterFunc(p.stopCtx, func() { h.end(context.Cause(p.stopCtx)) })
 	p.submit(func() { h.attempt(1, p.submit) })
 }
 
 func (p *pool) submit(run func()) {
-	// which refuses only where the queue is full or the pool was stopped, and neither
-	// ever is
+	// it fails only if the queue is full or the pool is stopped, which never happens
 	_ = p.workers.Go(run)
 }
 
-// drop forgets work that has ended.
+// drop removes a completed task.
 func (p *pool) drop(h *Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.held, h)
-	if len(p.held) == 0 && p.idle != nil {
+	delete(p.tasks, h)
+	if len(p.tasks) == 0 && p.idle != nil {
 		close(p.idle)
 		p.idle, p.closed = nil, true
 	}
 }
 
-// wait returns a channel that is closed when nothing is held; from then on nothing is
-// accepted.
+// wait returns a channel that is closed when no task is left. After that, the pool
+// rejects tasks.
 func (p *pool) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	idle := make(chan struct{})
-	if len(p.held) == 0 {
+	if len(p.tasks) == 0 {
 		p.closed = true
 		close(idle)
 	} else {
@@ -166,39 +164,39 @@ func (p *pool) wait() <-chan struct{} {
 	return idle
 }
 
-// stop is the hook: it waits for everything, and shortly before ctx ends it ends what is
-// left.
+// stop is the shutdown hook: it waits for all tasks, and cancels the rest shortly before
+// ctx expires.
 func (p *pool) stop(ctx context.Context) error {
-	var cut []string
+	var canceled []string
 	err := xhook.Finish(ctx, 0, p.wait(), func() {
-		cut = p.names()
-		p.cutOff(ErrStopped)
+		canceled = p.names()
+		p.cancelStop(ErrStopped)
 	})
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, xhook.ErrForced):
-		return fmt.Errorf("%w: cut off: %s", ErrStopped, list(cut))
+		return fmt.Errorf("%w: canceled: %s", ErrStopped, list(canceled))
 	default:
-		return fmt.Errorf("%w: cut off: %s; left behind: %s",
-			ErrStopped, list(cut), list(p.names()))
+		return fmt.Errorf("%w: canceled: %s; abandoned: %s",
+			ErrStopped, list(canceled), list(p.names()))
 	}
 }
 
-// names are those of what is held, and nothing is accepted from then on.
+// names returns the names of the remaining tasks, and closes the pool.
 func (p *pool) names() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	names := make([]string, 0, len(p.held))
-	for h := range p.held {
+	names := make([]string, 0, len(p.tasks))
+	for h := range p.tasks {
 		names = append(names, h.name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// listed is how many names an error has.
+// listed is the maximum number of names in an error.
 const listed = 10
 
 func list(names []string) string {

@@ -15,94 +15,113 @@ import (
 	"github.com/plinthgo/plinth/asyncx/backoff"
 )
 
-func TestStopAwaitsWorkAndWhatThatBegins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		app, life, _ := application(t)
-		var order []string
-		asyncx.Async(app, func(ctx context.Context) {
-			<-time.After(time.Second)
-			order = append(order, "first")
-			asyncx.AsyncErr(ctx, func(context.Context) error {
+func TestAsync_Shutdown(t *testing.T) {
+	t.Run("waits for tasks and the tasks that they start", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			app, lifecycle, _ := application(t)
+			var order []string
+			asyncx.Async(app, func(ctx context.Context) {
 				<-time.After(time.Second)
-				order = append(order, "second")
-				if len(order) == 2 {
-					return errWork // and so it waits for another attempt
-				}
-				return nil
-			}, asyncx.WithRetry(2, backoff.Constant(time.Second)))
-		})
-		began := time.Now()
-		if err := stop(life, time.Minute); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
-			t.Errorf("the stop took %s and did %v, want 4s for three attempts", took, order)
-		}
-		if err := asyncx.Async(app, func(context.Context) {
-			t.Error("it ran")
-		}).Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
-			t.Errorf("err = %v, want ErrStopped", err)
-		}
-	})
-}
-
-func TestStopCutsOffInTimeAndNamesWhat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		app, life, _ := application(t)
-		if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
-			t.Fatal(err)
-		}
-		obedient := asyncx.AsyncErr(app, func(ctx context.Context) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
-		}, asyncx.WithName("obedient"))
-		queued := asyncx.Async(app, func(context.Context) { t.Error("it began") },
-			asyncx.WithName("queued"))
-		began := time.Now()
-		err := stop(life, 10*time.Second)
-		if took := time.Since(began); took != 8*time.Second {
-			t.Errorf("the stop took %s, want 8s", took)
-		}
-		if !errors.Is(err, asyncx.ErrStopped) ||
-			!strings.Contains(err.Error(), "cut off: obedient, queued") {
-			t.Errorf("err = %v, want the names of what was cut off", err)
-		}
-		for _, h := range []*asyncx.Handle{obedient, queued} {
-			if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
-				t.Errorf("%s: err = %v, want ErrStopped", h.Name(), err)
+				order = append(order, "first")
+				asyncx.AsyncErr(ctx, func(context.Context) error {
+					<-time.After(time.Second)
+					order = append(order, "second")
+					if len(order) == 2 {
+						return errWork // retries
+					}
+					return nil
+				}, asyncx.WithRetry(2, backoff.Constant(time.Second)))
+			})
+			began := time.Now()
+			if err := stop(lifecycle, time.Minute); err != nil {
+				t.Error(err)
 			}
-		}
+			if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
+				t.Errorf("shutdown took %s and ran %v, want 4s for 3 attempts", took, order)
+			}
+			if err := asyncx.Async(app, func(context.Context) {
+				t.Error("the task ran")
+			}).Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
+				t.Errorf("err = %v, want ErrStopped", err)
+			}
+		})
+	})
+
+	t.Run("cancels tasks in time and names them", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			app, lifecycle, _ := application(t)
+			if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
+				t.Fatal(err)
+			}
+			obedient := asyncx.AsyncErr(app, func(ctx context.Context) error {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}, asyncx.WithName("obedient"))
+			queued := asyncx.Async(app, func(context.Context) { t.Error("the task started") },
+				asyncx.WithName("queued"))
+			began := time.Now()
+			err := stop(lifecycle, 10*time.Second)
+			if took := time.Since(began); took != 8*time.Second {
+				t.Errorf("shutdown took %s, want 8s", took)
+			}
+			if !errors.Is(err, asyncx.ErrStopped) ||
+				!strings.Contains(err.Error(), "canceled: obedient, queued") {
+				t.Errorf("err = %v, want the names of the canceled tasks", err)
+			}
+			for _, h := range []*asyncx.Handle{obedient, queued} {
+				if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
+					t.Errorf("%s: err = %v, want ErrStopped", h.Name(), err)
+				}
+			}
+		})
+	})
+
+	t.Run("abandons tasks that do not return", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			app, lifecycle, _ := application(t)
+			release := make(chan struct{})
+			h := asyncx.Async(app, func(context.Context) { <-release }, asyncx.WithName("deaf"))
+			err := stop(lifecycle, 10*time.Second)
+			if err == nil || !strings.Contains(err.Error(), "deaf") {
+				t.Errorf("err = %v, want the name of the abandoned task", err)
+			}
+			close(release)
+			_ = h.Wait(t.Context())
+		})
 	})
 }
 
-func TestStopLeavesBehindWhatDoesNotReturn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		app, life, _ := application(t)
+func TestHandle_Wait(t *testing.T) {
+	t.Run("returns when its context is canceled", func(t *testing.T) {
 		release := make(chan struct{})
-		h := asyncx.Async(app, func(context.Context) { <-release }, asyncx.WithName("deaf"))
-		err := stop(life, 10*time.Second)
-		if err == nil || !strings.Contains(err.Error(), "deaf") {
-			t.Errorf("err = %v, want the name of what was left behind", err)
+		h := asyncx.Async(t.Context(), func(context.Context) { <-release })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("err = %v, want context.Canceled", err)
 		}
 		close(release)
-		_ = h.Wait(t.Context())
+		<-h.Done()
+	})
+
+	t.Run("wraps the cause of the cancellation", func(t *testing.T) {
+		began := make(chan struct{})
+		h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
+			close(began)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		<-began
+		h.Cancel()
+		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) ||
+			!errors.Is(err, context.Canceled) {
+			t.Errorf("err = %v, want ErrCanceled and the error of the task", err)
+		}
 	})
 }
 
-func TestWaitEndsWithItsContext(t *testing.T) {
-	release := make(chan struct{})
-	h := asyncx.Async(t.Context(), func(context.Context) { <-release })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v, want context.Canceled", err)
-	}
-	close(release)
-	<-h.Done()
-}
-
-func TestManyAtOnceAllRun(t *testing.T) {
-	app, life, _ := application(t)
+func TestAsync_Concurrency(t *testing.T) {
+	app, lifecycle, _ := application(t)
 	var ran atomic.Int32
 	var all sync.WaitGroup
 	for range 50 {
@@ -113,7 +132,7 @@ func TestManyAtOnceAllRun(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := stop(life, time.Minute); err != nil {
+	if err := stop(lifecycle, time.Minute); err != nil {
 		t.Error(err)
 	}
 	if got := ran.Load(); got != 5000 {
@@ -121,8 +140,8 @@ func TestManyAtOnceAllRun(t *testing.T) {
 	}
 }
 
-func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
-	app, life, _ := application(t)
+func TestAsync_Goexit(t *testing.T) {
+	app, lifecycle, _ := application(t)
 	if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
 		t.Fatal(err)
 	}
@@ -135,43 +154,28 @@ func TestWorkThatExitsItsGoroutineFailsAndKeepsNoPlace(t *testing.T) {
 	if err := asyncx.Async(app, func(context.Context) {}).Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := stop(life, time.Minute); err != nil {
+	if err := stop(lifecycle, time.Minute); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestPolicyThatPanicsEndsTheWork(t *testing.T) {
-	app, life, out := application(t)
+func TestWithRetry_PolicyPanic(t *testing.T) {
+	app, lifecycle, out := application(t)
 	h := asyncx.AsyncErr(app, func(context.Context) error { return errWork },
 		asyncx.WithRetry(2, func(int) time.Duration { panic("no wait") }))
 	if err := h.Wait(t.Context()); !errors.Is(err, errWork) {
-		t.Errorf("err = %v, want that of the work", err)
+		t.Errorf("err = %v, want the error of the task", err)
 	}
 	if !strings.Contains(out.String(), "no wait") {
-		t.Errorf("the log does not tell of the policy:\n%s", out)
+		t.Errorf("the log does not report the policy:\n%s", out)
 	}
-	if err := stop(life, time.Minute); err != nil {
+	if err := stop(lifecycle, time.Minute); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestErrorSaysWhyTheContextEnded(t *testing.T) {
-	began := make(chan struct{})
-	h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
-		close(began)
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	<-began
-	h.Cancel()
-	if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) ||
-		!errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v, want ErrCanceled and what the work returned", err)
-	}
-}
-
-func TestWorkThatHasEndedIsForgotten(t *testing.T) {
-	app, life, _ := application(t)
+func TestAsync_Memory(t *testing.T) {
+	app, lifecycle, _ := application(t)
 	var collected atomic.Int32
 	const many = 50
 	for range many {
@@ -187,9 +191,9 @@ func TestWorkThatHasEndedIsForgotten(t *testing.T) {
 		runtime.Gosched()
 	}
 	if got := collected.Load(); got < many-5 {
-		t.Errorf("the memory of %d of %d pieces of work was given back", got, many)
+		t.Errorf("the memory of %d of %d tasks was released", got, many)
 	}
-	if err := stop(life, time.Minute); err != nil {
+	if err := stop(lifecycle, time.Minute); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package backoff says how long to wait between attempts.
+// Package backoff computes the wait between attempts.
 package backoff
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Policy returns how long to wait after an attempt that failed, before the next one.
-// Attempts count from 1. It is called from any goroutine. Those of this package never
-// return a negative wait; one of another is no wait.
+// Policy returns the wait after a failed attempt. Attempts count from 1. It must be safe
+// for concurrent use. Callers treat a negative wait as 0; the policies of this package
+// never return one.
 type Policy func(attempt int) time.Duration
 
-// Exponential waits for first after the first attempt and twice as long after each
-// further one, at most longest.
+// Exponential returns a policy that waits for first after the first attempt, and doubles
+// the wait up to longest.
 func Exponential(first, longest time.Duration) Policy {
 	return func(attempt int) time.Duration {
 		wait := float64(max(first, 0)) * math.Exp2(float64(min(max(attempt, 1)-1, 64)))
@@ -25,13 +25,13 @@ func Exponential(first, longest time.Duration) Policy {
 	}
 }
 
-// Constant always waits for the same time.
+// Constant returns a policy with a constant wait.
 func Constant(wait time.Duration) Policy {
 	return func(int) time.Duration { return max(wait, 0) }
 }
 
-// Schedule waits for the first of the waits after the first attempt, and so on; after the
-// last of them, for the last again. Without any it does not wait.
+// Schedule returns a policy with one wait per attempt; the last wait repeats. Without
+// waits it returns 0.
 func Schedule(waits ...time.Duration) Policy {
 	waits = slices.Clone(waits)
 	return func(attempt int) time.Duration {
@@ -42,8 +42,8 @@ func Schedule(waits ...time.Duration) Policy {
 	}
 }
 
-// Jitter spreads the waits of p evenly around what they are: by at most the fraction, 0
-// to 1, of each. It keeps those who failed together from coming back together.
+// Jitter returns a policy that spreads each wait of p evenly by at most fraction of it, 0
+// to 1. It keeps clients that failed together from retrying together.
 func Jitter(p Policy, fraction float64) Policy {
 	if fraction = min(max(fraction, 0), 1); math.IsNaN(fraction) {
 		fraction = 0
@@ -55,6 +55,6 @@ func Jitter(p Policy, fraction float64) Policy {
 	}
 }
 
-// Default is the policy of whoever is given none: a second after the first attempt, twice
-// as long after each further one, at most an hour, spread by a fifth.
+// Default returns the default policy: 1 s, doubled after each attempt, at most 1 h, with
+// 20 % jitter.
 func Default() Policy { return Jitter(Exponential(time.Second, time.Hour), 0.2) }

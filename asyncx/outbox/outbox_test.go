@@ -53,7 +53,7 @@ func TestOpen(t *testing.T) {
 			want    string
 		}{
 			{name: "no database",
-				want: "the application has no database: give xoption.WithDatabase, or WithDB"},
+				want: "the application has no database: use xoption.WithDatabase or WithDB"},
 			{
 				name:    "nil database",
 				options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,

@@ -1,4 +1,4 @@
-// Package jobdb is what engines that keep jobs in a database of xdb have in common.
+// Package jobdb contains helpers for engines that store jobs in an xdb database.
 package jobdb
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// Find returns the database of an option, or else the application's.
+// Find returns given, or the application's database if given is nil.
 func Find(ctx context.Context, given *gorm.DB) (*gorm.DB, error) {
 	if given != nil {
 		return given, nil
@@ -21,13 +21,12 @@ func Find(ctx context.Context, given *gorm.DB) (*gorm.DB, error) {
 	db, err := xdb.GetDB(ctx)
 	if err != nil {
 		return nil, fmt.Errorf(
-			"the application has no database: give xoption.WithDatabase, or WithDB: %w", err)
+			"the application has no database: use xoption.WithDatabase or WithDB: %w", err)
 	}
 	return db, nil
 }
 
-// Silent returns a database that logs nothing: jobs every second are no news, and what
-// fails is returned.
+// Silent returns a database without a log: polls would fill it, and errors are returned.
 func Silent(db *gorm.DB) *gorm.DB {
 	return db.Session(&gorm.Session{
 		NewDB: true, SkipDefaultTransaction: true,
@@ -35,18 +34,19 @@ func Silent(db *gorm.DB) *gorm.DB {
 	})
 }
 
-// Handle returns the transaction that ctx is in, or else the database of the jobs.
+// Handle returns the transaction of ctx, or else the database of the jobs. It returns
+// job.ErrTransaction if the transaction belongs to another database.
 func Handle(ctx context.Context, jobs *gorm.DB) (db *gorm.DB, inTransaction bool, err error) {
 	ctx = xdb.WithPrimary(xctx.Unpooled(ctx))
 	tx, xerr := xdb.GetDB(ctx)
 	if xerr != nil {
-		return jobs.WithContext(ctx), false, nil //nolint:nilerr // WithDB has given one
+		return jobs.WithContext(ctx), false, nil //nolint:nilerr // the database comes from WithDB
 	}
 	if _, ok := tx.Statement.ConnPool.(gorm.TxCommitter); !ok {
 		return jobs.WithContext(ctx), false, nil
 	}
 	if tx.Dialector != jobs.Dialector {
-		return nil, false, fmt.Errorf("%w: it is of another database than the jobs",
+		return nil, false, fmt.Errorf("%w: it belongs to another database",
 			job.ErrTransaction)
 	}
 	return Silent(tx).WithContext(ctx), true, nil

@@ -1,4 +1,4 @@
-// Package wake is how the workers of a process hear of jobs that it has stored.
+// Package wake notifies the workers of a process when the process stores jobs.
 package wake
 
 import (
@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Workers tells the workers of a process of jobs that it has stored. The zero value is
-// ready to use, and it is safe for concurrent use.
+// Workers notifies workers. The zero value is ready to use. It is safe for concurrent
+// use.
 type Workers struct {
 	mu  sync.Mutex
 	all []chan struct{}
 }
 
-// Listen returns a channel that Wake fills, until leave is called.
+// Listen returns a channel that receives after Wake, until leave is called.
 func (w *Workers) Listen() (wake chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -26,14 +26,14 @@ func (w *Workers) Listen() (wake chan struct{}, leave func()) {
 	}
 }
 
-// Wake tells every worker.
+// Wake notifies all workers.
 func (w *Workers) Wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.all {
 		select {
 		case c <- struct{}{}:
-		default: // it has not looked since the last one
+		default: // a notification is pending
 		}
 	}
 }
