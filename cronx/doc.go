@@ -1,24 +1,26 @@
-// Package cronx describes what runs on a schedule. Package cronx/runner runs it.
+// Package cronx defines scheduled jobs. Package cronx/runner runs them.
 //
 //	cronx.NewJob("0 3 * * *", sendReport, cronx.WithName("report"), cronx.WithSingleRun())
 //
 // # Specs
 //
-// A spec has five fields (minute, hour, day of month, the month, day of week), or six,
-// which begin with the second; or it is one of @yearly, @monthly, @weekly, @daily,
-// @hourly and "@every 90s". Fields hold numbers, names, lists, ranges and steps, also L
-// and W among days of the month and FRI#3 and FRI#L among days of the week. Where both
-// days are restricted either is enough; a field with a star in it, also */2, is not
-// restricted. "CRON_TZ=Europe/Berlin " before it names its time zone.
+// A spec has five fields (minute, hour, day of month, month, day of week), or six fields
+// that start with the second. It can also be @yearly, @monthly, @weekly, @daily, @hourly
+// or "@every 90s".
 //
-// @every is counted from 1970-01-01 00:00 UTC, and not from the start of the process.
+// Fields contain numbers, names, lists, ranges and steps. Days of month also accept L and
+// W, and days of week FRI#3 and FRI#L. If both day fields are restricted, one match is
+// enough; a field that contains a star, such as */2, is not restricted. The prefix
+// "CRON_TZ=Europe/Berlin " sets the time zone.
+//
+// @every is aligned to 1970-01-01 00:00 UTC, not to the start of the process.
 //
 // # Daylight saving
 //
-// A spec that names hours ("30 2 * * *", "0 */2 * * *") is due at each of its times once
-// a day. What the clock skips is due at the moment of the jump, once, however many times
-// were skipped. What the clock shows twice is due at the first.
+// A spec that restricts hours ("30 2 * * *", "0 */2 * * *") is due once a day at each of
+// its times. Skipped times are due together, once, at the moment of the change. Repeated
+// times are due at the first occurrence.
 //
 // A spec for every hour ("*/15 * * * *", "@hourly") is due whenever the clock shows one
-// of its times: time goes on evenly for it.
+// of its times.
 package cronx

@@ -25,7 +25,7 @@ func ExampleNewJob() {
 	at := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for range 2 {
 		at = schedule.Next(at)
-		fmt.Println(at.Format(time.RFC3339)) // on the 29th there is no 2:30
+		fmt.Println(at.Format(time.RFC3339)) // 2:30 does not exist on the 29th
 	}
 	fmt.Println(job.Run(cronx.NewContext(context.Background(),
 		cronx.Tick{Name: job.Name(), Time: at})))
@@ -41,6 +41,6 @@ func ExampleJob_Err() {
 	fmt.Println(job.Err())
 	fmt.Println(errors.Is(job.Err(), cronx.ErrJob))
 	// Output:
-	// cronx: wrong job: "never": the spec "*/5 * 31 2 *": there is no such date
+	// cronx: invalid job: "never": spec "*/5 * 31 2 *": no such date
 	// true
 }

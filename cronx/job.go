@@ -12,22 +12,21 @@ import (
 	"github.com/plinthgo/plinth/cronx/internal/schedule"
 )
 
-// ErrJob is what everything wrong with a job is: its spec, its name, an option.
-var ErrJob = errors.New("cronx: wrong job")
+// ErrJob reports an invalid job: its spec, name or options.
+var ErrJob = errors.New("cronx: invalid job")
 
-// Func is what a job runs. An error that it returns is logged; the next run comes as it
-// would have.
+// Func is the function of a job. A returned error is logged, and does not affect the next
+// run.
 type Func interface {
 	func(ctx context.Context) | func(ctx context.Context) error
 }
 
-// Job is something to run on a schedule. It does not change and may be registered with
-// several runners.
+// Job is a scheduled job. It is immutable, and may be registered with several runners.
 type Job struct {
 	spec       string
 	run        func(ctx context.Context) error
 	name       string
-	named      bool // by WithName
+	named      bool // set by WithName
 	zone       *time.Location
 	overlap    bool
 	timeout    time.Duration
@@ -35,12 +34,11 @@ type Job struct {
 	singleRun  bool
 }
 
-// NewJob returns a job that runs fn whenever spec is due. What is wrong is told by Err,
-// and by the runner at its start.
+// NewJob returns a job that runs fn whenever spec is due. Err and the start of the runner
+// report invalid arguments.
 //
-// The context of fn has the application's values, a request id of its own, and the tick
-// of TickFrom. It ends when the time of WithTimeout or of the runner's graceful stop has
-// run out.
+// The context of fn has the application's values, its own request ID, and the tick of
+// TickFrom. WithTimeout and the runner's graceful stop timeout cancel it.
 func NewJob[F Func](spec string, fn F, opts ...JobOption) *Job {
 	j := &Job{spec: spec}
 	switch run := any(fn).(type) {
@@ -65,8 +63,8 @@ func NewJob[F Func](spec string, fn F, opts ...JobOption) *Job {
 	return j
 }
 
-// funcName returns the name of a function without its path and what the compiler adds to
-// a method.
+// funcName returns the name of a function without its path and without the compiler's
+// notation for methods.
 func funcName(fn any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -75,44 +73,44 @@ func funcName(fn any) string {
 	return name[:min(len(name), maxName)]
 }
 
-// Name returns the name of WithName, or that of the function.
+// Name returns the name of WithName, or the name of the function.
 func (j *Job) Name() string { return j.name }
 
-// Spec returns the spec as it was given.
+// Spec returns the spec passed to NewJob.
 func (j *Job) Spec() string { return j.spec }
 
-// Named reports whether the name is that of WithName.
+// Named reports whether WithName set the name.
 func (j *Job) Named() bool { return j.named }
 
-// Overlap reports whether a run may begin while another goes on.
+// Overlap reports whether runs may overlap.
 func (j *Job) Overlap() bool { return j.overlap }
 
 // SingleRun reports whether each tick runs once among all replicas.
 func (j *Job) SingleRun() bool { return j.singleRun }
 
-// Timeout returns how long a run may take; 0 is without end.
+// Timeout returns the timeout of a run; 0 means no timeout.
 func (j *Job) Timeout() time.Duration { return j.timeout }
 
-// Run runs the job's function now, in this goroutine, as a test does: without a log line,
-// and a panic is the caller's.
+// Run calls the job's function in the current goroutine, for example in a test. It does
+// not log, and does not recover panics.
 func (j *Job) Run(ctx context.Context) error { return j.run(ctx) }
 
-// Schedule is when a job is due.
+// Schedule computes the times at which a job is due.
 type Schedule struct{ s *schedule.Schedule }
 
-// Next returns the first moment after t, or the zero time where there is none.
+// Next returns the first due time after t, or the zero time.
 func (s Schedule) Next(t time.Time) time.Time { return s.s.Next(t) }
 
-// Location returns the time zone in which the spec is read.
+// Location returns the time zone of the spec.
 func (s Schedule) Location() *time.Location { return s.s.Location() }
 
-// Schedule returns when the job is due. zone is that of a job without one of its own, in
-// its spec or by WithLocation; nil is the local one. The error has all that is wrong with
-// the job.
+// Schedule returns the schedule of the job. zone applies if neither the spec nor
+// WithLocation sets a zone; nil is the local zone. The error wraps ErrJob and contains
+// all problems of the job.
 func (j *Job) Schedule(zone *time.Location) (Schedule, error) {
 	switch {
 	case j == nil:
-		return Schedule{}, fmt.Errorf("%w: it is nil", ErrJob)
+		return Schedule{}, fmt.Errorf("%w: nil job", ErrJob)
 	case j.zone != nil:
 		zone = j.zone
 	case zone == nil:
@@ -122,7 +120,7 @@ func (j *Job) Schedule(zone *time.Location) (Schedule, error) {
 	problems := j.problems()
 	if err != nil {
 		problems = append(problems,
-			fmt.Errorf("the spec %q: %w", j.spec[:min(len(j.spec), maxSpec)], err))
+			fmt.Errorf("spec %q: %w", j.spec[:min(len(j.spec), maxSpec)], err))
 	}
 	for i, p := range problems {
 		problems[i] = fmt.Errorf("%w: %q: %w", ErrJob, j.name, p)
@@ -133,7 +131,7 @@ func (j *Job) Schedule(zone *time.Location) (Schedule, error) {
 	return Schedule{s: s}, nil
 }
 
-// Err returns everything that is wrong with the job, or nil.
+// Err returns all problems of the job, or nil.
 func (j *Job) Err() error {
 	_, err := j.Schedule(nil)
 	return err
@@ -141,32 +139,31 @@ func (j *Job) Err() error {
 
 const (
 	maxName = 100 // bytes
-	maxSpec = 200 // bytes that are quoted
+	maxSpec = 200 // maximum quoted length in bytes
 )
 
-// problems returns what is wrong beside the spec.
+// problems returns all problems except those of the spec.
 func (j *Job) problems() []error {
 	var list []error
 	if j.run == nil {
-		list = append(list, errors.New("its function is nil"))
+		list = append(list, errors.New("nil function"))
 	}
 	if j.named && !validName(j.name) {
 		list = append(list, fmt.Errorf(
-			"the name (accepted: 1 to %d printable ASCII characters without spaces)", maxName))
+			"invalid name: use 1 to %d printable ASCII characters without spaces", maxName))
 	}
 	if j.timeoutSet && j.timeout <= 0 {
-		list = append(list, fmt.Errorf("WithTimeout: %s is no duration above 0", j.timeout))
+		list = append(list, fmt.Errorf("WithTimeout: %s is not positive", j.timeout))
 	}
 	if j.singleRun && !j.named {
 		list = append(list, errors.New(
-			"WithSingleRun needs WithName: the name is what replicas know the job by, "+
-				"and that of a function changes with the code"))
+			"WithSingleRun requires WithName: the name identifies the job on all replicas, "+
+				"and a function name may change with the code"))
 	}
 	return list
 }
 
-// validName reports whether a name can stand in a line of a log and in the name of a
-// lease.
+// validName reports whether name can be used in log messages and lease names.
 func validName(name string) bool {
 	for i := range len(name) {
 		if name[i] <= ' ' || name[i] > '~' {

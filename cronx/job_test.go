@@ -20,15 +20,15 @@ func (*service) Refresh(context.Context) error { return nil }
 
 func cleanUp(context.Context) {}
 
-func TestAJobIsNamedAfterItsFunction(t *testing.T) {
+func TestJob_Name(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		job  *cronx.Job
 		want string
 	}{
-		{name: "a function", job: cronx.NewJob("@daily", cleanUp), want: "cronx_test.cleanUp"},
+		{name: "function", job: cronx.NewJob("@daily", cleanUp), want: "cronx_test.cleanUp"},
 		{
-			name: "a method", job: cronx.NewJob("@daily", new(service).Refresh),
+			name: "method", job: cronx.NewJob("@daily", new(service).Refresh),
 			want: "cronx_test.service.Refresh",
 		},
 		{
@@ -47,7 +47,7 @@ func TestAJobIsNamedAfterItsFunction(t *testing.T) {
 	}
 }
 
-func TestOptionsAreKept(t *testing.T) {
+func TestNewJob(t *testing.T) {
 	job := cronx.NewJob("@hourly", cleanUp, cronx.WithName("n"), cronx.WithOverlap(),
 		cronx.WithSingleRun(), cronx.WithTimeout(time.Second), nil)
 	if !job.Overlap() || !job.SingleRun() || job.Timeout() != time.Second ||
@@ -56,7 +56,7 @@ func TestOptionsAreKept(t *testing.T) {
 	}
 }
 
-func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testing.T) {
+func TestSchedule_Location(t *testing.T) {
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestTheZoneOfTheSpecGoesBeforeThatOfTheJobAndThatBeforeTheRunners(t *testin
 	}
 }
 
-func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
+func TestJob_Err(t *testing.T) {
 	job := cronx.NewJob("61 * * * *",
 		(func(context.Context) error)(nil), cronx.WithTimeout(0), cronx.WithName("a b\n"))
 	err := job.Err()
@@ -89,22 +89,22 @@ func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
 		t.Fatalf("Err = %v, want ErrJob", err)
 	}
 	for _, want := range []string{
-		`"a b\n": the name`, "its function is nil", "WithTimeout: 0s",
+		`"a b\n": invalid name`, "nil function", "WithTimeout: 0s",
 		`field 1 (minute) "61"`,
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Err = %v, want %q in it", err, want)
+			t.Errorf("Err = %v, want an error that contains %q", err, want)
 		}
 	}
 	var none *cronx.Job
 	for name, job := range map[string]*cronx.Job{
-		"nil":            none,
-		"a nil func":     cronx.NewJob("@daily", (func(context.Context))(nil)),
-		"an unnamed one": cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
-		"an empty name":  cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
-		"a long name": cronx.NewJob("@daily",
+		"nil":                       none,
+		"nil function":              cronx.NewJob("@daily", (func(context.Context))(nil)),
+		"single run without a name": cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
+		"empty name":                cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
+		"long name": cronx.NewJob("@daily",
 			cleanUp, cronx.WithName(strings.Repeat("n", 101))),
-		"a negative time": cronx.NewJob("@daily", cleanUp, cronx.WithTimeout(-1)),
+		"negative timeout": cronx.NewJob("@daily", cleanUp, cronx.WithTimeout(-1)),
 	} {
 		if err := job.Err(); !errors.Is(err, cronx.ErrJob) {
 			t.Errorf("%s: Err = %v, want ErrJob", name, err)
@@ -112,11 +112,11 @@ func TestEverythingWrongWithAJobIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAContextWithoutATickHasNone(t *testing.T) {
+func TestTickFrom(t *testing.T) {
 	if tick, ok := cronx.TickFrom(t.Context()); ok {
-		t.Errorf("TickFrom = %v, want none", tick)
+		t.Errorf("TickFrom = %v, want no tick", tick)
 	}
-	if _, ok := cronx.TickFrom(nil); ok { //nolint:staticcheck // a nil context is what is tested
+	if _, ok := cronx.TickFrom(nil); ok { //nolint:staticcheck // the nil context is the subject
 		t.Error("TickFrom(nil) has a tick")
 	}
 }

@@ -2,19 +2,18 @@ package cronx
 
 import "time"
 
-// JobOption changes a job.
+// JobOption configures a job.
 type JobOption func(*Job)
 
-// WithName names the job, in logs and among replicas: 1 to 100 printable ASCII characters
-// without spaces. No two jobs of a runner have one name, and no two that run once in a
-// cluster in all programs which share the leases. By default it is the name of the
-// function.
+// WithName sets the name of the job: 1 to 100 printable ASCII characters without spaces.
+// Names are unique within a runner. Names of single-run jobs are unique among all
+// programs that share the leases. The default is the name of the function.
 func WithName(name string) JobOption {
 	return func(j *Job) { j.name, j.named = name, true }
 }
 
-// WithLocation reads the spec in a time zone instead of the runner's. A zone in the spec
-// goes before it; nil is ignored.
+// WithLocation sets the time zone of the spec, instead of the runner's. A zone in the
+// spec has precedence. A nil zone is ignored.
 func WithLocation(zone *time.Location) JobOption {
 	return func(j *Job) {
 		if zone != nil {
@@ -23,20 +22,19 @@ func WithLocation(zone *time.Location) JobOption {
 	}
 }
 
-// WithOverlap lets a run begin while an earlier one of the job goes on. By default the
-// tick is skipped then, with a warning.
+// WithOverlap allows overlapping runs of the job. By default, a tick during a run is
+// skipped with a warning.
 func WithOverlap() JobOption { return func(j *Job) { j.overlap = true } }
 
-// WithTimeout ends the context of a run after d. By default it has no end but the stop.
+// WithTimeout sets the timeout of a run. By default only the shutdown limits it.
 func WithTimeout(d time.Duration) JobOption {
 	return func(j *Job) { j.timeout, j.timeoutSet = d, true }
 }
 
-// WithSingleRun runs each tick once among all replicas, and not once on each. It needs
-// WithName, and leases that decide among the replicas: those of a database or a Redis
-// that the application opens. Without WithOverlap no two runs of the job go on at a time
-// in the whole cluster.
+// WithSingleRun runs each tick once among all replicas, instead of once per replica. It
+// requires WithName, and leases of a database or Redis of the application. Without
+// WithOverlap, runs of the job do not overlap in the whole cluster.
 //
-// Each tick is run at most once: one whose process dies after it has taken the tick is
-// lost. Work that must not be lost is handed to a durable job by the tick.
+// Each tick runs at most once: if the process crashes after it has claimed a tick, the
+// run is lost. If that is not acceptable, enqueue a durable job in the run.
 func WithSingleRun() JobOption { return func(j *Job) { j.singleRun = true } }

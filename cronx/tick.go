@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// Tick is one moment at which a job is due.
+// Tick is a time at which a job is due.
 type Tick struct {
-	// Name is the job's.
+	// Name is the name of the job.
 	Name string
-	// Time is when the run was due, in the job's time zone, and not when it began: the
-	// same on every replica.
+	// Time is the due time in the job's time zone, not the start time. It is the same on
+	// every replica.
 	Time time.Time
 }
 
-// tickKey finds the Tick in a context.
+// tickKey is the context key of the Tick.
 type tickKey struct{}
 
-// NewContext returns a context that carries tick, as that of a run does.
+// NewContext returns a context with tick, like the context of a run.
 func NewContext(ctx context.Context, tick Tick) context.Context {
 	return context.WithValue(ctx, tickKey{}, tick)
 }
 
-// TickFrom returns the tick of the run that ctx belongs to; ok is false where it belongs
-// to none.
+// TickFrom returns the tick of ctx; ok is false if ctx does not belong to a run.
 func TickFrom(ctx context.Context) (tick Tick, ok bool) {
 	if ctx == nil {
 		return Tick{}, false

@@ -33,26 +33,25 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// replicaKey has a replica, as JSON, where this test binary plays one instead of running
-// tests.
+// replicaKey contains a replica as JSON. It makes this program a replica process.
 const replicaKey xenv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
 
-// replica is one process of a cluster.
+// replica configures one process of a cluster.
 type replica struct {
 	Kind, Address, Prefix string
 	Skew                  time.Duration // of its clock
 }
 
-// Each replica has clusterJobs jobs, of which every other one may overlap. Each is due
-// every clusterPeriod seconds, so that a busy machine has time to end a run before the
-// next one, and as many are due each second.
+// Each replica has clusterJobs jobs; every second one may overlap. Each job is due every
+// clusterPeriod seconds, so that runs finish in time on a busy machine. The same number
+// of jobs is due each second.
 const (
 	clusterJobs   = 40
 	clusterPeriod = 4
 	ticksASecond  = clusterJobs / clusterPeriod
 )
 
-// playReplica runs jobs until standard input ends.
+// playReplica runs jobs until the end of standard input.
 func playReplica(text string) (code int) {
 	var r replica
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
@@ -82,7 +81,7 @@ func (r replica) play() error {
 	ledger, err := r.open(ctx)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return nil // it was told to stop while it started
+		return nil // stopped during startup
 	case err != nil:
 		return err
 	}
@@ -106,7 +105,7 @@ func (r replica) play() error {
 		runner.WithNow(skewed(r.Skew))), ledger.close())
 }
 
-// ledger is what the backend keeps: leases, and a list of all runs.
+// ledger contains the leases and a log of all runs.
 type ledger struct {
 	leases *xlease.Leases
 	write  func(ctx context.Context, run string) error
@@ -135,7 +134,7 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	leases, err := xdb.Leases(db) // its own is that of the database
+	leases, err := xdb.Leases(db) // of this database
 	if err != nil {
 		return nil, errors.Join(err, xdb.Close(db))
 	}
@@ -189,19 +188,19 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 			return list, err
 		},
 		drop: func(ctx context.Context) error {
-			_, err := m.Store().Delete(ctx, key) // leases end by themselves
+			_, err := m.Store().Delete(ctx, key) // leases expire
 			return err
 		},
 		close: m.Close,
 	}, nil
 }
 
-// onEachBackend runs a test on a database file and on every server that the environment
-// names, all at the same time.
+// onEachBackend runs a test on a database file and on every configured server, in
+// parallel.
 func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it takes half a minute; without -short it runs")
+		t.Skip("slow test")
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -209,7 +208,7 @@ func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 		wg.Go(func() {
 			t.Run(kind, func(t *testing.T) {
 				r := find(t, kind)
-				l, err := r.open(t.Context()) // one process makes the tables
+				l, err := r.open(t.Context()) // create the tables in one process
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -220,8 +219,7 @@ func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	}
 }
 
-// find returns a replica without a clock, or skips the test where there is no server of
-// the kind.
+// find returns a replica without clock skew, or skips the test if the server is missing.
 func find(t *testing.T, kind string) replica {
 	t.Helper()
 	r := replica{Kind: kind, Prefix: fmt.Sprintf("cron%d_", rand.Uint32())}
@@ -237,13 +235,12 @@ func find(t *testing.T, kind string) replica {
 	var ok bool
 	if r.Address, ok = xenv.GetEnv(variable); !ok {
 		t.Skip(variable.String() +
-			" is not set; `make test` starts the servers whose binaries it finds on the machine")
+			" is not set; `make test` starts the servers that are installed")
 	}
 	return r
 }
 
-// settle waits until there are as many runs of the ticks between two seconds as there are
-// to be, which on a busy machine takes a while.
+// settle waits until the number of runs of the ticks between two seconds is want.
 func (r replica) settle(t *testing.T, want int, from, to int64) {
 	t.Helper()
 	l, err := r.open(t.Context())
@@ -270,7 +267,7 @@ func (r replica) settle(t *testing.T, want int, from, to int64) {
 	}
 }
 
-// runs opens the ledger, and returns what was run how often.
+// runs returns the number of executions of each run.
 func (r replica) runs(t *testing.T) map[string]int {
 	t.Helper()
 	l, err := r.open(t.Context())
@@ -292,12 +289,12 @@ func (r replica) runs(t *testing.T) map[string]int {
 	return counts
 }
 
-// until waits for a moment.
+// until waits until at.
 func until(at time.Time) { <-time.After(time.Until(at)) }
 
-// TestFiveReplicasRunEachTickOnce has processes with clocks of their own that come and
-// go: 20 s with 10 ticks each, so 200 ticks.
-func TestFiveReplicasRunEachTickOnce(t *testing.T) { onEachBackend(t, fiveReplicas) }
+// The processes have different clocks, start and stop: 20 s with 10 ticks each, 200
+// ticks.
+func TestSingleRun_Processes(t *testing.T) { onEachBackend(t, fiveReplicas) }
 
 func fiveReplicas(t *testing.T, r replica) {
 	t.Helper()
@@ -333,15 +330,16 @@ func fiveReplicas(t *testing.T, r replica) {
 			run := fmt.Sprintf("job-%d@%d", job, at)
 			total += counts[run]
 			if counts[run] != 1 {
-				t.Errorf("%s has %d runs, want 1; the replicas say %q", run, counts[run], told[run])
+				t.Errorf("%s has %d runs, want 1; log of the replicas: %q",
+					run, counts[run], told[run])
 			}
 		}
 	}
 	t.Logf("%d ticks, %d runs", ticksASecond*seconds, total)
 }
 
-// TestKilledReplicasRunNoTickTwice has processes that die at any moment and are replaced.
-func TestKilledReplicasRunNoTickTwice(t *testing.T) { onEachBackend(t, killedReplicas) }
+// The processes are killed at any time and replaced.
+func TestSingleRun_KilledProcesses(t *testing.T) { onEachBackend(t, killedReplicas) }
 
 func killedReplicas(t *testing.T, r replica) {
 	t.Helper()
@@ -372,7 +370,7 @@ func killedReplicas(t *testing.T, r replica) {
 		}
 	}
 	if len(counts) > ticks || len(counts) < ticksASecond {
-		t.Errorf("%d runs, want at most %d, and not next to none", len(counts), ticks)
+		t.Errorf("%d runs, want at most %d, and more than a few", len(counts), ticks)
 	}
-	t.Logf("%d processes killed; at most %d ticks, %d runs", deaths, ticks, len(counts))
+	t.Logf("%d processes killed: %d ticks, %d runs", deaths, ticks, len(counts))
 }

@@ -40,12 +40,12 @@ func ExampleNew() {
 
 func ExampleServe() {
 	ctx, stop := context.WithCancel(context.Background())
-	stop() // a program ends it when it has been told to stop
+	stop() // stop it when the program shuts down
 	fmt.Println(runner.Serve(ctx,
 		runner.WithRegister(cronx.NewJob("@hourly", func(context.Context) {}))))
 	fmt.Println(runner.Serve(ctx, runner.WithRegister(
 		cronx.NewJob("0 25 * * *", func(context.Context) {}, cronx.WithName("report")))))
 	// Output:
 	// <nil>
-	// cronx/runner: cronx: wrong job: "report": the spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
+	// cronx/runner: cronx: invalid job: "report": spec "0 25 * * *": field 2 (hour) "25": end of range (25) above maximum (23): "25"
 }

@@ -2,5 +2,5 @@ package runner
 
 import "time"
 
-// WithNow gives the runner another wall clock.
+// WithNow sets the wall clock.
 func WithNow(now func() time.Time) Option { return func(c *config) { c.now = now } }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// lines is a log that can be read.
+// lines collects log output.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -47,7 +47,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// with returns the lines that have a message.
+// with returns the log records with the message.
 func (l *lines) with(message string) []map[string]any {
 	var found []map[string]any
 	scan := bufio.NewScanner(strings.NewReader(l.String()))
@@ -62,7 +62,7 @@ func (l *lines) with(message string) []map[string]any {
 	return found
 }
 
-// capture returns what the log says until the test ends.
+// capture returns the log until the end of the test.
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
@@ -81,21 +81,21 @@ func capture(t *testing.T) *lines {
 	return out
 }
 
-// service is a runner that a test has started.
+// service is a running Serve call.
 type service struct {
 	t      *testing.T
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // when done is closed
+	err    error // valid after done is closed
 }
 
-// leased is the context of an application with these leases.
+// leased returns the context of an application with the leases.
 func leased(t *testing.T, leases *xlease.Leases) context.Context {
 	t.Helper()
 	return context.WithValue(t.Context(), xctx.LeasesKey, leases)
 }
 
-// serve runs jobs until the test ends, or stop.
+// serve runs jobs until stop or the end of the test.
 func serve(t *testing.T, ctx context.Context, options ...runner.Option) *service {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -111,7 +111,7 @@ func serve(t *testing.T, ctx context.Context, options ...runner.Option) *service
 	return s
 }
 
-// stop ends the runner and returns its error.
+// stop stops the runner and returns its error.
 func (s *service) stop() error {
 	s.t.Helper()
 	s.cancel()
@@ -119,18 +119,18 @@ func (s *service) stop() error {
 	return s.err
 }
 
-// cluster is a backend that is said to decide between all who reach it.
+// cluster is a backend in memory that claims cluster scope.
 type cluster struct {
 	driver.Backend
 
 	mu    sync.Mutex
-	fail  func(call string) error // what becomes of a call, and
-	after func(call string) error // of its answer; either may be nil
+	fail  func(call string) error // error of a call
+	after func(call string) error // error of its response; both may be nil
 }
 
 func newCluster() *cluster { return &cluster{Backend: xlease.InProcess(nil)} }
 
-// leases returns leases of the cluster for one more replica.
+// leases returns the leases of one replica.
 func (c *cluster) leases(t *testing.T) *xlease.Leases {
 	t.Helper()
 	l := xlease.New(c)
@@ -190,10 +190,10 @@ func (c *cluster) Release(ctx context.Context, h driver.Holding) (bool, error) {
 	return held, err
 }
 
-// pass lets time go by.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep advances the fake clock.
+func sleep(d time.Duration) { <-time.After(d) }
 
-// skewed is a clock that is off.
+// skewed returns a clock with an offset.
 func skewed(by time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(by) }
 }

@@ -13,64 +13,64 @@ import (
 )
 
 const (
-	// maxLate is how long after its time a tick is still run.
+	// maxLate is the maximum delay of a run.
 	maxLate = 30 * time.Second
-	// maxNap is the longest sleep between two looks at the wall clock, which may be set,
-	// or go on while the machine sleeps.
+	// maxNap is the maximum interval between two checks of the wall clock, which may be
+	// adjusted or continue during a suspend.
 	maxNap = 10 * time.Second
-	// maxBack is how far the clock may be set back without ticks being run again: they
-	// wait for it. After more than that it is taken for a clock that was wrong.
+	// maxBack is the maximum clock adjustment for which jobs wait until the clock has
+	// caught up, so that no tick runs twice. A larger adjustment corrects a wrong clock.
 	maxBack = time.Hour
 )
 
-// entry is a job in the hands of a scheduler.
+// entry is a scheduled job.
 type entry struct {
 	job      *cronx.Job
 	name     string
 	schedule cronx.Schedule
-	next     time.Time   // the tick that comes, or zero; of the loop
-	busy     atomic.Bool // a run goes on, for a job that neither overlaps nor asks other replicas
+	next     time.Time   // the next tick, or zero; only the loop uses it
+	busy     atomic.Bool // running, for a job without overlap and single run
 }
 
-// scheduler is one life of the jobs.
+// scheduler runs the jobs of one Serve call.
 type scheduler struct {
 	*config
 	entries []*entry
 	leases  *xlease.Leases
 
-	app  context.Context    // the application's, for its values
-	quit context.Context    // ends when no run begins any more
-	end  context.CancelFunc // of quit
-	runs context.Context    // the base of what runs
-	cut  context.CancelCauseFunc
+	app       context.Context    // values of the application
+	quit      context.Context    // canceled when no run may start
+	end       context.CancelFunc // cancels quit
+	runs      context.Context    // parent of all runs
+	cancelAll context.CancelCauseFunc
 
-	last   time.Time // the clock at the last look
+	last   time.Time // the time of the last check
 	looped chan struct{}
 
-	running sync.WaitGroup
-	mu      sync.Mutex
-	under   map[string]int // how many ticks of each job are run, or were taken to be run
-	lost    []string       // what of these the stop has cut off
+	running  sync.WaitGroup
+	mu       sync.Mutex
+	active   map[string]int // number of running or claimed ticks per job
+	canceled []string       // jobs that shutdown canceled
 
 	once    sync.Once
-	stopped chan struct{} // closed when the stop is complete
-	err     error         // of the stop
+	stopped chan struct{} // closed after shutdown
+	err     error         // of the shutdown
 }
 
 func newScheduler(ctx context.Context, c *config) *scheduler {
 	s := &scheduler{
 		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}),
-		stopped: make(chan struct{}), under: map[string]int{},
+		stopped: make(chan struct{}), active: map[string]int{},
 	}
 	s.quit, s.end = context.WithCancel(s.app)
-	s.runs, s.cut = context.WithCancelCause(s.app)
+	s.runs, s.cancelAll = context.WithCancelCause(s.app)
 	return s
 }
 
-// live runs the jobs until ctx ends, or until the application's stop comes to them, which
-// is earlier.
+// live runs the jobs until ctx is canceled or the shutdown hook is called, which is
+// earlier in an application.
 func (s *scheduler) live(ctx context.Context, started func()) error {
-	defer s.cut(nil)
+	defer s.cancelAll(nil)
 	defer s.end()
 	now := s.clock()
 	s.last = now
@@ -79,21 +79,21 @@ func (s *scheduler) live(ctx context.Context, started func()) error {
 	}
 	s.announce(ctx, now)
 	xhook.OnShutdown(ctx, name, s.stop)
-	go s.loop(ctx.Done(), xhook.Draining(ctx)) // runs outlast ctx: the stop waits for them
+	go s.loop(ctx.Done(), xhook.Draining(ctx)) // runs outlast ctx; stop waits for them
 	started()
 	select {
 	case <-s.stopped:
 	case <-ctx.Done():
 	}
-	// itself: so the application sees that it is what the hook has told already
+	// the same error value, so that the application does not report it twice
 	return s.stop(context.WithoutCancel(ctx))
 }
 
-// clock returns what the wall clock shows.
+// clock returns the wall clock without the monotonic clock.
 func (s *scheduler) clock() time.Time { return s.now().Round(0) }
 
-// loop begins what is due until the stop begins.
-func (s *scheduler) loop(ended, draining <-chan struct{}) {
+// loop starts due runs until shutdown.
+func (s *scheduler) loop(ctxDone, draining <-chan struct{}) {
 	defer close(s.looped)
 	defer s.end()
 	timer := time.NewTimer(0)
@@ -102,20 +102,20 @@ func (s *scheduler) loop(ended, draining <-chan struct{}) {
 		select {
 		case <-s.quit.Done():
 			return
-		case <-ended:
+		case <-ctxDone:
 			return
 		case <-draining:
 			return
 		case <-timer.C:
 		}
-		timer.Reset(s.look(s.clock()))
+		timer.Reset(s.check(s.clock()))
 	}
 }
 
-// look begins what is due now, and returns how long to sleep.
-func (s *scheduler) look(now time.Time) time.Duration {
+// check starts due runs, and returns the time until the next check.
+func (s *scheduler) check(now time.Time) time.Duration {
 	if back := s.last.Sub(now); back > maxBack {
-		s.log.Warn(s.app, "the clock was set back: jobs are due by what it shows now",
+		s.log.Warn(s.app, "clock was set back",
 			slog.Duration("by", back))
 		for _, e := range s.entries {
 			e.next = e.schedule.Next(now)
@@ -132,46 +132,44 @@ func (s *scheduler) look(now time.Time) time.Duration {
 	return nap
 }
 
-// due begins the runs of a job whose ticks have come, and tells of those that have
-// passed.
+// due starts the due runs of a job, and logs missed ticks.
 func (s *scheduler) due(e *entry, now time.Time) {
 	if !e.next.IsZero() && now.Sub(e.next) > maxLate {
-		s.log.Warn(s.app, "ticks missed: the process or the machine stood still, or the clock was set forward",
+		s.log.Warn(s.app, "ticks missed: process suspended or clock set forward",
 			slog.String("job", e.name), slog.Time("first", e.next))
 		e.next = e.schedule.Next(now.Add(-maxLate - 1))
 	}
 	for !e.next.IsZero() && !e.next.After(now) {
-		s.begin(e, e.next)
+		s.start(e, e.next)
 		e.next = e.schedule.Next(e.next)
 	}
 }
 
-// begin runs a tick in the background, unless an earlier run goes on that it must not
-// overlap.
-func (s *scheduler) begin(e *entry, at time.Time) {
+// start runs a tick in the background, or skips it if it would overlap.
+func (s *scheduler) start(e *entry, at time.Time) {
 	if e.job.SingleRun() {
 		s.running.Go(func() { s.runOnce(e, at) })
 		return
 	}
-	alone := !e.job.Overlap()
-	if alone && !e.busy.CompareAndSwap(false, true) {
+	exclusive := !e.job.Overlap()
+	if exclusive && !e.busy.CompareAndSwap(false, true) {
 		s.skip(e, at)
 		return
 	}
 	s.running.Go(func() {
-		if alone {
+		if exclusive {
 			defer e.busy.Store(false)
 		}
 		s.run(s.runs, e, at)
 	})
 }
 
-// skip tells of a tick that is not run because a run goes on.
+// skip logs a tick that is skipped because a run is in progress.
 func (s *scheduler) skip(e *entry, at time.Time) {
-	s.log.Warn(s.app, "tick skipped: the run before goes on", e.attrs(at)...)
+	s.log.Warn(s.app, "tick skipped: previous run in progress", e.attrs(at)...)
 }
 
-// attrs are what every line about a tick has.
+// attrs returns the attributes of log messages about a tick.
 func (e *entry) attrs(at time.Time, more ...slog.Attr) []slog.Attr {
 	return append([]slog.Attr{slog.String("job", e.name), slog.Time("tick", at)}, more...)
 }

@@ -1,21 +1,20 @@
 package runner
 
-// mark is what the replicas know of the ticks of a job, in one number that leases keep:
-// the latest tick that was taken, in seconds since 1970, and which seconds before it were
-// ticks that were taken.
+// mark stores the claimed ticks of a job in the mark of a lease: the latest claimed tick
+// in seconds since 1970, and a bitmap of the seconds before it.
 //
-// The latest tick alone would not do. A replica whose clock is ahead takes a tick before
-// the others have come to those before it; and with it alone, these would count as taken.
+// The latest tick exclusive is not enough: a replica whose clock is ahead claims a tick
+// before the others have reached earlier ones.
 type mark int64
 
 const (
-	// window is how many seconds before the latest tick are known.
+	// window is the number of seconds in the bitmap.
 	window = 30
 	before = 1<<window - 1
 )
 
-// take returns the mark after the tick at a second is taken. It is elsewhere where
-// somebody has it, and offTime where it lies before what is known.
+// take returns the mark after the tick at second is claimed. The outcome is elsewhere if
+// the tick was claimed before, and offTime if it is older than the window.
 func (m mark) take(second int64) (next mark, o outcome) {
 	if m == 0 {
 		return mark(second << window), taken
@@ -25,7 +24,7 @@ func (m mark) take(second int64) (next mark, o outcome) {
 	case ahead > window:
 		bits = 0
 	case ahead > 0:
-		bits = (bits<<1 | 1) << (ahead - 1) & before // bit i is the second i+1 before the latest
+		bits = (bits<<1 | 1) << (ahead - 1) & before // bit i is i+1 seconds before the latest
 	case ahead == 0:
 		return m, elsewhere
 	case -ahead > window:

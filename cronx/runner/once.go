@@ -11,47 +11,46 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// A tick is taken under a short lease, whose mark says which ticks were taken. The mark
-// is at the backend before the run begins: so a tick is run at most once, whatever
-// happens then. Runs that must not overlap hold a lease of their own.
+// A replica claims a tick under a short lease, whose mark contains the claimed ticks. The
+// backend stores the mark before the run starts, so that each tick runs at most once.
+// Runs without overlap hold another lease.
 const (
 	takeName = "plinth.cron/"
 	runName  = "plinth.cron.run/"
 
-	// takeTTL is how long a replica that dies while it takes a tick holds up the others.
-	// They wait longer than that.
-	takeTTL  = 15 * time.Second
-	callTime = 5 * time.Second // of one call: two fit into what a holder may use of the TTL
-	patience = maxLate
+	// takeTTL is how long a replica that crashes during a claim blocks the others.
+	// claimTimeout is longer.
+	takeTTL      = 15 * time.Second
+	callTime     = 5 * time.Second // of one call: two calls fit into the usable part of the TTL
+	claimTimeout = maxLate
 
-	// By the backend's clock, which is the same for all, a tick is taken from maxEarly
-	// before its time until maxOverdue after. The backend keeps a mark for at least a
-	// minute (driver.Ended), so that it is there as long as anyone may take the tick
-	// again.
+	// By the backend's clock, a tick can be claimed from maxEarly before its time until
+	// maxOverdue after it. The backend keeps a mark for at least one minute
+	// (driver.Ended), longer than the tick can be claimed.
 	maxEarly   = 5 * time.Second
 	maxOverdue = 50 * time.Second
 
-	// runPatience is how long a run waits for the lease of the one before, which may be
-	// about to be given back.
-	runPatience = 3 * time.Second
+	// runTimeout is how long a run waits for the lease of the previous run, which may be
+	// about to finish.
+	runTimeout = 3 * time.Second
 
 	minPause = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
 )
 
-// outcome is what becomes of a tick.
+// outcome is the result of a claim.
 type outcome uint8
 
 const (
-	unknown   outcome = iota // ask again
+	unknown   outcome = iota // retry
 	taken                    // by this process
-	elsewhere                // by another
-	early                    // it is due soon, by the backend's clock
-	offTime                  // it was due long ago, or is due much later
-	stopping                 // the stop has begun
+	elsewhere                // by another process
+	early                    // due soon, by the backend's clock
+	offTime                  // due too long ago or much later, by the backend's clock
+	stopping                 // shutdown has started
 )
 
-// runOnce runs a tick unless another replica does.
+// runOnce runs a tick unless another replica has claimed it.
 func (s *scheduler) runOnce(e *entry, at time.Time) {
 	if !s.take(e, at) {
 		return
@@ -70,68 +69,70 @@ func (s *scheduler) runOnce(e *entry, at time.Time) {
 		ctx, cancel := context.WithTimeout(s.app, callTime)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil && !errors.Is(err, xlease.ErrLost) {
-			s.log.Warn(ctx, "the lease of a run was not given back and ends by itself",
+			s.log.Warn(ctx, "run lease not released, will expire",
 				e.attrs(at, slog.Any("error", err))...)
 		}
 	}()
 	s.run(ctx, e, at)
 }
 
-// take reports whether this process is to run the tick.
+// take reports whether this process has claimed the tick.
 func (s *scheduler) take(e *entry, at time.Time) bool {
-	end := time.NewTimer(patience)
+	end := time.NewTimer(claimTimeout)
 	defer end.Stop()
-	unanswered := false // an attempt may have taken it without knowing
+	unconfirmed := false // an unconfirmed attempt may have claimed it
 	for pause := minPause; ; pause = min(pause*2, maxPause) {
 		o, off, err := s.tryTake(e, at)
 		switch o {
 		case unknown:
-			unanswered = unanswered || errors.Is(err, errUnanswered)
+			unconfirmed = unconfirmed || errors.Is(err, errUnconfirmed)
 		case early:
-			end.Reset(off + patience)
-			pause = 2 * off // of which at least a half
+			end.Reset(off + claimTimeout)
+			pause = 2 * off // spread waits for at least half of it
 		case taken, elsewhere, offTime, stopping:
-			s.tell(e, at, o, off, unanswered)
+			s.logSkipped(e, at, o, off, unconfirmed)
 			return o == taken
 		}
 		select {
 		case <-time.After(spread(pause)):
 		case <-s.quit.Done():
-			s.tell(e, at, stopping, off, unanswered)
+			s.logSkipped(e, at, stopping, off, unconfirmed)
 			return false
 		case <-end.C:
-			s.log.Warn(s.app, "tick not run: no answer about who runs it",
+			s.log.Warn(s.app, "tick not run: backend unavailable",
 				e.attrs(at, slog.Any("error", err))...)
 			return false
 		}
 	}
 }
 
-// tell tells why a tick is not run here, where that is no good news.
-func (s *scheduler) tell(e *entry, at time.Time, o outcome, ahead time.Duration, unanswered bool) {
+// logSkipped logs why a tick does not run here, unless another replica runs it.
+func (s *scheduler) logSkipped(
+	e *entry, at time.Time, o outcome, ahead time.Duration, unconfirmed bool,
+) {
 	switch {
 	case o == offTime:
-		s.log.Warn(s.app, "tick not run: by the clock of what keeps the leases it was due too long ago, or is due much later",
+		s.log.Warn(s.app, "tick not run: clock differs from the backend",
 			e.attrs(at, slog.Duration("ahead", ahead))...)
 	case o == stopping:
-		s.log.Warn(s.app, "tick not run: the stop has begun before it was taken; another replica may run it", e.attrs(at)...)
-	case o == elsewhere && unanswered:
-		s.log.Warn(s.app, "tick not run: an attempt to take it got no answer, and it is taken now",
+		s.log.Warn(s.app, "tick not run: shutdown started", e.attrs(at)...)
+	case o == elsewhere && unconfirmed:
+		s.log.Warn(s.app, "tick not run: claim not confirmed",
 			e.attrs(at)...)
 	}
 }
 
-// spread returns a random time from half of d to d.
+// spread returns a random duration between d/2 and d.
 func spread(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// errUnanswered says that nobody knows whether a tick was taken.
-var errUnanswered = errors.New("cronx/runner: the backend did not confirm that the tick is taken")
+// errUnconfirmed reports a claim without a confirmation.
+var errUnconfirmed = errors.New("cronx/runner: claim not confirmed by the backend")
 
-// tryTake asks the backend once. ahead is how far the tick is away by the backend's
-// clock. What is under way is brought to its end also where the stop begins: others could
-// not know what became of the tick.
+// tryTake tries once to claim the tick. ahead is the time until the tick by the backend's
+// clock. Shutdown does not cancel the calls, because an unconfirmed claim would prevent
+// other replicas from running the tick.
 func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.app, callTime)
 	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xlease.WithMark(0, 0),
@@ -146,7 +147,7 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 	case o != taken:
 	case s.quit.Err() != nil:
 		o = stopping
-	case -ahead > maxOverdue || ahead-maxEarly > patience:
+	case -ahead > maxOverdue || ahead-maxEarly > claimTimeout:
 		o = offTime
 	case ahead > maxEarly:
 		o, ahead = early, ahead-maxEarly
@@ -156,18 +157,18 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 	ctx, cancel = context.WithTimeout(s.app, callTime)
 	defer cancel()
 	if err = lease.Release(ctx); err != nil && o == taken {
-		return unknown, 0, errors.Join(errUnanswered, err)
+		return unknown, 0, errors.Join(errUnconfirmed, err)
 	}
 	return o, ahead, nil
 }
 
-// leaseRun returns the lease under which the tick's run is alone, or nil where another
-// run goes on.
+// leaseRun returns a lease that excludes overlapping runs, or nil if another run is in
+// progress.
 func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 	defer s.enter(e)()
-	ctx, cancel := context.WithTimeout(s.runs, patience)
+	ctx, cancel := context.WithTimeout(s.runs, claimTimeout)
 	defer cancel()
-	began := time.Now()
+	start := time.Now()
 	pause := xretry.Backoff{First: minPause, Max: maxPause}
 	for {
 		attempt, done := context.WithTimeout(ctx, callTime)
@@ -176,12 +177,12 @@ func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 		switch {
 		case err == nil:
 			return lease
-		case errors.Is(err, xlease.ErrHeld) && time.Since(began) >= runPatience:
+		case errors.Is(err, xlease.ErrHeld) && time.Since(start) >= runTimeout:
 			s.skip(e, at)
 			return nil
 		}
 		if xretry.Sleep(ctx, pause.Next()) != nil {
-			s.log.Warn(s.app, "tick not run: it was taken, and then nobody answered",
+			s.log.Warn(s.app, "tick not run: claimed, then backend unavailable",
 				e.attrs(at, slog.Any("error", err))...)
 			return nil
 		}

@@ -11,17 +11,16 @@ import (
 	"github.com/plinthgo/plinth/cronx"
 )
 
-// What holds where nothing else is said.
+// Defaults of the options.
 const (
-	// DefaultGracefulStopTimeout is how long runs may take at the stop.
+	// DefaultGracefulStopTimeout is how long shutdown waits for running jobs.
 	DefaultGracefulStopTimeout = 30 * time.Second
-	// DefaultLeaseTTL is how long a replica that has died keeps others from running a job
-	// which does not overlap.
+	// DefaultLeaseTTL is how long a crashed replica blocks runs of a job without overlap.
 	DefaultLeaseTTL = 30 * time.Second
 )
 
-// ErrOption is what a wrong option of the runner is.
-var ErrOption = errors.New("cronx/runner: wrong option")
+// ErrOption reports an invalid option of the runner.
+var ErrOption = errors.New("cronx/runner: invalid option")
 
 // Option configures the runner.
 type Option func(*config)
@@ -51,55 +50,55 @@ func newConfig(options []Option) *config {
 	return c
 }
 
-// WithRegister adds jobs. It may be given several times.
+// WithRegister adds jobs. It may be used several times.
 func WithRegister(jobs ...*cronx.Job) Option {
 	return func(c *config) { c.jobs = append(c.jobs, jobs...) }
 }
 
-// WithLocation reads the specs of jobs without a time zone of their own in zone. The
-// default is the local one, which TZ names; replicas of a cluster should have one zone.
+// WithLocation sets the time zone of jobs without their own zone. The default is the
+// local zone (TZ). Use the same zone for all replicas.
 func WithLocation(zone *time.Location) Option {
 	return func(c *config) {
-		c.refuse("WithLocation", zone == nil, "the location is nil")
+		c.fault("WithLocation", zone == nil, "the location is nil")
 		c.zone = zone
 	}
 }
 
-// WithLogger has the runner's lines written by log. The default is the logger CRON.
+// WithLogger sets the logger. The default is the logger CRON.
 func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
-		c.refuse("WithLogger", log == nil, "the logger is nil")
+		c.fault("WithLogger", log == nil, "the logger is nil")
 		c.log = cmp.Or(log, c.log)
 	}
 }
 
-// WithGracefulStopTimeout bounds how long runs that go on may take at the stop; then
-// their contexts end, and the stop is an error that names them. The application's
-// shutdown timeout bounds it too. The default is DefaultGracefulStopTimeout.
+// WithGracefulStopTimeout sets how long shutdown waits for running jobs. Then it cancels
+// their contexts, and returns an error with their names. The application's shutdown
+// timeout also applies. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		c.refuse("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is no duration above 0", d))
+		c.fault("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is not positive", d))
 		c.stopTimeout = d
 	}
 }
 
-// WithLeaseTTL is for jobs of cronx.WithSingleRun that do not overlap: a replica that has
-// died keeps the others from running them for so long. A run is cut off where the backend
-// does not answer for two thirds of it. The default is DefaultLeaseTTL.
+// WithLeaseTTL sets the TTL of leases of single-run jobs without overlap. A crashed
+// replica blocks other runs of the job for this time. A run is canceled if the backend is
+// unavailable for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		c.refuse("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL,
+		c.fault("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL,
 			fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
 		c.leaseTTL = d
 	}
 }
 
-// WithOneProcess says that the application is one process and no cluster, in development
-// or by design. Then single runs need no backend: this process decides.
+// WithOneProcess declares that the application runs as a single process. Single runs then
+// need no backend.
 func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
 
-// refuse notes what is wrong with an option, for the start to report.
-func (c *config) refuse(option string, wrong bool, problem string) {
+// fault records an invalid option.
+func (c *config) fault(option string, wrong bool, problem string) {
 	if wrong {
 		c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// process is a replica that runs.
+// process is a running replica.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
@@ -35,19 +35,19 @@ func (r replica) start(t *testing.T) *process {
 	return p
 }
 
-// stop ends a replica in order.
+// stop stops a replica gracefully.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	_ = p.stdin.Close()
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("a replica: %v\n%s", err, p.stderr)
+		t.Errorf("replica: %v\n%s", err, p.stderr)
 	}
 	if text := p.stderr.String(); text != "" {
-		t.Logf("a replica says:\n%s", text[:min(len(text), 4000)])
+		t.Logf("replica log:\n%s", text[:min(len(text), 4000)])
 	}
 }
 
-// stopAll ends replicas in order, at the same time.
+// stopAll stops replicas gracefully, in parallel.
 func stopAll(t *testing.T, all []*process) {
 	t.Helper()
 	for _, p := range all {
@@ -58,14 +58,14 @@ func stopAll(t *testing.T, all []*process) {
 	}
 }
 
-// kill ends a replica at once, as kill -9 does.
+// kill kills a replica with SIGKILL.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	_ = p.stdin.Close()
 }
 
-// said returns what replicas say of ticks.
+// said returns the log messages of replicas about ticks.
 func said(all []*process) map[string]string {
 	told := map[string]string{}
 	for _, p := range all {

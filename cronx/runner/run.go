@@ -12,33 +12,33 @@ import (
 	"github.com/plinthgo/plinth/cronx"
 )
 
-// The causes with which the context of a run ends.
+// Causes of the canceled context of a run.
 var (
-	// ErrStopped says that the time of the graceful stop has run out. The error of such a
-	// stop wraps it.
-	ErrStopped = errors.New("cronx/runner: the time for the graceful stop has run out")
-	// ErrTimeout says that the time of cronx.WithTimeout has run out.
-	ErrTimeout = errors.New("cronx/runner: the run's time has run out")
+	// ErrStopped reports that the graceful stop timeout has expired. The error of the
+	// shutdown wraps it.
+	ErrStopped = errors.New("cronx/runner: graceful stop timeout exceeded")
+	// ErrTimeout reports that the timeout of cronx.WithTimeout has expired.
+	ErrTimeout = errors.New("cronx/runner: run timed out")
 )
 
-// run runs a tick in this goroutine. ctx has the application's values.
+// run runs a tick in the current goroutine. ctx has the application's values.
 func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 	request := xctx.NewRequest(cronx.NewContext(ctx, cronx.Tick{Name: e.name, Time: at}), nil)
 	request.GenerateID()
-	ctx = request // it is ctx with an id
+	ctx = request // -
 	if d := e.job.Timeout(); d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
 		defer cancel()
 	}
 	defer s.enter(e)()
-	s.log.Debug(ctx, "run begins", e.attrs(at)...)
-	began := time.Now()
+	s.log.Debug(ctx, "run started", e.attrs(at)...)
+	start := time.Now()
 	err := xhook.Guard(func() error { return e.job.Run(ctx) })
-	s.report(ctx, e, at, time.Since(began), err)
+	s.report(ctx, e, at, time.Since(start), err)
 }
 
-// report writes the line that tells how a run has ended.
+// report logs the result of a run.
 func (s *scheduler) report(
 	ctx context.Context, e *entry, at time.Time, took time.Duration, err error,
 ) {
@@ -52,11 +52,11 @@ func (s *scheduler) report(
 	case err != nil:
 		s.log.Error(ctx, "run failed", append(attrs, slog.Any("error", err))...)
 	case errors.Is(cause, xlease.ErrLost):
-		s.log.Warn(ctx, "run ended after its lease was lost: another replica may have run beside it", attrs...)
+		s.log.Warn(ctx, "run finished after its lease was lost", attrs...)
 	case cause != nil:
-		s.log.Warn(ctx, "run ended after its context had",
+		s.log.Warn(ctx, "run finished after its context was canceled",
 			append(attrs, slog.Any("cause", cause))...)
 	default:
-		s.log.Info(ctx, "run ended", attrs...)
+		s.log.Info(ctx, "run finished", attrs...)
 	}
 }

@@ -1,4 +1,4 @@
-// Package runner runs jobs on a schedule, as a task of xmain.Runner.
+// Package runner runs scheduled jobs, as a task of xmain.Runner.
 //
 //	xmain.Runner(reg, log, nil, runner.New(
 //		runner.WithRegister(
@@ -7,14 +7,14 @@
 //		),
 //	))
 //
-// Every tick has one outcome: it is run; it is skipped, since an earlier run goes on; it
-// is missed, since the process stood still for more than 30 s after it; or, for a job of
-// cronx.WithSingleRun, another replica has taken it. Nothing is made up for.
+// Every tick has one outcome. It runs; it is skipped because a run is in progress; it is
+// missed because the process was suspended for more than 30 s; or another replica has
+// claimed it (cronx.WithSingleRun). Missed ticks are not run later.
 //
-// When the stop begins no run begins any more. Those that go on are waited for, until the
-// timeout of the graceful stop or the application's own; then their contexts end with the
-// cause ErrStopped, and an error names what was cut off so, and what goes on
-// nevertheless.
+// During shutdown no run starts, and the runner waits for running jobs. When the graceful
+// stop timeout or the application's shutdown timeout expires, their contexts are canceled
+// with the cause ErrStopped. The returned error names the canceled jobs and the jobs that
+// did not return.
 package runner
 
 import (
@@ -32,31 +32,31 @@ import (
 	"github.com/plinthgo/plinth/cronx"
 )
 
-// name is that of the runner among hooks, holds and errors.
+// name is the name of the runner in hooks, readiness holds and errors.
 const name = "cron"
 
 // New returns a task for xmain.Runner that runs jobs until the application stops.
 //
-// What is wrong with the jobs ends the application with an error, all at once. Outside an
-// application, where nobody would hear of it, the error is logged: use Serve there.
+// A configuration error stops the application; it contains all problems. Outside an
+// application the error is only logged: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
 		release, _ := xhook.HoldReady(ctx, name)
-		defer release() // after a failure has been told
+		defer release() // after Fail
 		if err := c.serve(ctx, release); err != nil && !xhook.Fail(ctx, err) {
-			c.log.Error(ctx, "the runner of jobs failed", slog.Any("error", err))
+			c.log.Error(ctx, "cron runner failed", slog.Any("error", err))
 		}
 	}
 }
 
-// Serve runs jobs until ctx ends and the runs that go on have ended, and returns what
-// went wrong. The start's problems are reported all at once.
+// Serve runs jobs until ctx is canceled and the running jobs have returned. It reports
+// all configuration errors at once.
 func Serve(ctx context.Context, options ...Option) error {
 	return newConfig(options).serve(ctx, func() {})
 }
 
-// serve is one life of a scheduler; it calls started when ticks are counted.
+// serve runs a scheduler. It calls started when the first ticks are scheduled.
 func (c *config) serve(ctx context.Context, started func()) error {
 	s, err := c.build(ctx)
 	if err != nil {
@@ -71,12 +71,12 @@ func (c *config) serve(ctx context.Context, started func()) error {
 	return err
 }
 
-// build checks the jobs, and reports everything that is wrong.
+// build checks the jobs, and returns all problems.
 func (c *config) build(ctx context.Context) (*scheduler, error) {
 	s := newScheduler(ctx, c)
 	problems := slices.Clone(c.faults)
 	if len(c.jobs) == 0 {
-		problems = append(problems, fmt.Errorf("%w: there is no job: give WithRegister", ErrOption))
+		problems = append(problems, fmt.Errorf("%w: no job: use WithRegister", ErrOption))
 	}
 	names := map[string]int{}
 	for _, job := range c.jobs {
@@ -90,7 +90,7 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 		if n := names[label]; n > 1 {
 			if job.Named() {
 				problems = append(problems,
-					fmt.Errorf("cronx/runner: %w: %q: another job has this name",
+					fmt.Errorf("cronx/runner: %w: %q: duplicate name",
 						cronx.ErrJob, label))
 			}
 			label += "#" + strconv.Itoa(n)
@@ -103,7 +103,7 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 	return s, errors.Join(problems...)
 }
 
-// findLeases finds what decides single runs, where a job needs that.
+// findLeases sets the leases of single runs, if a job needs them.
 func (s *scheduler) findLeases(ctx context.Context) error {
 	first := ""
 	for _, job := range s.jobs {
@@ -119,28 +119,28 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		s.leases = xlease.New(xlease.InProcess(nil))
 		return nil
 	}
-	const remedy = "give Register xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis; or " +
-		"runner.WithOneProcess, where the application is one process and no cluster"
+	const remedy = "use xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis; or " +
+		"runner.WithOneProcess if the application is a single process"
 	leases, missing := xlease.GetLeases(ctx)
 	if missing != nil {
-		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the application has no leases that could decide "+
-			"where (%s): %w", first, remedy, error(missing))
+		return fmt.Errorf("cronx/runner: %q is a single-run job, and the application has no leases "+
+			"(%s): %w", first, remedy, error(missing))
 	}
 	s.leases = leases
 	if s.leases.Capabilities().Scope == driver.Process {
-		return fmt.Errorf("cronx/runner: %q is to run once in the cluster, and the leases are those of %s (%s): %w",
+		return fmt.Errorf("cronx/runner: %q is a single-run job, and the leases of %s have no cluster scope (%s): %w",
 			first, s.leases, remedy, xlease.ErrUnsupported)
 	}
 	if err := s.leases.Prepare(ctx); err != nil {
-		return fmt.Errorf("cronx/runner: %q is to run once in the cluster: %w", first, err)
+		return fmt.Errorf("cronx/runner: %q is a single-run job: %w", first, err)
 	}
 	return nil
 }
 
-// announce says what runs when, and between whom single runs are decided.
+// announce logs the scheduled jobs and the backend of single runs.
 func (s *scheduler) announce(ctx context.Context, now time.Time) {
 	if s.leases != nil {
-		s.log.Notice(ctx, "single runs are decided", slog.String("by", s.leases.String()))
+		s.log.Notice(ctx, "single runs enabled", slog.String("by", s.leases.String()))
 	}
 	for _, e := range s.entries {
 		s.log.Info(ctx, "scheduled", slog.String("job", e.name), slog.String("spec", e.job.Spec()),

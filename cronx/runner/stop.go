@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// stop waits for what runs, once; whoever calls it again waits for the same outcome. ctx
-// bounds it beside the timeout of the graceful stop.
+// stop shuts down once. Every call waits for the result. ctx limits the wait in addition
+// to the graceful stop timeout.
 func (s *scheduler) stop(ctx context.Context) error {
 	s.once.Do(func() {
 		s.err = s.finish(ctx)
@@ -23,7 +23,8 @@ func (s *scheduler) stop(ctx context.Context) error {
 	return s.err
 }
 
-// finish ends the loop, waits for what runs, and cuts off what takes too long.
+// finish stops the loop, waits for running jobs, and cancels those that exceed the
+// timeout.
 func (s *scheduler) finish(ctx context.Context) error {
 	s.end()
 	<-s.looped
@@ -32,16 +33,16 @@ func (s *scheduler) finish(ctx context.Context) error {
 		s.running.Wait()
 		close(done)
 	}()
-	err := xhook.Finish(ctx, s.stopTimeout, done, func() { s.cutRuns(ctx) })
+	err := xhook.Finish(ctx, s.stopTimeout, done, func() { s.cancelRuns(ctx) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var problems []string
-	if len(s.lost) > 0 {
-		problems = append(problems, "cut off: "+strings.Join(s.lost, ", "))
+	if len(s.canceled) > 0 {
+		problems = append(problems, "canceled: "+strings.Join(s.canceled, ", "))
 	}
 	if errors.Is(err, xhook.ErrAbandoned) {
 		problems = append(problems,
-			"left behind: "+cmp.Or(strings.Join(s.names(), ", "), "a call to the backend"))
+			"abandoned: "+cmp.Or(strings.Join(s.names(), ", "), "backend call"))
 	}
 	if problems == nil {
 		return nil
@@ -49,39 +50,38 @@ func (s *scheduler) finish(ctx context.Context) error {
 	return fmt.Errorf("%w: %s", ErrStopped, strings.Join(problems, "; "))
 }
 
-// cutRuns ends the contexts of all runs.
-func (s *scheduler) cutRuns(ctx context.Context) {
+// cancelRuns cancels the contexts of all runs.
+func (s *scheduler) cancelRuns(ctx context.Context) {
 	s.mu.Lock()
-	s.lost = s.names()
-	s.cut(ErrStopped)
-	text := strings.Join(s.lost, ", ")
+	s.canceled = s.names()
+	s.cancelAll(ErrStopped)
+	text := strings.Join(s.canceled, ", ")
 	s.mu.Unlock()
 	if text != "" {
-		s.log.Warn(ctx, "runs that have not ended are cut off", slog.String("jobs", text))
+		s.log.Warn(ctx, "canceling runs", slog.String("jobs", text))
 	}
 }
 
-// enter counts a tick of a job among what is run until the function that it returns is
-// called.
+// enter counts a running tick until the returned function is called.
 func (s *scheduler) enter(e *entry) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.under[e.name]++
-	// it was taken when the contexts had ended
-	if s.runs.Err() != nil && !slices.Contains(s.lost, e.name) {
-		s.lost = append(s.lost, e.name)
+	s.active[e.name]++
+	// it was claimed after the cancellation
+	if s.runs.Err() != nil && !slices.Contains(s.canceled, e.name) {
+		s.canceled = append(s.canceled, e.name)
 	}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.under[e.name]--
+		s.active[e.name]--
 	}
 }
 
-// names lists the jobs of what is run. mu is locked.
+// names returns the running jobs. The caller holds mu.
 func (s *scheduler) names() (list []string) {
-	for _, name := range slices.Sorted(maps.Keys(s.under)) {
-		switch n := s.under[name]; {
+	for _, name := range slices.Sorted(maps.Keys(s.active)) {
+		switch n := s.active[name]; {
 		case n > 1:
 			list = append(list, fmt.Sprintf("%s (%d runs)", name, n))
 		case n == 1:

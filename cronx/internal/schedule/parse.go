@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	// maxSpec is the length up to which a spec is read, and quoted.
+	// maxSpec is the maximum length of a spec, and of a quoted spec.
 	maxSpec = 200
-	// searchYears is how far ahead a spec may be due next: a fifth Friday in February
-	// comes 40 years after the last where a century lies between.
+	// searchYears is how far ahead a spec may be due: the fifth Friday in February can be
+	// 40 years away around a century without a leap year.
 	searchYears = 41
 )
 
-// MaxEvery is the longest distance of @every.
+// MaxEvery is the maximum interval of @every.
 const MaxEvery = 366 * 24 * time.Hour
 
-// parser reads five fields, or six that begin with seconds. Where both days are
-// restricted either is enough; newSchedule says where they are.
+// parser reads five fields, or six that start with seconds. newSchedule sets the rule for
+// days.
 var parser = cron.MustNewParser(
 	cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
 		cron.Descriptor | cron.Extended | cron.DowOrDom).WithMaxSearchYears(searchYears)
 
-// The names of the fields, and what stands in for one while another is looked at.
+// The names of the fields, and default values to check a single field.
 var (
 	names = []string{"second", "minute", "hour", "day of month", "month", "day of week"}
 	plain = []string{"0", "0", "0", "*", "*", "*"}
 )
 
-// Parse reads a spec. zone is that of a spec without one of its own.
+// Parse parses a spec. zone applies to a spec without its own zone.
 func Parse(spec string, zone *time.Location) (*Schedule, error) {
 	spec = strings.TrimSpace(spec)
 	switch {
 	case spec == "":
-		return nil, errors.New("it is empty")
+		return nil, errors.New("empty spec")
 	case len(spec) > maxSpec:
-		return nil, fmt.Errorf("it has %d bytes (accepted: up to %d)", len(spec), maxSpec)
+		return nil, fmt.Errorf("%d bytes (accepted: up to %d)", len(spec), maxSpec)
 	}
 	own, rest, err := ownZone(spec)
 	if err != nil {
@@ -69,14 +69,13 @@ func Parse(spec string, zone *time.Location) (*Schedule, error) {
 	return newSchedule(parsed, zone, starred)
 }
 
-// newSchedule puts what the library has read onto the calendar without zones. starred
-// says that a field of days contains a star, also one with a step: then it does not count
-// as restricted, as in crontab(5), and both days have to fit. The library holds */2 for a
-// restriction.
+// newSchedule moves a parsed spec to UTC. starred reports that a day field contains a
+// star. As in crontab(5), such a field is not restricted even with a step, and both day
+// fields must match. The library treats */2 as a restriction.
 func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Schedule, error) {
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return nil, fmt.Errorf("it is a %T", parsed)
+		return nil, fmt.Errorf("unexpected schedule type %T", parsed)
 	}
 	spec := *fields
 	spec.Location = time.UTC
@@ -84,12 +83,12 @@ func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Sche
 	const allHours = 1<<24 - 1
 	s := &Schedule{spec: &spec, zone: zone, daily: spec.Hour&allHours != allHours}
 	if s.spec.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return nil, errors.New("there is no such date")
+		return nil, errors.New("no such date")
 	}
 	return s, nil
 }
 
-// ownZone splits the zone off that a spec may begin with; nil where there is none.
+// ownZone splits the time zone prefix off a spec; zone is nil without a prefix.
 func ownZone(spec string) (zone *time.Location, rest string, err error) {
 	first, rest := spec, ""
 	if end := strings.IndexFunc(spec, unicode.IsSpace); end >= 0 {
@@ -105,19 +104,20 @@ func ownZone(spec string) (zone *time.Location, rest string, err error) {
 	rest = strings.TrimSpace(rest)
 	switch {
 	case name == "":
-		return nil, "", errors.New("its time zone is empty")
+		return nil, "", errors.New("empty time zone")
 	case rest == "":
-		return nil, "", errors.New("nothing follows its time zone")
+		return nil, "", errors.New("no fields after the time zone")
 	}
 	zone, err = time.LoadLocation(name)
 	if err != nil {
 		return nil, "", fmt.Errorf(
-			"its time zone %q: %w (a program that runs without the system's zones imports time/tzdata)", name, err)
+			"time zone %q: %w (import time/tzdata if the system has no time zone database)",
+			name, err)
 	}
 	return zone, rest, nil
 }
 
-// parseEvery reads the distance of @every.
+// parseEvery parses the interval of @every.
 func parseEvery(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second || d > MaxEvery || d%time.Second != 0 {
@@ -126,10 +126,11 @@ func parseEvery(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// checkFields names the field that is wrong, which the library's errors do not.
+// checkFields returns an error that names the invalid field, which the library's errors
+// do not.
 func checkFields(fields []string) error {
 	if len(fields) != len(names) && len(fields) != len(names)-1 {
-		return fmt.Errorf("its number of fields is %d (accepted: 5, from minute to day of week, or 6, which begin with second)",
+		return fmt.Errorf("%d fields (accepted: 5, from minute to day of week, or 6, starting with second)",
 			len(fields))
 	}
 	skipped := len(names) - len(fields)
@@ -141,13 +142,12 @@ func checkFields(fields []string) error {
 	return nil
 }
 
-// checkField looks at one field by itself, also for what the library reads as something
-// else.
+// checkField checks a single field, including forms that the library misinterprets.
 func checkField(place int, field string) error {
 	for part := range strings.SplitSeq(field, ",") {
 		switch {
 		case part == "":
-			return errors.New("a list has an empty entry")
+			return errors.New("empty list entry")
 		case (part[0] == '*' || part[0] == '?') && len(part) > 1 && part[1] != '/':
 			return fmt.Errorf("%q is followed by %q (accepted: nothing, or a step as in */5)",
 				part[:1], part[1:])
@@ -162,8 +162,8 @@ func checkField(place int, field string) error {
 	case !errors.As(err, &wrong):
 		return err
 	case wrong.Num == "":
-		return errors.New("a number is missing")
+		return errors.New("missing number")
 	default:
-		return fmt.Errorf("%q is no number that is accepted here", wrong.Num)
+		return fmt.Errorf("invalid number %q", wrong.Num)
 	}
 }

@@ -1,8 +1,8 @@
-// Package schedule turns a cron spec into the moments at which it is due.
+// Package schedule computes the due times of a cron spec.
 //
-// What a spec means is the library's: it is asked for times of day on a calendar without
-// time zones. Which moments these are is decided here, so that the rule for the hours
-// that a zone leaves out or has twice is one, for every zone.
+// The library interprets the spec on a calendar without time zones. This package maps the
+// result to instants, so that one rule applies to skipped and repeated hours of every
+// zone.
 package schedule
 
 import (
@@ -11,16 +11,15 @@ import (
 	"github.com/netresearch/go-cron"
 )
 
-// Schedule is when something is due. It is immutable.
+// Schedule computes due times. It is immutable.
 type Schedule struct {
-	every time.Duration      // the distance of ticks, where spec is nil
-	spec  *cron.SpecSchedule // on the calendar of UTC, which has every hour once
+	every time.Duration      // interval, if spec is nil
+	spec  *cron.SpecSchedule // in UTC, which has every hour once
 	zone  *time.Location
-	daily bool // the spec names hours: each of its times is due once a day
+	daily bool // the spec restricts hours: each time is due once a day
 }
 
-// Next returns the first moment after t at which the schedule is due, in its zone; the
-// zero time where there is none.
+// Next returns the first due time after t in the schedule's zone, or the zero time.
 func (s *Schedule) Next(t time.Time) time.Time {
 	switch {
 	case s.spec == nil:
@@ -32,11 +31,11 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	}
 }
 
-// Location returns the zone in which the spec is read.
+// Location returns the time zone of the spec.
 func (s *Schedule) Location() *time.Location { return s.zone }
 
-// aligned returns the next multiple of the distance, counted from 1970-01-01 00:00 UTC:
-// so every process has the same ticks, whenever it was started.
+// aligned returns the next multiple of the interval since 1970-01-01 00:00 UTC, so that
+// all processes have the same ticks.
 func (s *Schedule) aligned(t time.Time) time.Time {
 	seconds := int64(s.every / time.Second)
 	n := t.Unix() / seconds
@@ -46,9 +45,8 @@ func (s *Schedule) aligned(t time.Time) time.Time {
 	return time.Unix((n+1)*seconds, 0).In(s.zone)
 }
 
-// nextOfDay is Next for a spec that names hours. A time that the day has twice is due at
-// the first of them; times that it leaves out are due together, at the moment at which
-// the clock jumps.
+// nextOfDay is Next for a spec that restricts hours. A repeated time is due at its first
+// occurrence. Skipped times are due together at the moment of the change.
 func (s *Schedule) nextOfDay(t time.Time) time.Time {
 	for day := s.spec.Next(calendar(t)); !day.IsZero(); day = s.spec.Next(day) {
 		if at := s.moment(day); at.After(t) {
@@ -58,9 +56,8 @@ func (s *Schedule) nextOfDay(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// nextOfClock is Next for a spec for every hour: it is due whenever a clock on the wall
-// shows one of its times, also for the second time, and not at times that the clock
-// leaves out.
+// nextOfClock is Next for a spec for every hour: it is due whenever a wall clock shows
+// one of its times. Repeated times are due twice, skipped times never.
 func (s *Schedule) nextOfClock(t time.Time) time.Time {
 	from := calendar(t)
 	for range maxBounds {
@@ -75,21 +72,22 @@ func (s *Schedule) nextOfClock(t time.Time) time.Time {
 			return at
 		}
 		t = end.In(s.zone)
-		from = calendar(t).Add(-time.Second) // so that its first moment counts
+		from = calendar(t).Add(-time.Second) // include the first instant
 	}
 	return time.Time{}
 }
 
-// maxBounds is how many changes of a zone are looked through: a century of two a year.
+// maxBounds is the maximum number of zone changes to search: a century with two changes a
+// year.
 const maxBounds = 200
 
-// moment returns when a time of the calendar is.
+// moment returns the instant of a calendar time.
 func (s *Schedule) moment(day time.Time) time.Time {
 	at := time.Date(day.Year(), day.Month(), day.Day(), day.Hour(), day.Minute(), day.Second(), 0,
 		s.zone)
 	start, end := at.ZoneBounds()
 	if calendar(at).Equal(day) {
-		if !start.IsZero() { // it may be the second of two; before start the other offset held
+		if !start.IsZero() { // it may be the second occurrence: check the offset before start
 			_, offset := start.Add(-time.Second).Zone()
 			if first := time.Unix(day.Unix()-int64(offset), 0); first.Before(start) {
 				return first.In(s.zone)
@@ -97,15 +95,14 @@ func (s *Schedule) moment(day time.Time) time.Time {
 		}
 		return at
 	}
-	// The zone leaves it out. What time.Date returns is on one of the two sides of the
-	// jump.
+	// The zone skips this time, and time.Date returned a time on one side of the change.
 	if calendar(at).Before(day) {
 		return end.In(s.zone)
 	}
 	return start.In(s.zone)
 }
 
-// calendar returns what clock and calendar show at t, as a time of UTC.
+// calendar returns the wall clock time of t as a time in UTC.
 func calendar(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(),
 		time.UTC)
