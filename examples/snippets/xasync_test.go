@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 )
 
-func TestXAsyncRunsInThePoolOfTheApplication(t *testing.T) {
+func TestXAsync(t *testing.T) {
 	t.Parallel()
 	nodes := []xregnode.Node{
 		{Key: xctx.Exec, Node: asyncx.Init(asyncx.WithConcurrency(20), asyncx.WithQueueSize(1000))},
@@ -20,6 +20,6 @@ func TestXAsyncRunsInThePoolOfTheApplication(t *testing.T) {
 	ran := false
 	if err := asyncx.Async(app.Context(),
 		func(context.Context) { ran = true }).Wait(t.Context()); err != nil || !ran {
-		t.Errorf("ran = %t, err = %v, want work that has run", ran, err)
+		t.Errorf("ran = %t, err = %v, want a completed task", ran, err)
 	}
 }
