@@ -32,7 +32,7 @@ func TestJob_Name(t *testing.T) {
 			want: "cronx_test.service.Refresh",
 		},
 		{
-			name: "by name", job: cronx.NewJob("@daily", cleanUp, cronx.WithName("clean")),
+			name: "WithName", job: cronx.NewJob("@daily", cleanUp, cronx.WithName("clean")),
 			want: "clean",
 		},
 	} {

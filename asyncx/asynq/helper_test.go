@@ -90,8 +90,8 @@ func wantIdle(t *testing.T, started <-chan driver.Attempt, why string) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for begin := time.Now(); !ok(); sleep(20 * time.Millisecond) {
-		if time.Since(begin) > 30*time.Second {
+	for start := time.Now(); !ok(); sleep(20 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
 			t.Fatalf("condition not met: %s", what)
 		}
 	}

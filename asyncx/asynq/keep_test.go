@@ -23,9 +23,9 @@ func TestEngine_DeadJobs(t *testing.T) {
 	archived := "asynq:{" + queue + "}:archived"
 	const many = 10_500
 	old := time.Now().AddDate(0, 0, -400)
-	for begin := 0; begin < many; begin += 500 {
+	for first := 0; first < many; first += 500 {
 		_, err := client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
-			for i := begin; i < begin+500; i++ {
+			for i := first; i < first+500; i++ {
 				id := fmt.Sprintf("0-%d", i)
 				pipe.ZAdd(ctx, archived,
 					goredis.Z{Score: float64(old.Unix() + int64(i)), Member: id})

@@ -150,9 +150,9 @@ func TestEngine_KilledProcesses(t *testing.T) {
 		},
 	})
 	everything := int64(len(held) + len(quick))
-	for begin := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything ||
+	for start := time.Now(); client.HLen(ctx, p.queue+":effects").Val() < everything ||
 		!p.empty(ctx, t, client); sleep(100 * time.Millisecond) {
-		if time.Since(begin) > e.Capabilities().TakeoverTimeout+10*time.Second {
+		if time.Since(start) > e.Capabilities().TakeoverTimeout+10*time.Second {
 			t.Fatalf("%d of %d jobs completed",
 				client.HLen(ctx, p.queue+":effects").Val(), everything)
 		}

@@ -47,11 +47,11 @@ func TestNames_parse(t *testing.T) {
 			wantPriority: 2, want: true,
 		},
 		{name: "another service", queue: "shop2:user.welcome:2"},
-		{name: "a longer name", queue: "shop:eu:user.welcome:2"},
+		{name: "longer name", queue: "shop:eu:user.welcome:2"},
 		{name: "no priority", queue: "shop:user.welcome"},
-		{name: "an unknown priority", queue: "shop:user.welcome:5"},
+		{name: "unknown priority", queue: "shop:user.welcome:5"},
 		{name: "no kind", queue: "shop::2"},
-		{name: "the name alone", queue: "shop:"},
+		{name: "only the prefix", queue: "shop:"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			kind, priority, ok := n.parse(tc.queue)

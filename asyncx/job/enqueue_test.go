@@ -62,13 +62,13 @@ func TestKind_Enqueue(t *testing.T) {
 						job.WithRunAt(time.Time{})},
 				},
 				{
-					name: "a delay last",
+					name: "delay last",
 					options: []job.EnqueueOption{
 						job.WithRunAt(time.Now().Add(time.Hour)),
 						job.WithDelay(time.Second),
 					}, want: time.Second,
 				},
-				{name: "a time last", options: []job.EnqueueOption{
+				{name: "time last", options: []job.EnqueueOption{
 					job.WithDelay(time.Hour),
 					job.WithRunAt(time.Now().Add(time.Second)),
 				}, want: time.Second},
@@ -104,13 +104,13 @@ func TestKind_Enqueue(t *testing.T) {
 			want    string
 		}{
 			{
-				name: "a value", enqueue: func() (string, error) {
+				name: "unsupported value", enqueue: func() (string, error) {
 					return number.Enqueue(b.ctx, math.Inf(1))
 				},
 				want: "job: kind number: invalid arguments: a value of type float64 cannot be encoded as JSON",
 			},
 			{
-				name:    "a type",
+				name:    "unsupported type",
 				enqueue: func() (string, error) { return channel.Enqueue(b.ctx, nil) },
 				want:    "job: kind channel: invalid arguments: type chan int cannot be encoded as JSON",
 			},
@@ -304,7 +304,7 @@ func TestKind_Enqueue_Request(t *testing.T) {
 		for _, tc := range []struct {
 			name, language, want string
 		}{
-			{name: "a language", language: "de-CH, de;q=0.9", want: "de-CH, de;q=0.9"},
+			{name: "language", language: "de-CH, de;q=0.9", want: "de-CH, de;q=0.9"},
 			{name: "no language", language: "", want: ""},
 			{name: "too long", language: strings.Repeat("d", 201), want: ""},
 			{name: "invalid bytes", language: "de\xff", want: ""},

@@ -22,7 +22,7 @@ func TestNewKind(t *testing.T) {
 			name: "capital letter", make: func() { job.NewKind[note]("Note") },
 			want: "1 to 100 characters",
 		},
-		{name: "a space", make: func() { job.NewKind[note]("a b") }, want: "1 to 100 characters"},
+		{name: "space", make: func() { job.NewKind[note]("a b") }, want: "1 to 100 characters"},
 		{
 			name: "leading dot", make: func() { job.NewKind[note](".a") },
 			want: "1 to 100 characters",
@@ -32,7 +32,7 @@ func TestNewKind(t *testing.T) {
 			want: "1 to 100 characters",
 		},
 		{
-			name: "a long name", make: func() { job.NewKind[note](strings.Repeat("a", 101)) },
+			name: "long name", make: func() { job.NewKind[note](strings.Repeat("a", 101)) },
 			want: "1 to 100 characters",
 		},
 		{

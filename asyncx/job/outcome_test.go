@@ -35,7 +35,7 @@ func TestWork_Outcome(t *testing.T) {
 			want    string
 		}{
 			{
-				name: "an error", do: func(context.Context) error { return errBoom },
+				name: "error", do: func(context.Context) error { return errBoom },
 				state: driver.Waiting, attempt: 1, wait: wait, want: "boom",
 			},
 			{
@@ -80,7 +80,7 @@ func TestWork_Outcome(t *testing.T) {
 				state: driver.Waiting, wait: time.Hour,
 			},
 			{
-				name: "a panic",
+				name: "panic",
 				do:   func(context.Context) error { panic("oh no") }, state: driver.Waiting,
 				attempt: 1, wait: wait, want: "panic: oh no",
 			},

@@ -23,9 +23,9 @@ func TestWork_Shutdown(t *testing.T) {
 					return ctx.Err()
 				})))
 			sleep(time.Second)
-			begin := time.Now()
+			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(begin); took != 19*time.Second {
+			if took := time.Since(start); took != 19*time.Second {
 				t.Errorf("shutdown took %s, want the remaining 19s of the job", took)
 			}
 			if r := b.get(t, second); r.State != job.StateWaiting || r.Attempt != 0 {
@@ -48,9 +48,9 @@ func TestWork_Shutdown(t *testing.T) {
 					return ctx.Err()
 				})))
 			sleep(time.Second)
-			begin := time.Now()
+			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(begin); took != 5*time.Second {
+			if took := time.Since(start); took != 5*time.Second {
 				t.Errorf("shutdown took %s, want its timeout of 5s", took)
 			}
 			r := b.get(t, id)
@@ -98,9 +98,9 @@ func TestWork_Shutdown(t *testing.T) {
 					return nil
 				})))
 			sleep(time.Second)
-			begin := time.Now()
+			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(begin); took != 6*time.Second {
+			if took := time.Since(start); took != 6*time.Second {
 				t.Errorf("shutdown took %s, want 5s plus 1s", took)
 			}
 			r := b.get(t, id)
@@ -120,9 +120,9 @@ func TestWork_Shutdown(t *testing.T) {
 		withFakeClock(t, func(t *testing.T, b *bench) {
 			l := b.work(t, job.WithHandlers(handle[note]("note")))
 			sleep(time.Minute)
-			begin := time.Now()
+			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(begin); took != 0 {
+			if took := time.Since(start); took != 0 {
 				t.Errorf("shutdown took %s", took)
 			}
 		})
@@ -218,9 +218,9 @@ func TestWork_LostAttempt(t *testing.T) {
 		enqueue(t, b, k, note{})
 		var ended time.Duration
 		l := b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
-			begin := time.Now()
+			start := time.Now()
 			<-ctx.Done()
-			ended = time.Since(begin)
+			ended = time.Since(start)
 			return ctx.Err()
 		})))
 		synctest.Wait()

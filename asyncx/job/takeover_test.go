@@ -73,15 +73,15 @@ func TestWork_Takeover(t *testing.T) {
 	t.Run("dead-letters only the job that crashes its process", func(t *testing.T) {
 		withFakeClock(t, func(t *testing.T, b *bench) {
 			slow, poison := job.NewKind[note]("slow"), job.NewKind[note]("poison")
-			var innocent []string
+			var other []string
 			for range 6 {
-				innocent = append(innocent, enqueue(t, b, slow, note{}))
+				other = append(other, enqueue(t, b, slow, note{}))
 			}
 			id := enqueue(t, b, poison, note{})
 			watcher := newReplica(t, b)
-			for deaths := 0; ; deaths++ {
+			for crashes := 0; ; crashes++ {
 				r := newReplica(t, b)
-				died := make(chan struct{}, 9)
+				crashed := make(chan struct{}, 9)
 				l := r.work(t, job.WithHandlers(
 					slow.Handle(func(ctx context.Context, _ note) error {
 						select {
@@ -93,13 +93,13 @@ func TestWork_Takeover(t *testing.T) {
 					poison.Handle(func(ctx context.Context, _ note) error {
 						<-time.After(time.Second)
 						r.engine.SetAway(true)
-						died <- struct{}{}
+						crashed <- struct{}{}
 						<-ctx.Done()
 						return ctx.Err()
 					}),
 				))
 				dead := false
-				for !dead && len(died) == 0 {
+				for !dead && len(crashed) == 0 {
 					sleep(10 * time.Second)
 					dead = watcher.get(t, id).State == job.StateDead
 				}
@@ -107,12 +107,12 @@ func TestWork_Takeover(t *testing.T) {
 				if !dead {
 					continue
 				}
-				if deaths != 25 {
-					t.Errorf("%d processes crashed, want %d", deaths, 25)
+				if crashes != 25 {
+					t.Errorf("%d processes crashed, want %d", crashes, 25)
 				}
 				break
 			}
-			for _, id := range innocent {
+			for _, id := range other {
 				if r, err := watcher.queue.Get(b.ctx, id); !errors.Is(err, job.ErrNotFound) {
 					t.Errorf("another job is %s after %d attempts, want it done",
 						r.State, r.Attempt)

@@ -33,13 +33,13 @@ const childKey xenv.EnvKey = "PLINTH_OUTBOX_CHILD"
 
 // task is the task of a child process.
 type task struct {
-	Role     string
-	Driver   string
-	DSN      string
-	TakeOver time.Duration
-	Step     string // kill the process at this step
-	First    int    // number of the first order
-	Deaf     bool   // the handler ignores its context
+	Role       string
+	Driver     string
+	DSN        string
+	TakeOver   time.Duration
+	Step       string // kill the process at this step
+	First      int    // number of the first order
+	IgnoresCtx bool   // the handler ignores its context
 }
 
 // order is a business row; effect is the result of its handler.
@@ -76,8 +76,8 @@ var steps = []string{
 	"before a retry", "after a retry", "before the success", "after the success",
 }
 
-// die kills the process with SIGKILL.
-func die() {
+// killSelf kills the process with SIGKILL.
+func killSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
@@ -88,7 +88,7 @@ type killer struct{ step string }
 // at kills the process if step is its step.
 func (k killer) at(step string) {
 	if k.step == step {
-		die()
+		killSelf()
 	}
 }
 
@@ -179,7 +179,7 @@ func (do *task) run() error {
 	case "poison":
 		return doUntilEOF(ctx,
 			job.WithHandlers(poison.Handle(func(context.Context, shipArgs) error {
-				die()
+				killSelf()
 				return nil
 			})))
 	case "drain":
@@ -291,7 +291,7 @@ func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
 				return jobdriver.Outcome{Action: jobdriver.Release, Wait: time.Hour}
 			}
 			say("started")
-			if do.Deaf {
+			if do.IgnoresCtx {
 				ctx = context.WithoutCancel(ctx)
 			}
 			select {

@@ -26,21 +26,21 @@ const stopTakeOver = 2 * time.Second
 func TestEngine_Work_SuspendedProcess(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		name  string
-		deaf  bool // the handler ignores its context and returns after a line of input
-		ended string
+		name       string
+		ignoresCtx bool // the handler ignores its context and returns after a line of input
+		ended      string
 	}{
 		{name: "context is canceled", ended: "canceled: outbox: lease lost"},
-		{name: "handler ignores its context", deaf: true, ended: "returned after the line"},
+		{name: "handler ignores its context", ignoresCtx: true, ended: "returned after the line"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			stopped(t, tc.deaf, tc.ended)
+			stopped(t, tc.ignoresCtx, tc.ended)
 		})
 	}
 }
 
-func stopped(t *testing.T, deaf bool, ended string) {
+func stopped(t *testing.T, ignoresCtx bool, ended string) {
 	t.Helper()
 	p := onFile(t)
 	ctx, _, queue := p.application(t, stopTakeOver)
@@ -48,7 +48,7 @@ func stopped(t *testing.T, deaf bool, ended string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, _ := p.process(t, task{Role: "hold", TakeOver: stopTakeOver, Deaf: deaf})
+	cmd, _ := p.process(t, task{Role: "hold", TakeOver: stopTakeOver, IgnoresCtx: ignoresCtx})
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
 	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
@@ -79,7 +79,7 @@ func stopped(t *testing.T, deaf bool, ended string) {
 	if a := <-begun; a.ID != id || a.Number != 2 {
 		t.Errorf("attempt %d at %s, want 2 at %s", a.Number, a.ID, id)
 	}
-	if deaf {
+	if ignoresCtx {
 		_, err = io.WriteString(in, "end\n")
 	}
 	if err := errors.Join(err, cmd.Process.Signal(syscall.SIGCONT)); err != nil {

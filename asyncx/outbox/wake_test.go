@@ -100,9 +100,9 @@ func TestEngine_Work_Wake(t *testing.T) {
 		if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
 			t.Fatal(err)
 		}
-		begin := time.Now()
+		start := time.Now()
 		eventually(t, "all jobs ran", func() bool { return len(ran) == 3 })
-		if took := time.Since(begin); took < 290*time.Millisecond || took > 20*time.Second {
+		if took := time.Since(start); took < 290*time.Millisecond || took > 20*time.Second {
 			t.Errorf("took %s, want the delay of 300ms", took)
 		}
 	})

@@ -164,14 +164,14 @@ func TestEngine_KilledProcesses(t *testing.T) {
 		const waves, processes, each = 3, 8, 3
 		jobs, ids := newJobs(slowKind, processes*each)
 		must(t, engine.Insert(ctx, jobs))
-		begin := time.Now()
+		start := time.Now()
 		for wave := range waves {
-			var mortals []*childProcess
+			var children []*childProcess
 			for range processes {
-				mortals = append(mortals, spawn(t, c))
+				children = append(children, spawn(t, c))
 			}
 			var got, want []string
-			for _, m := range mortals {
+			for _, m := range children {
 				for range each {
 					select {
 					case line := <-m.said:
@@ -181,7 +181,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 					}
 				}
 			}
-			for _, m := range mortals {
+			for _, m := range children {
 				m.kill(t)
 			}
 			for _, id := range ids {
@@ -200,7 +200,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 			}
 		}
 		t.Logf("%d processes killed at %d attempts in %s",
-			waves*processes, waves*len(ids), time.Since(begin).Round(time.Millisecond))
+			waves*processes, waves*len(ids), time.Since(start).Round(time.Millisecond))
 	})
 
 	t.Run("loses no job", func(t *testing.T) {

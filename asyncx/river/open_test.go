@@ -58,15 +58,15 @@ func TestOpen(t *testing.T) {
 		const replicas = 6
 		errs := make([]error, replicas)
 		var wg sync.WaitGroup
-		begin := make(chan struct{})
+		start := make(chan struct{})
 		for i := range replicas {
 			ctx, _ := application(t, c)
 			wg.Go(func() {
-				<-begin
+				<-start
 				_, errs[i] = river.Open(river.WithSchema("jobs"))(ctx)
 			})
 		}
-		close(begin)
+		close(start)
 		wg.Wait()
 		must(t, errors.Join(errs...))
 		if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 8 {

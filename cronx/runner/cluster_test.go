@@ -319,7 +319,7 @@ func fiveReplicas(t *testing.T, r replica) {
 	until(from.Add((seconds + 4) * time.Second))
 	r.settle(t, ticksASecond*seconds, from.Unix(), from.Unix()+seconds)
 	stopAll(t, all)
-	told := said(append(all, first))
+	logged := logsOf(append(all, first))
 	counts := r.runs(t)
 	total := 0
 	for job := range clusterJobs {
@@ -331,7 +331,7 @@ func fiveReplicas(t *testing.T, r replica) {
 			total += counts[run]
 			if counts[run] != 1 {
 				t.Errorf("%s has %d runs, want 1; log of the replicas: %q",
-					run, counts[run], told[run])
+					run, counts[run], logged[run])
 			}
 		}
 	}
@@ -352,8 +352,8 @@ func killedReplicas(t *testing.T, r replica) {
 	for range 5 {
 		start()
 	}
-	const deaths = 8
-	for i := range deaths {
+	const kills = 8
+	for i := range kills {
 		until(from.Add(2*time.Second + time.Duration(i)*700*time.Millisecond))
 		at := rand.IntN(len(all))
 		all[at].kill()
@@ -372,5 +372,5 @@ func killedReplicas(t *testing.T, r replica) {
 	if len(counts) > ticks || len(counts) < ticksASecond {
 		t.Errorf("%d runs, want at most %d, and more than a few", len(counts), ticks)
 	}
-	t.Logf("%d processes killed: %d ticks, %d runs", deaths, ticks, len(counts))
+	t.Logf("%d processes killed: %d ticks, %d runs", kills, ticks, len(counts))
 }

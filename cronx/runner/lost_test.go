@@ -51,15 +51,15 @@ func lose(t *testing.T, call string, answers bool) {
 	if total := y.total(); total > 80 || total < 20 {
 		t.Errorf("%d runs of 80 ticks", total)
 	}
-	told := map[any]bool{}
+	logged := map[any]bool{}
 	for _, line := range out.with("tick not run") {
-		told[line["tick"]] = true
+		logged[line["tick"]] = true
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for at := bubble.Add(45 * time.Second); at.Before(bubble.Add(59 * time.Minute)); at = at.Add(
 		45 * time.Second) {
-		if y.runs[at.Unix()] == 0 && !told[at.In(time.Local).Format(time.RFC3339)] {
+		if y.runs[at.Unix()] == 0 && !logged[at.In(time.Local).Format(time.RFC3339)] {
 			t.Errorf("%s did not run, and no warning was logged", at)
 		}
 	}

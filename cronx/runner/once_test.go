@@ -84,24 +84,24 @@ func TestSingleRun(t *testing.T) {
 					if overlap {
 						options = append(options, cronx.WithOverlap())
 					}
-					begin := func(skew time.Duration) *service {
+					startReplica := func(skew time.Duration) *service {
 						return serve(t, leased(t, c.leases(t)), runner.WithNow(skewed(skew)),
 							runner.WithRegister(single("* * * * * *", func(ctx context.Context) {
 								y.add(ctx)
 								sleep(10 * time.Millisecond)
 							}, options...)))
 					}
-					first := begin(0)
+					first := startReplica(0)
 					sleep(5 * time.Second)
-					begin(-15 * time.Second)
+					startReplica(-15 * time.Second)
 					sleep(5*time.Second + 300*time.Millisecond)
-					ahead := begin(4 * time.Second)
-					begin(-1700 * time.Millisecond)
+					ahead := startReplica(4 * time.Second)
+					startReplica(-1700 * time.Millisecond)
 					sleep(10 * time.Second)
 					if err := first.stop(); err != nil {
 						t.Error(err)
 					}
-					begin(900 * time.Millisecond)
+					startReplica(900 * time.Millisecond)
 					sleep(10 * time.Second)
 					if err := ahead.stop(); err != nil {
 						t.Error(err)

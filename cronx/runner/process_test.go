@@ -65,17 +65,17 @@ func (p *process) kill() {
 	_ = p.stdin.Close()
 }
 
-// said returns the log messages of replicas about ticks.
-func said(all []*process) map[string]string {
-	told := map[string]string{}
+// logsOf returns the log messages of replicas about ticks.
+func logsOf(all []*process) map[string]string {
+	logged := map[string]string{}
 	for _, p := range all {
 		for _, line := range p.stderr.with("tick ") {
 			at, err := time.Parse(time.RFC3339, fmt.Sprint(line["tick"]))
 			if err == nil {
-				told[fmt.Sprintf("%s@%d", line["job"], at.Unix())] += fmt.Sprint(line["msg"],
+				logged[fmt.Sprintf("%s@%d", line["job"], at.Unix())] += fmt.Sprint(line["msg"],
 					line["error"])
 			}
 		}
 	}
-	return told
+	return logged
 }

@@ -212,14 +212,14 @@ func TestNew_Shutdown(t *testing.T) {
 
 	t.Run("is limited by the application's shutdown timeout", func(t *testing.T) {
 		for _, tc := range []struct {
-			name string
-			deaf bool
-			want string
+			name    string
+			ignores bool
+			want    string
 		}{
 			{name: "returns when canceled", want: stopped + "canceled: long"},
 			{
-				name: "ignores its context",
-				deaf: true, want: stopped + "canceled: long; abandoned: long",
+				name:    "ignores its context",
+				ignores: true, want: stopped + "canceled: long; abandoned: long",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestNew_Shutdown(t *testing.T) {
 						stop()
 						<-ctx.Done()
 						causes <- context.Cause(ctx)
-						if tc.deaf {
+						if tc.ignores {
 							<-end
 						}
 					}, cronx.WithName("long")))))

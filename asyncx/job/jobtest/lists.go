@@ -32,8 +32,8 @@ var listChecks = []check{
 		}
 		for _, size := range []int{1, 7, 10, 20, 21} {
 			after := ""
-			for begin := 0; begin < len(want); begin += size {
-				page := want[begin:min(begin+size, len(want))]
+			for first := 0; first < len(want); first += size {
+				page := want[first:min(first+size, len(want))]
 				wantIDs(t, "a page",
 					e.list(t, driver.Query{State: driver.Waiting, After: after, Limit: size}), page)
 				after = page[len(page)-1]

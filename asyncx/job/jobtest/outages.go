@@ -27,7 +27,7 @@ func (r *replica) insertAfterOutage(t *testing.T, j driver.Job) {
 		err = r.Insert(ctx, []driver.Job{j})
 		cancel()
 		// the job may be stored although the response was lost
-		if _, gone := r.Get(r.ctx, j.ID); err == nil || gone == nil {
+		if _, notFound := r.Get(r.ctx, j.ID); err == nil || notFound == nil {
 			return
 		}
 		if time.Since(start) > r.e.h.Timeout {

@@ -28,11 +28,11 @@ func needsReconnect(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 }
 
 // nextTakenOver waits for the attempt that follows the crash of a worker at the time
-// died, and fails the test if it is late.
-func (w *worker) nextTakenOver(t *testing.T, died time.Time, id string, number int) *attempt {
+// crashed, and fails the test if it is late.
+func (w *worker) nextTakenOver(t *testing.T, crashed time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
-	if late := time.Since(died) - w.e.Capabilities().TakeoverTimeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
+	if late := time.Since(crashed) - w.e.Capabilities().TakeoverTimeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
 		t.Errorf("the takeover was %s later than the timeout of %s",
 			late, w.e.Capabilities().TakeoverTimeout)
 	}
@@ -57,9 +57,9 @@ var takeoverChecks = []check{
 		peer.insert(t, j)
 		lost := e.work(t).nextOf(t, j.ID, 1)
 		e.Disconnect(t)
-		died := time.Now()
+		crashed := time.Now()
 		w := peer.work(t)
-		a := w.nextTakenOver(t, died, j.ID, 2)
+		a := w.nextTakenOver(t, crashed, j.ID, 2)
 		sameJob(t, "the second attempt", a.Job, j)
 		if r := peer.wantState(t, j.ID, driver.Running); r.Attempt != 2 {
 			t.Errorf("attempt = %d, want 2", r.Attempt)

@@ -153,10 +153,10 @@ func checkField(place int, field string) error {
 				part[:1], part[1:])
 		}
 	}
-	alone := make([]string, len(plain))
-	copy(alone, plain)
-	alone[place] = field
-	_, err := parser.Parse(strings.Join(alone, " "))
+	fields := make([]string, len(plain))
+	copy(fields, plain)
+	fields[place] = field
+	_, err := parser.Parse(strings.Join(fields, " "))
 	var wrong *strconv.NumError
 	switch {
 	case !errors.As(err, &wrong):

@@ -165,13 +165,13 @@ func (r *Engine) claim(
 		e = slices.MinFunc(ready, func(a, b *entry) int {
 			return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
 		})
-		died := e.State == driver.Running
+		crashed := e.State == driver.Running
 		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeoverTimeout), now
 		e.Attempt++
 		e.holder++
 		a, holder = driver.Attempt{
 			Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt,
-			TakenOver: died,
+			TakenOver: crashed,
 		}, e.holder
 		return nil
 	})
