@@ -48,7 +48,7 @@ var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
 // ErrTaken is the cause of a canceled attempt whose job was taken over by another worker
 // or cancelled in River. The outcome of the attempt is ignored.
-var ErrTaken = errors.New("river: the job is no longer this worker's")
+var ErrTaken = errors.New("river: job taken over or cancelled")
 
 // Option configures the engine.
 type Option func(*config)
