@@ -42,7 +42,6 @@ func TestOpen_Application(t *testing.T) {
 		xoption.WithDatabase(xoptdatabase.WithDriver(sqlite.Name, ":memory:"),
 			xoptdatabase.WithAutoMigrate(&User{})),
 		xoption.WithAddress("127.0.0.1:0"), xoption.WithDrainDelay(0),
-		// -
 		xoption.WithSnowflake(xsnowflake.WithDatacenterID(1), xsnowflake.WithNodeID(1)),
 		xoption.WithLogConfig(func(c *xlog.Config) { c.Writer, c.Dir = io.Discard, "" }),
 	)

@@ -90,14 +90,14 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 func (w *worker) settle(stopped <-chan struct{}, end func()) {
 	ticker := time.NewTicker(settleTime / 20)
 	defer ticker.Stop()
-	for none := false; stopped != nil || !none; {
+	for idle := false; stopped != nil || !idle; {
 		select {
 		case <-stopped:
 			stopped = nil
 		case <-ticker.C:
 		}
 		var since time.Time
-		if since, none = w.running.none(); none && time.Since(since) > settleTime {
+		if since, idle = w.running.idle(); idle && time.Since(since) > settleTime {
 			end()
 		}
 	}
@@ -116,8 +116,8 @@ func (r *running) add(n int) {
 	r.n, r.since = r.n+n, time.Now()
 }
 
-// none reports whether no attempt is running, and since when.
-func (r *running) none() (since time.Time, none bool) {
+// idle reports whether no attempt is running, and since when.
+func (r *running) idle() (since time.Time, idle bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.since, r.n == 0

@@ -20,12 +20,12 @@ type attempt struct {
 	driver.Record
 
 	token   string
-	crashed bool            // the previous worker crashed
-	ctx     context.Context // -
+	crashed bool // the previous worker crashed
+	ctx     context.Context
 	end     context.CancelCauseFunc
 
 	// The worker's mutex guards the fields below.
-	until time.Time // monotonic and wall clock, because the monotonic clock may stop during suspend
+	until time.Time // checked by both clocks, as the monotonic clock may stop during suspend
 	lost  bool
 }
 
@@ -98,7 +98,7 @@ func (w *worker) renew(ctx context.Context) time.Duration {
 	if err == nil {
 		return w.lease / 3
 	}
-	if !errors.Is(ctx.Err(), context.Canceled) { // -
+	if !errors.Is(ctx.Err(), context.Canceled) {
 		w.failed(ctx, "renew", fmt.Errorf("outbox: renew: %w", err))
 	}
 	return w.expire(all)

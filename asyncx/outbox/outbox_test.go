@@ -119,7 +119,6 @@ func TestEngine_Insert(t *testing.T) {
 		}
 	})
 
-	// -
 	t.Run("joins a transaction of gorm.DB.Begin", func(t *testing.T) {
 		ctx, e := engine(t, inMemory(t))
 		db := xdb.MustGetDB(ctx)

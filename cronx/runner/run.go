@@ -25,7 +25,7 @@ var (
 func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 	request := xctx.NewRequest(cronx.NewContext(ctx, cronx.Tick{Name: e.name, Time: at}), nil)
 	request.GenerateID()
-	ctx = request // -
+	ctx = request
 	if d := e.job.Timeout(); d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)

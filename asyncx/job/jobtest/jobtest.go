@@ -37,7 +37,7 @@ type Replica struct {
 
 	// Context is passed to the engine's methods and carries values such as the database.
 	// Nil is the context of the test.
-	Context context.Context // -
+	Context context.Context
 
 	// Disconnect makes every later call of the engine fail, as if its process had
 	// crashed. It does not wait for running work. Nil skips the checks of crashed
