@@ -113,7 +113,7 @@ func harness(tb testing.TB) dbtest.Harness {
 				"unknown character set": charset,
 			}
 		},
-		Awkward: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
+		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			return specialName(tb, db, c, text)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (bool, error) {

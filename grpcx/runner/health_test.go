@@ -358,7 +358,7 @@ func TestHealth_Watch(t *testing.T) {
 			hangs.Store(true)
 			<-checks // a poll has started and blocks for 2 s
 			started := time.Now()
-			b.life.BeginDrain()
+			b.life.StartDrain()
 			w.next(notServing)
 			if took := time.Since(started); took > time.Second/10 {
 				b.Errorf("status changed after %s, want immediately", took)

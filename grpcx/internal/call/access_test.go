@@ -88,7 +88,7 @@ func TestAccessLog(t *testing.T) {
 		inAllKinds(t, call.Config{App: app}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
 				f.does(func(context.Context) error {
-					life.BeginDrain()
+					life.StartDrain()
 					return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
 				})
 				do(f.Context())
