@@ -7,9 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// The init functions of two packages run one after the other, but not what they have
-// started.
-func TestUnpooled_WhileAnotherPackageRegisters(t *testing.T) {
+// Init functions run sequentially, but the goroutines that they start do not.
+func TestUnpooled(t *testing.T) {
 	ctx, done := t.Context(), make(chan context.Context)
 	go func() { done <- xctx.Unpooled(ctx) }()
 	xctx.RegisterPooled(func(any) context.Context { return nil })

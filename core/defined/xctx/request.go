@@ -11,16 +11,16 @@ import (
 // idLen is the length of a UUID in its dashed text form (RFC 9562, section 4).
 const idLen = 36
 
-// Request is the context of one request: its id, its start and what the access log needs
-// to know of its end. It is allocated once for each request and never reused, because a
+// Request is the context of one request: its ID, its start time and the result that the
+// access log records. It is allocated once for each request and never reused, because a
 // context may outlive its request.
 //
-// Begin, GenerateID and the setters belong to the goroutine that serves the request. What
-// they set before the handler runs may be read from any goroutine; Fail is read by the
-// access log only, on the same goroutine.
+// Only the goroutine that serves the request may call Begin, GenerateID and the setters.
+// Any goroutine may read the values that they set before the handler runs. Only the
+// access log, on the same goroutine, reads the values that Fail sets.
 type Request struct {
 	parent context.Context
-	base   context.Context // the application, asked after parent
+	base   context.Context // the application's context, searched after parent
 
 	buf       [idLen]byte
 	profile   uint8
@@ -28,7 +28,7 @@ type Request struct {
 	reported  bool
 	accessLog bool
 
-	header         [1]string // the id
+	header         [1]string // the request ID
 	start          time.Time
 	acceptLanguage string
 
@@ -36,26 +36,26 @@ type Request struct {
 	errorMessage string
 }
 
-// requestKey finds the Request in a chain of contexts.
+// -
 type requestKey struct{}
 
-// NewRequest returns the context of a request that starts now, without an id.
+// NewRequest returns the context of a request that starts now and has no ID.
 //
-// Cancellation and deadline are parent's. Values are looked up in the request itself, in
-// parent, and then in base, the context of the application, which may be nil.
+// Cancellation and deadline are those of parent. Value searches the request, then parent,
+// then base, the application's context. base may be nil.
 func NewRequest(parent, base context.Context) *Request {
 	r := new(Request)
 	r.Begin(parent, base)
 	return r
 }
 
-// Begin is NewRequest for a Request that is part of a larger allocation. It is called
-// once, on the zero value; a Request must not be copied.
+// Begin initializes a Request that is part of a larger allocation, like NewRequest. It
+// must be called once, on the zero value. A Request must not be copied.
 func (r *Request) Begin(parent, base context.Context) {
 	r.parent, r.base, r.start = parent, base, time.Now()
 }
 
-// RequestFrom returns the request that ctx belongs to, or nil.
+// RequestFrom returns the request in ctx, or nil.
 func RequestFrom(ctx context.Context) *Request {
 	if ctx == nil {
 		return nil
@@ -67,7 +67,7 @@ func RequestFrom(ctx context.Context) *Request {
 	return r
 }
 
-// RequestID returns the id of the request that ctx belongs to, or "".
+// RequestID returns the ID of the request in ctx, or "".
 func RequestID(ctx context.Context) string {
 	if r := RequestFrom(ctx); r != nil && r.ID() != "" {
 		return r.ID()
@@ -79,21 +79,21 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// SetBase gives the request the context of the application, as Begin does, for a server
-// whose interceptors learn of it only after the request has begun.
+// SetBase sets the application's context after Begin, for servers whose interceptors
+// receive it later.
 func (r *Request) SetBase(base context.Context) { r.base = base }
 
-// ID returns the request id, or "" where the request has none.
+// ID returns the request ID, or "" if it is not set.
 func (r *Request) ID() string { return r.header[0] }
 
-// SetID sets the request id. The caller has validated it.
+// SetID sets the request ID. The caller must validate id first.
 func (r *Request) SetID(id string) { r.header[0] = id }
 
-// maxIDLen is the length up to which a client's request id is taken.
+// maxIDLen is the maximum length of a request ID that a client sends.
 const maxIDLen = 64
 
-// ValidID reports whether a request id that a client sent may be taken: 1 to 64
-// characters of [A-Za-z0-9._-], which can forge neither a header nor a line of a log.
+// ValidID reports whether a request ID from a client is acceptable: 1 to 64 characters of
+// [A-Za-z0-9._-]. Such an ID cannot inject headers or log lines.
 func ValidID(id string) bool {
 	if len(id) == 0 || len(id) > maxIDLen {
 		return false
@@ -109,56 +109,56 @@ func ValidID(id string) bool {
 	return true
 }
 
-// GenerateID gives the request a random UUID, version 4. It is called once. The id is no
-// secret. Its text is part of the request: TestRequestAllocatesOnce fails with
-// string(r.buf[:]).
+// GenerateID sets the request ID to a random version 4 UUID. It must be called once. The
+// ID is not cryptographically random. It shares the memory of the request;
+// string(r.buf[:]) would add an allocation, which TestRequest_GenerateID rejects.
 func (r *Request) GenerateID() {
 	putUUID(&r.buf, rand.Uint64(), rand.Uint64())
 	r.SetID(unsafe.String(&r.buf[0], idLen)) //nolint:gosec // buf lives as long as r and is written once
 }
 
-// HeaderValue returns the id as the value of a response header. The caller must not
-// change it.
+// HeaderValue returns the ID as the value of a response header. The caller must not
+// modify it.
 func (r *Request) HeaderValue() []string { return r.header[:] }
 
-// Start returns the time at which the request began.
+// Start returns the start time of the request.
 func (r *Request) Start() time.Time { return r.start }
 
-// AcceptLanguage returns the request's Accept-Language header as it was sent.
+// AcceptLanguage returns the unparsed Accept-Language header of the request.
 func (r *Request) AcceptLanguage() string { return r.acceptLanguage }
 
-// SetAcceptLanguage keeps the request's Accept-Language header.
+// SetAcceptLanguage sets the Accept-Language header of the request.
 func (r *Request) SetAcceptLanguage(header string) { r.acceptLanguage = header }
 
-// Profile returns the number of the envelope profile that answers the request.
+// Profile returns the number of the profile that encodes the response envelope.
 func (r *Request) Profile() uint8 { return r.profile }
 
-// SetProfile sets the number of the envelope profile that answers the request.
+// SetProfile sets the number of the profile that encodes the response envelope.
 func (r *Request) SetProfile(p uint8) { r.profile = p }
 
 // Debug reports whether the application that serves the request is in debug mode.
 func (r *Request) Debug() bool { return r.debug }
 
-// SetDebug says whether the application is in debug mode.
+// SetDebug sets whether the application is in debug mode.
 func (r *Request) SetDebug(on bool) { r.debug = on }
 
-// Fail records the error that answers the request, for the access log.
+// Fail records the code and message of the error response for the access log.
 func (r *Request) Fail(code int, message string) { r.errorCode, r.errorMessage = code, message }
 
-// SetAccessLog records that the request will have a line in the access log.
+// SetAccessLog records that the access log will contain the request.
 func (r *Request) SetAccessLog() { r.accessLog = true }
 
 // HasAccessLog reports whether SetAccessLog was called.
 func (r *Request) HasAccessLog() bool { return r.accessLog }
 
-// Report records that the failure of the request has a line of its own in the log, so
-// that others about it are not at ERROR.
+// Report records that the request's failure was logged, so that further log lines about
+// it use a level below ERROR.
 func (r *Request) Report() { r.reported = true }
 
 // Reported reports whether Report was called.
 func (r *Request) Reported() bool { return r.reported }
 
-// Failure returns what Fail recorded; code is 0 where the request did not fail.
+// Failure returns the values that Fail recorded. code is 0 if the request did not fail.
 func (r *Request) Failure() (code int, message string) { return r.errorCode, r.errorMessage }
 
 // Deadline implements context.Context.
@@ -179,7 +179,7 @@ func (r *Request) Value(key any) any {
 	case requestKey:
 		return r
 	case ContextKey:
-		if v, ok := r.own(k); ok {
+		if v, ok := r.ownValue(k); ok {
 			return v
 		}
 	}
@@ -189,8 +189,8 @@ func (r *Request) Value(key any) any {
 	return r.base.Value(key)
 }
 
-// own returns the value of a key that the request itself answers.
-func (r *Request) own(k ContextKey) (any, bool) {
+// -
+func (r *Request) ownValue(k ContextKey) (any, bool) {
 	switch k {
 	case RequestKey:
 		return r.ID(), r.ID() != ""
@@ -206,8 +206,7 @@ func (r *Request) own(k ContextKey) (any, bool) {
 }
 
 // putUUID writes a version 4 UUID (RFC 9562, section 5.4) made of the 128 bits of hi and
-// lo. With package hex an id takes half as long again, which is 1 % of a request
-// (BenchmarkGenerateID).
+// lo. Package hex needs 50 % more time, which is 1 % of a request (BenchmarkGenerateID).
 func putUUID(dst *[idLen]byte, hi, lo uint64) {
 	hi = hi&^0xf000 | 0x4000       // version
 	lo = lo&^(0b11<<62) | 0b10<<62 // variant
@@ -224,14 +223,15 @@ func putUUID(dst *[idLen]byte, hi, lo uint64) {
 	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
 }
 
-// hexDigits returns the eight digits of the lower half of x, the first in the highest
-// byte. Each step halves the groups of bits and doubles the room between them.
+// hexDigits returns the eight hexadecimal digits of the lower half of x, the first in the
+// most significant byte. Each step halves the groups of bits and doubles the gaps between
+// them.
 func hexDigits(x uint64) uint64 {
 	const ones = 0x0101010101010101
 	x &= 0xffffffff
 	x = (x | x<<16) & 0x0000ffff0000ffff
 	x = (x | x<<8) & 0x00ff00ff00ff00ff
 	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
-	letters := (x + 6*ones) >> 4 & ones // 1 where the digit is over 9
+	letters := (x + 6*ones) >> 4 & ones // 1 if the digit is over 9
 	return x + '0'*ones + letters*('a'-'0'-10)
 }

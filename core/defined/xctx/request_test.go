@@ -12,98 +12,120 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-func TestGeneratedIDIsARandomVersion4UUID(t *testing.T) {
-	seen := map[string]bool{}
-	for range 1000 {
-		r := xctx.NewRequest(t.Context(), nil)
-		r.GenerateID()
-		u, err := uuid.Parse(r.ID())
-		if err != nil {
-			t.Fatalf("ID = %q: %v", r.ID(), err)
+func TestRequest_GenerateID(t *testing.T) {
+	t.Run("returns unique version 4 UUIDs", func(t *testing.T) {
+		seen := map[string]bool{}
+		for range 1000 {
+			r := xctx.NewRequest(t.Context(), nil)
+			r.GenerateID()
+			u, err := uuid.Parse(r.ID())
+			if err != nil {
+				t.Fatalf("ID = %q: %v", r.ID(), err)
+			}
+			if u.Version() != 4 || u.Variant() != uuid.RFC4122 {
+				t.Fatalf("ID = %q has version %d, variant %v; want 4, RFC 4122",
+					r.ID(), u.Version(), u.Variant())
+			}
+			if seen[r.ID()] {
+				t.Fatalf("ID %q is not unique", r.ID())
+			}
+			seen[r.ID()] = true
 		}
-		if u.Version() != 4 || u.Variant() != uuid.RFC4122 {
-			t.Fatalf("ID = %q has version %d, variant %v; want 4, RFC 4122",
-				r.ID(), u.Version(), u.Variant())
-		}
-		if seen[r.ID()] {
-			t.Fatalf("ID %q came twice", r.ID())
-		}
-		seen[r.ID()] = true
-	}
-}
-
-func TestRequestAllocatesOnce(t *testing.T) {
-	ctx := t.Context()
-	var keep *xctx.Request
-	got := testing.AllocsPerRun(100, func() {
-		keep = xctx.NewRequest(ctx, nil)
-		keep.GenerateID()
 	})
-	if got != 1 {
-		t.Errorf("allocations = %v, want 1", got)
-	}
-	if xctx.RequestFrom(keep) != keep {
-		t.Error("RequestFrom did not return the request itself")
-	}
+
+	t.Run("allocates no memory beyond the request", func(t *testing.T) {
+		ctx := t.Context()
+		var r *xctx.Request
+		got := testing.AllocsPerRun(100, func() {
+			r = xctx.NewRequest(ctx, nil)
+			r.GenerateID()
+		})
+		if got != 1 {
+			t.Errorf("allocations = %v, want 1", got)
+		}
+		if xctx.RequestFrom(r) != r {
+			t.Error("RequestFrom did not return the request itself")
+		}
+	})
 }
 
 type key string
 
-func TestValueAsksTheRequestThenParentThenBase(t *testing.T) {
-	base := context.WithValue(t.Context(), key("app"), "base")
-	base = context.WithValue(base, key("both"), "base")
-	parent := context.WithValue(t.Context(), key("both"), "parent")
-	parent = context.WithValue(parent, xctx.RequestKey, "outer")
-	r := xctx.NewRequest(parent, base)
+func TestRequest_Value(t *testing.T) {
+	t.Run("searches the request, the parent, then the base", func(t *testing.T) {
+		base := context.WithValue(t.Context(), key("app"), "base")
+		base = context.WithValue(base, key("both"), "base")
+		parent := context.WithValue(t.Context(), key("both"), "parent")
+		parent = context.WithValue(parent, xctx.RequestKey, "outer")
+		r := xctx.NewRequest(parent, base)
 
-	if got := r.Value(xctx.RequestKey); got != "outer" {
-		t.Errorf("id before SetID = %v, want the parent's", got)
-	}
-	r.SetID("mine")
-	for _, tc := range []struct {
-		name string
-		key  any
-		want any
-	}{
-		{name: "own id", key: xctx.RequestKey, want: "mine"},
-		{name: "own start", key: xctx.UserStartTimeKey, want: r.Start()},
-		{name: "parent before base", key: key("both"), want: "parent"},
-		{name: "base last", key: key("app"), want: "base"},
-		{name: "nowhere", key: key("none"), want: nil},
-		{name: "no failure", key: xctx.ErrorCodeKey, want: nil},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := r.Value(tc.key); got != tc.want {
-				t.Errorf("Value(%v) = %v, want %v", tc.key, got, tc.want)
-			}
-		})
-	}
+		if got := r.Value(xctx.RequestKey); got != "outer" {
+			t.Errorf("ID before SetID = %v, want outer", got)
+		}
+		r.SetID("mine")
+		for _, tc := range []struct {
+			name string
+			key  any
+			want any
+		}{
+			{name: "own ID", key: xctx.RequestKey, want: "mine"},
+			{name: "own start", key: xctx.UserStartTimeKey, want: r.Start()},
+			{name: "parent before base", key: key("both"), want: "parent"},
+			{name: "base last", key: key("app"), want: "base"},
+			{name: "unknown key", key: key("none"), want: nil},
+			{name: "no error code", key: xctx.ErrorCodeKey, want: nil},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if got := r.Value(tc.key); got != tc.want {
+					t.Errorf("Value(%v) = %v, want %v", tc.key, got, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("returns the failure", func(t *testing.T) {
+		r := xctx.NewRequest(t.Context(), nil)
+		r.Fail(40400, "no such thing")
+		if got := r.Value(xctx.ErrorCodeKey); got != 40400 {
+			t.Errorf("ErrorCodeKey = %v, want 40400", got)
+		}
+		if got := r.Value(xctx.ErrorMessageKey); got != "no such thing" {
+			t.Errorf("ErrorMessageKey = %v, want the message", got)
+		}
+	})
+
+	t.Run("searches the base that SetBase sets", func(t *testing.T) {
+		r := xctx.NewRequest(t.Context(), nil)
+		r.SetBase(context.WithValue(t.Context(), key("app"), "base"))
+		if got := r.Value(key("app")); got != "base" {
+			t.Errorf("Value = %v, want base", got)
+		}
+	})
+
+	t.Run("returns nil for a nil request", func(t *testing.T) {
+		var r *xctx.Request
+		if got := r.Value(xctx.RequestKey); got != nil {
+			t.Errorf("Value = %v, want nil", got)
+		}
+		if got := xctx.RequestID(r); got != "" {
+			t.Errorf("RequestID = %q, want empty", got)
+		}
+	})
 }
 
-func TestFailureIsVisibleUnderItsKeys(t *testing.T) {
-	r := xctx.NewRequest(t.Context(), nil)
-	r.Fail(40400, "no such thing")
-	if got := r.Value(xctx.ErrorCodeKey); got != 40400 {
-		t.Errorf("ErrorCodeKey = %v, want 40400", got)
-	}
-	if got := r.Value(xctx.ErrorMessageKey); got != "no such thing" {
-		t.Errorf("ErrorMessageKey = %v, want the message", got)
-	}
-}
-
-func TestRequestFromFindsTheRequestThroughDerivedContexts(t *testing.T) {
+func TestRequestFrom(t *testing.T) {
 	r := xctx.NewRequest(t.Context(), nil)
 	ctx, cancel := context.WithTimeout(context.WithValue(r, key("k"), 1), time.Minute)
 	defer cancel()
 	if xctx.RequestFrom(ctx) != r {
-		t.Error("RequestFrom lost the request")
+		t.Error("RequestFrom did not find the request")
 	}
 	if xctx.RequestFrom(t.Context()) != nil {
-		t.Error("RequestFrom found a request where there is none")
+		t.Error("RequestFrom found a request in a context without one")
 	}
 }
 
-func TestCancellationIsTheParents(t *testing.T) {
+func TestRequest_Done(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	r := xctx.NewRequest(parent, t.Context())
 	cancel()
@@ -113,7 +135,7 @@ func TestCancellationIsTheParents(t *testing.T) {
 	}
 }
 
-func TestValidIDForgesNothing(t *testing.T) {
+func TestValidID(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		id   string
@@ -135,15 +157,7 @@ func TestValidIDForgesNothing(t *testing.T) {
 	}
 }
 
-func TestBaseMayBeSetAfterTheBegin(t *testing.T) {
-	r := xctx.NewRequest(t.Context(), nil)
-	r.SetBase(context.WithValue(t.Context(), key("app"), "base"))
-	if got := r.Value(key("app")); got != "base" {
-		t.Errorf("Value = %v, want that of the base", got)
-	}
-}
-
-func TestReservedKeys(t *testing.T) {
+func TestContextKey(t *testing.T) {
 	for _, k := range []xctx.ContextKey{
 		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DatabaseKey,
 		xctx.CacheManagerKey,
@@ -161,7 +175,7 @@ func TestReservedKeys(t *testing.T) {
 		}
 	}
 	if !xctx.Exec.IsExec() || xctx.Exec.IsNil() || !xctx.ContextKey("").IsNil() {
-		t.Error("IsExec or IsNil is wrong")
+		t.Error("IsExec or IsNil returns a wrong result")
 	}
 }
 
@@ -170,15 +184,5 @@ func BenchmarkRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		xctx.NewRequest(ctx, nil).GenerateID()
-	}
-}
-
-func TestRequest_Value_ofNil(t *testing.T) {
-	var none *xctx.Request
-	if got := none.Value(xctx.RequestKey); got != nil {
-		t.Errorf("Value = %v, want nil", got)
-	}
-	if got := xctx.RequestID(none); got != "" {
-		t.Errorf("RequestID = %q, want nothing", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheDigitsOfAnIDAreThoseOfItsBits(t *testing.T) {
+func TestPutUUID(t *testing.T) {
 	for range 1000 {
 		hi, lo := rand.Uint64(), rand.Uint64()
 		var got, want [idLen]byte
@@ -19,7 +19,7 @@ func TestTheDigitsOfAnIDAreThoseOfItsBits(t *testing.T) {
 	}
 }
 
-// putUUIDByHex is putUUID with package hex.
+// putUUIDByHex is the reference implementation of putUUID.
 func putUUIDByHex(dst *[idLen]byte, hi, lo uint64) {
 	var id [16]byte
 	binary.BigEndian.PutUint64(id[:8], hi)
@@ -34,7 +34,7 @@ func putUUIDByHex(dst *[idLen]byte, hi, lo uint64) {
 	dst[8], dst[13], dst[18], dst[23] = '-', '-', '-', '-'
 }
 
-// BenchmarkGenerateID compares the id of a request with the same one made by package hex.
+// BenchmarkGenerateID compares GenerateID with an implementation that uses package hex.
 func BenchmarkGenerateID(b *testing.B) {
 	var r Request
 	b.Run("own", func(b *testing.B) {

@@ -1,7 +1,8 @@
-// Package xctx names what a context carries, and holds the context of one request.
+// Package xctx defines the context keys that Plinth reserves and the context of a
+// request.
 //
-// It is the lowest room of the house: it knows the standard library only, so that logs,
-// errors, HTTP and gRPC can all read the same request without knowing one another.
+// It imports the standard library only. Logging, errors, HTTP and gRPC read the same
+// request through it without importing each other.
 package xctx
 
 import "slices"
@@ -9,36 +10,35 @@ import "slices"
 // ContextKey is the type of every context key that Plinth reserves.
 type ContextKey string
 
-// The reserved keys. An application's nodes use keys of their own.
+// The reserved keys. An application's nodes use their own keys.
 const (
-	// Exec marks a node that only runs: its value is not kept, and it may stand more than
-	// once.
+	// Exec marks a node without a value. Several nodes may use it.
 	Exec ContextKey = "plinth_exec"
-	// RequestKey holds the request id, a string.
+	// RequestKey is the request ID, a string.
 	RequestKey ContextKey = "plinth_request_id"
-	// UserStartTimeKey holds the start of the request, a time.Time.
+	// UserStartTimeKey is the start time of the request, a time.Time.
 	UserStartTimeKey ContextKey = "plinth_start_time"
-	// RegNodeKey holds the collection of initialized nodes.
+	// RegNodeKey is the collection of initialized nodes.
 	RegNodeKey ContextKey = "plinth_nodes"
-	// DebugKey holds whether the application is in debug mode, a bool.
+	// DebugKey is a bool that reports whether the application is in debug mode.
 	DebugKey ContextKey = "plinth_debug"
-	// DatabaseKey holds the *gorm.DB.
+	// DatabaseKey is the *gorm.DB.
 	DatabaseKey ContextKey = "plinth_database"
-	// CacheManagerKey holds the cache manager.
+	// CacheManagerKey is the cache manager.
 	CacheManagerKey ContextKey = "plinth_cache"
-	// RedisClientKey holds the Redis client; only the Redis backend sets it.
+	// RedisClientKey is the Redis client. Only the Redis backend sets it.
 	RedisClientKey ContextKey = "plinth_redis"
-	// LeasesKey holds the locks and leases.
+	// LeasesKey is the lock and lease manager.
 	LeasesKey ContextKey = "plinth_leases"
-	// SnowflakeNodeKey holds the node that generates ids.
+	// SnowflakeNodeKey is the Snowflake ID generator.
 	SnowflakeNodeKey ContextKey = "plinth_snowflake"
-	// EmailClientKey holds the mail client.
+	// EmailClientKey is the mail client.
 	EmailClientKey ContextKey = "plinth_email"
-	// JobQueueKey holds the queue of durable jobs.
+	// JobQueueKey is the queue of durable jobs.
 	JobQueueKey ContextKey = "plinth_jobs"
-	// ErrorCodeKey holds the number of the error that answered the request, an int.
+	// ErrorCodeKey is the code of the error response, an int.
 	ErrorCodeKey ContextKey = "plinth_error_code"
-	// ErrorMessageKey holds the message of the error that answered the request, a string.
+	// ErrorMessageKey is the message of the error response, a string.
 	ErrorMessageKey ContextKey = "plinth_error_message"
 )
 
@@ -51,7 +51,7 @@ func (k ContextKey) IsNil() bool { return k == "" }
 // IsExec reports whether the key is Exec.
 func (k ContextKey) IsExec() bool { return k == Exec }
 
-// reserved are the keys that only the framework registers.
+// -
 var reserved = []ContextKey{
 	RequestKey, UserStartTimeKey, RegNodeKey, DebugKey, DatabaseKey, CacheManagerKey,
 	RedisClientKey, LeasesKey, SnowflakeNodeKey, ErrorCodeKey, ErrorMessageKey,
@@ -59,6 +59,6 @@ var reserved = []ContextKey{
 
 // IsReserved reports whether only the framework may register a node under the key.
 //
-// EmailClientKey and JobQueueKey are not reserved: the mail client and the queue are
-// ordinary nodes that the application lists.
+// EmailClientKey and JobQueueKey are not reserved: applications list the mail client and
+// the job queue as ordinary nodes.
 func (k ContextKey) IsReserved() bool { return slices.Contains(reserved, k) }

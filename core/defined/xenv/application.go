@@ -6,14 +6,14 @@ import (
 	"runtime/debug"
 )
 
-// unnamed is the name of a program that was built without a module.
-const unnamed = "plinth"
+// -
+const defaultName = "plinth"
 
-// majorVersion is the last element of a module's path from version 2 on.
+// majorVersion matches the last element of a module path from version 2 on.
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// ApplicationName returns APP_NAME. If it is not set, the name is the last element of the
-// path of the program's main module, before a version: orders for
+// ApplicationName returns APP_NAME. If it is not set, ApplicationName returns the last
+// element of the main module's path without the major version: orders for
 // example.com/shop/orders/v2.
 func ApplicationName() string {
 	if name, set := GetEnv(AppName); set {
@@ -21,7 +21,7 @@ func ApplicationName() string {
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return unnamed
+		return defaultName
 	}
 	return moduleName(info.Main.Path)
 }
@@ -32,7 +32,7 @@ func moduleName(module string) string {
 		name = path.Base(path.Dir(module))
 	}
 	if name == "." || name == "/" || name == "command-line-arguments" {
-		return unnamed
+		return defaultName
 	}
 	return name
 }

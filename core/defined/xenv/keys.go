@@ -1,7 +1,7 @@
 package xenv
 
-// Variables of core that several packages name. All others are named by the package that
-// registers them.
+// Variables of core that several packages use. The package that registers a variable
+// defines the name of every other one.
 const (
 	Debug                 EnvKey = "PLINTH_DEBUG"
 	Host                  EnvKey = "PLINTH_HOST"

@@ -10,32 +10,35 @@ import (
 	"time"
 )
 
-// Load returns a T whose fields have the values of s, and defaults where s sets nothing.
-// A nil Source sets nothing. A field is read if it has the tag env:
+// Load returns a T whose fields have the values of s. Fields that s does not set have
+// their defaults. A nil Source is empty. Load reads the fields that have the tag env:
 //
 //	type settings struct {
 //		Timezone string        `env:"DATABASE_TIMEZONE" default:"UTC" doc:"Time zone of the session."`
-//		Timeout  time.Duration `env:"SHOP_TIMEOUT" default:"5s" min:"1ms" max:"1m" doc:"Time for an answer."`
-//		Key      xenv.Secret   `env:"SHOP_KEY" required:"true" min:"32" doc:"Signs the tokens."`
+//		Timeout  time.Duration `env:"SHOP_TIMEOUT" default:"5s" min:"1ms" max:"1m" doc:"Timeout of a request."`
+//		Key      xenv.Secret   `env:"SHOP_KEY" required:"true" min:"32" doc:"Key that signs the tokens."`
 //		Mode     string        `env:"SHOP_MODE" default:"fast" oneof:"fast safe" doc:"How orders are written."`
 //	}
 //
-// Types are string, Secret, bool, integers, floats, time.Duration, []string (separated by
-// commas) and whatever implements encoding.TextUnmarshaler; the fields of a struct
-// without the tag are read too. min and max bound a number, a duration or the length of a
-// text. unit is the duration that a plain number counts, such as 1ms. secret:"true" masks
-// a value of another type than Secret.
+// The supported types are string, Secret, bool, integers, floats, time.Duration, []string
+// (comma-separated) and implementations of encoding.TextUnmarshaler. Load also reads the
+// fields of nested structs without the tag. The tags are:
 //
-// The error joins a Problem for each value that is not accepted and each required
-// variable that is not set; the field then has its default. Load uses reflection: call it
-// once, at the start.
+//   - min and max limit a number, a duration or the length of a string.
+//   - unit is the unit of a duration without one, such as 1ms.
+//   - secret:"true" masks a value whose type is not Secret.
+//
+// The error joins a Problem for each invalid value and for each required variable that is
+// not set; these fields have their defaults. Load uses reflection: call it once, at
+// startup.
 func Load[T any](s Source) (T, error) {
 	var into T
 	err := fill(s, reflect.ValueOf(&into).Elem(), true)
 	return into, err
 }
 
-// Fill is Load into an existing value: fields whose variable is not set keep theirs.
+// Fill sets the fields of an existing value like Load. Fields whose variable is not set
+// are unchanged.
 func Fill[T any](s Source, into *T) error {
 	return fill(s, reflect.ValueOf(into).Elem(), false)
 }
@@ -59,7 +62,7 @@ func fill(s Source, into reflect.Value, defaults bool) error {
 	return errors.Join(problems...)
 }
 
-// field is a field of a struct with the variable that it is read from.
+// field is a struct field and its variable.
 type field struct {
 	Var
 
@@ -73,7 +76,8 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// fieldsOf returns the fields of a struct that have a variable.
+// fieldsOf returns the fields of t that have a variable. It panics if t is not a named
+// struct.
 func fieldsOf(t reflect.Type) []field {
 	if t.Kind() != reflect.Struct || t.Name() == "" {
 		panic(fmt.Sprintf("xenv: %v is not a named struct", t))
@@ -93,9 +97,10 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// variable returns the definition that the tags of a field make.
+// variable returns the definition in the tags of a field. It panics if the tags are
+// invalid.
 func variable(t reflect.Type, f reflect.StructField) Var {
-	fault := func(problem string) string {
+	message := func(problem string) string {
 		return fmt.Sprintf("xenv: %v.%s %s", t, f.Name, problem)
 	}
 	tag := f.Tag
@@ -106,41 +111,41 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 		Values:   strings.Fields(tag.Get("oneof")), goType: f.Type,
 	}
 	if v.Key == "" || !f.IsExported() {
-		panic(fault("has no variable, or is not exported"))
+		panic(message("has no variable or is not exported"))
 	}
 	var ok bool
 	if v.Type, ok = typeOf(f.Type); !ok {
-		panic(fault("has a type that no variable can have"))
+		panic(message("has an unsupported type"))
 	}
 	if v.Type == TypeString && len(v.Values) > 0 {
 		v.Type = TypeEnum
 	}
 	if err := setNumbers(&v, tag); err != nil {
-		panic(fault(err.Error()))
+		panic(message(err.Error()))
 	}
 	if v.Default != "" {
 		if err := v.Check(v.Default); err != nil {
-			panic(fault("has a default that it does not accept: " + err.Error()))
+			panic(message("has an invalid default: " + err.Error()))
 		}
 	}
 	return v
 }
 
-// setNumbers reads the tags unit, min and max into v. One bound without the other leaves
-// that side open.
+// setNumbers parses the tags unit, min and max into v. If only one of min and max is set,
+// the other side is unlimited.
 func setNumbers(v *Var, tag reflect.StructTag) error {
-	least, most := tag.Get("min"), tag.Get("max")
-	if least != "" || most != "" {
+	lower, upper := tag.Get("min"), tag.Get("max")
+	if lower != "" || upper != "" {
 		v.Max = math.MaxInt64
 	}
 	return errors.Join(
-		number(&v.Unit, tag.Get("unit"), TypeDuration), number(&v.Min, least, v.Type),
-		number(&v.Max, most, v.Type),
+		number(&v.Unit, tag.Get("unit"), TypeDuration), number(&v.Min, lower, v.Type),
+		number(&v.Max, upper, v.Type),
 	)
 }
 
-// number sets n to a text that is not empty: a duration, or an integer for every other
-// type.
+// number parses text into n, unless text is empty. The text is a duration if t is
+// TypeDuration, and an integer otherwise.
 func number[N ~int64](n *N, text string, t Type) error {
 	if text == "" {
 		return nil
@@ -151,8 +156,8 @@ func number[N ~int64](n *N, text string, t Type) error {
 	return Var{Type: t}.assign(reflect.ValueOf(n).Elem(), text)
 }
 
-// typeOf returns how the text of a field of type t is read, and whether a variable can
-// have that type.
+// typeOf returns the Type of a variable whose field has type t, and whether t is
+// supported.
 func typeOf(t reflect.Type) (_ Type, ok bool) {
 	switch {
 	case t == durationType:

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// assign sets a field to the value of a text, or returns the Problem of that and leaves
-// the field as it is.
+// assign parses text into field. If text is invalid, assign returns a Problem and does
+// not change the field.
 func (v Var) assign(field reflect.Value, text string) error {
 	value := reflect.New(field.Type()).Elem()
 	if problem := v.read(value, text); problem != "" {
@@ -22,7 +22,7 @@ func (v Var) assign(field reflect.Value, text string) error {
 	return nil
 }
 
-// read sets into to the value of a text, and returns what is wrong with that or "".
+// read parses text into into. It returns a description of the problem, or "".
 func (v Var) read(into reflect.Value, text string) (problem string) {
 	switch v.Type {
 	case TypeBool:
@@ -40,7 +40,7 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 	case TypeFloat:
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		into.SetFloat(f)
-		f = into.Float() // a float32 may be too small for it
+		f = into.Float() // a float32 may overflow
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return "is not a finite number"
 		}
@@ -54,7 +54,7 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 	return ""
 }
 
-// parseBool accepts what strconv.ParseBool does, and yes, no, on and off, in any case.
+// parseBool accepts the values of strconv.ParseBool and yes, no, on and off, in any case.
 func parseBool(s string) (bool, bool) {
 	switch strings.ToLower(s) {
 	case "yes", "on":
@@ -75,7 +75,8 @@ func parseList(s string) (list []string) {
 	return list
 }
 
-// setDuration reads "1m30s", and a whole number of units if the variable has a unit.
+// setDuration parses a duration such as "1m30s". If the variable has a unit, it also
+// accepts an integer.
 func (v Var) setDuration(into reflect.Value, text string) string {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && v.Unit != 0 {
 		d := time.Duration(n) * v.Unit
@@ -94,7 +95,7 @@ func (v Var) setDuration(into reflect.Value, text string) string {
 	return "is not a duration"
 }
 
-// setInt sets a field, whose type may be too small for n.
+// setInt sets an integer field, which may be too small for n.
 func (v Var) setInt(into reflect.Value, n int64) string {
 	switch {
 	case !v.inRange(n):
@@ -109,7 +110,7 @@ func (v Var) setInt(into reflect.Value, n int64) string {
 	return ""
 }
 
-// setText sets a field of TypeString or TypeEnum.
+// -
 func (v Var) setText(into reflect.Value, text string) string {
 	if v.Type == TypeEnum && !slices.Contains(v.Values, text) {
 		return "is not one of the values"

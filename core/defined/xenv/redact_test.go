@@ -46,8 +46,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-func TestProblem_RedactsCredentials(t *testing.T) {
-	err := xenv.Problem(xenv.NoSqlHost, "user:hunter2@h", "is no host", "")
+func TestProblem_Credentials(t *testing.T) {
+	err := xenv.Problem(xenv.NoSqlHost, "user:hunter2@h", "is not a host", "")
 	if text := err.Error(); strings.Contains(text, "hunter2") ||
 		!strings.Contains(text, `"user:***@h"`) {
 		t.Errorf("problem = %s", text)

@@ -11,23 +11,23 @@ import (
 	"sync"
 )
 
-// registry has the variables of every package that is linked, filled by init functions.
+// registry contains the variables of all linked packages. Init functions fill it.
 var registry struct {
 	sync.RWMutex
 
 	vars []Var
 }
 
-// find returns the index of a variable, or -1. The registry is locked.
+// find returns the index of a variable, or -1. The caller must lock the registry.
 func find(key EnvKey) int {
 	return slices.IndexFunc(registry.vars, func(v Var) bool { return v.Key == key })
 }
 
 // Register adds the variables of the fields of T, a named struct of the calling package,
-// under a heading. It belongs in an init function. See Load for the tags of the fields.
+// to a group. Call it in an init function. Load describes the tags of the fields.
 //
-// It panics if a tag makes no sense, or if another package has registered one of the
-// variables with another definition.
+// Register panics if a tag is invalid, or if another package registered the same variable
+// with a different definition.
 func Register[T any](group string) {
 	t := reflect.TypeFor[T]()
 	fields := fieldsOf(t)
@@ -55,8 +55,8 @@ func add(v Var) {
 	}
 }
 
-// Table returns every registered variable: groups in alphabetical order, and their
-// variables in the order of the fields.
+// Table returns all registered variables. Groups are in alphabetical order, variables of
+// a group in the order of the fields.
 func Table() []Var {
 	registry.RLock()
 	defer registry.RUnlock()
@@ -67,8 +67,8 @@ func Table() []Var {
 	return vars
 }
 
-// Lookup returns the registered variable; a key that no package has registered returns a
-// Var of its name alone.
+// Lookup returns the registered variable. If no package registered key, Lookup returns a
+// Var that contains only the key.
 func Lookup(key EnvKey) Var {
 	registry.RLock()
 	defer registry.RUnlock()
@@ -78,9 +78,9 @@ func Lookup(key EnvKey) Var {
 	return Var{Key: key}
 }
 
-// Validate checks every registered variable against the environment. The error joins a
-// Problem for each value that is not accepted and for each required variable that is not
-// set, in the order of Table.
+// Validate checks all registered variables of the environment. The error joins a Problem
+// for each invalid value and for each required variable that is not set, in the order of
+// Table.
 func Validate() error {
 	var problems []error
 	for _, v := range Table() {
@@ -93,12 +93,11 @@ func Validate() error {
 	return errors.Join(problems...)
 }
 
-// maxTypos is the edit distance up to which an unknown name is taken for a misspelled
-// one.
+// maxTypos is the maximum edit distance of a misspelled name.
 const maxTypos = 2
 
-// Misspelled returns a line for each variable of the environment that no linked package
-// has registered, and whose name is close to one that is registered.
+// Misspelled returns a line for each environment variable that no linked package
+// registered and whose name resembles a registered name.
 func Misspelled() []string {
 	var lines []string
 	table := Table()
@@ -120,8 +119,7 @@ func Misspelled() []string {
 	return lines
 }
 
-// within reports whether a becomes b by adding, removing or changing at most typos
-// letters (the distance of Levenshtein).
+// within reports whether the edit distance of a and b is at most typos.
 func within(typos int, a, b string) bool {
 	switch {
 	case a == "" || b == "":

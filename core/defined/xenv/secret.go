@@ -6,15 +6,15 @@ import (
 	"log/slog"
 )
 
-// Secret is a string that no log line, error text or JSON document shows: fmt, log/slog,
-// encoding/json and zerolog all see "***", or nothing where the secret is empty. Reading
-// one from JSON or from a database works as for a string.
+// Secret is a string that log lines, errors and JSON documents do not reveal: fmt,
+// log/slog, encoding/json and zerolog write "***", or nothing if the secret is empty. A
+// Secret is unmarshaled and scanned like a string.
 type Secret string
 
-// Reveal returns the secret itself.
+// Reveal returns the secret as a string.
 func (s Secret) Reveal() string { return string(s) }
 
-// String returns the mask.
+// String returns the mask, or "" if the secret is empty.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -22,10 +22,10 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString returns the mask; fmt uses it for %#v.
+// GoString returns the mask for the verb %#v.
 func (s Secret) GoString() string { return `xenv.Secret("` + s.String() + `")` }
 
-// Format writes the mask whatever the verb, so that %x shows no secret either.
+// Format writes the mask for every verb, including %x.
 func (s Secret) Format(f fmt.State, verb rune) {
 	text := s.String()
 	if verb == 'v' && f.Flag('#') {
@@ -34,7 +34,7 @@ func (s Secret) Format(f fmt.State, verb rune) {
 	if verb == 'q' {
 		text = `"` + text + `"`
 	}
-	_, _ = io.WriteString(f, text) // as fmt itself: the state keeps the writer's error
+	_, _ = io.WriteString(f, text) // fmt.State stores the error of the writer
 }
 
 // MarshalText returns the mask.

@@ -2,14 +2,14 @@ package xenv
 
 import "os"
 
-// Source is where values come from. An empty value counts as not set.
+// Source is a source of values. An empty value counts as not set.
 type Source interface {
-	// Lookup returns the value of the variable called name, and whether it is set.
+	// Lookup returns the value of the named variable and whether it is set.
 	Lookup(name string) (value string, set bool)
 }
 
-// Map is a Source for tests and for values that come from elsewhere. A nil Map sets
-// nothing.
+// Map is a Source for tests and for values from outside the environment. A nil Map is
+// empty.
 type Map map[string]string
 
 // Lookup implements Source.
@@ -18,13 +18,12 @@ func (m Map) Lookup(name string) (string, bool) {
 	return value, value != ""
 }
 
-// Environment returns the environment of the process, with what Apply has added from
-// .env.
+// Environment returns the process environment, including the variables that Apply added.
 func Environment() Source { return environment{} }
 
 type environment struct{}
 
-// Lookup implements Source. An empty variable counts as not set.
+// Lookup implements Source.
 func (environment) Lookup(name string) (string, bool) {
 	value := os.Getenv(name)
 	return value, value != ""

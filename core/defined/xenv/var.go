@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Type says how a variable's text is read.
+// Type is the type of a variable.
 type Type uint8
 
 // The types of variables.
@@ -29,7 +29,7 @@ const (
 	TypeList
 )
 
-// types has the name of each type, as the documentation writes it, and what it accepts.
+// types contains the name and the accepted values of each type.
 var types = [...]struct{ name, accepted string }{
 	TypeString:   {name: "string"},
 	TypeBool:     {name: "bool", accepted: "true, false, yes, no, on, off, 1 or 0"},
@@ -48,27 +48,28 @@ type Var struct {
 	Key      EnvKey
 	Group    string
 	Type     Type
-	Default  string        // in the form in which it would be set
-	Meaning  string        // one sentence for people
-	Values   []string      // of an enum
-	Min      int64         // of an int, nanoseconds of a duration, or the length of a string
-	Max      int64         // as Min; the range is unchecked if Min and Max are both 0
-	Unit     time.Duration // of a duration that is a plain number; 0: a plain number is refused
-	Required bool          // the program does not start without it
-	Secret   bool          // the value never appears in a message
-	Packages []string      // that have registered it, by import path
+	Default  string        // as written in the environment
+	Meaning  string        // one sentence of documentation
+	Values   []string      // values of an enum
+	Min      int64         // minimum of an integer, of nanoseconds, or of the length of a string
+	Max      int64         // maximum, like Min; no limit if Min and Max are 0
+	Unit     time.Duration // unit of a plain number; 0 rejects plain numbers
+	Required bool          // the program does not start without the variable
+	Secret   bool          // the value is masked
+	Packages []string      // import paths of the packages that registered it
 
-	goType reflect.Type // of the field that declares it; nil: no package has registered it
+	goType reflect.Type // type of the field; nil if the variable is not registered
 }
 
-// sameAs reports whether another package may register v where other is registered.
+// sameAs reports whether v and other have the same definition, regardless of their
+// packages.
 func (v Var) sameAs(other Var) bool {
 	v.Group, v.Packages, v.goType = other.Group, other.Packages, other.goType
 	return reflect.DeepEqual(v, other)
 }
 
-// from returns the value of v in s, and whether it is set: none switches off a variable
-// without a default.
+// from returns the value of v in s and whether it is set. The value none counts as not
+// set if v has no default.
 func (v Var) from(s Source) (string, bool) {
 	text, set := s.Lookup(v.Key.String())
 	if !set || text == "" || text == none && v.optional() {
@@ -77,7 +78,8 @@ func (v Var) from(s Source) (string, bool) {
 	return text, true
 }
 
-// Accepted says in words what the variable accepts; "" is any text.
+// Accepted describes the accepted values. It returns "" if the variable accepts any
+// string.
 func (v Var) Accepted() string {
 	switch {
 	case v.Type == TypeEnum:
@@ -106,23 +108,24 @@ func (v Var) acceptedDuration() string {
 	return text
 }
 
-// span says in words which numbers are accepted.
-func span(least, most int64) string {
-	if most == math.MaxInt64 {
-		return fmt.Sprintf("%d or more", least)
+// span describes a range of numbers.
+func span(lower, upper int64) string {
+	if upper == math.MaxInt64 {
+		return fmt.Sprintf("%d or more", lower)
 	}
-	return fmt.Sprintf("%d to %d", least, most)
+	return fmt.Sprintf("%d to %d", lower, upper)
 }
 
 func (v Var) ranged() bool { return v.Min != 0 || v.Max != 0 }
 
-// optional reports whether none means not set: v is defined and has no default.
+// optional reports whether the value none means not set: v is registered without a
+// default.
 func (v Var) optional() bool { return v.goType != nil && v.Default == "" }
 
 func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }
 
-// Check returns the Problem of text, or nil. A variable that no package has registered is
-// any text.
+// Check returns a Problem if text is invalid, or nil. A variable that no package
+// registered accepts any text.
 func (v Var) Check(text string) error {
 	if v.goType == nil {
 		return nil

@@ -1,18 +1,20 @@
-// Package xenv reads configuration from the environment.
+// Package xenv reads configuration from environment variables.
 //
 // A package declares its variables as a struct and registers them:
 //
 //	func init() { xenv.Register[settings]("Orders") }
 //
-//	own, err := xenv.Load[settings](xenv.Environment())
+//	cfg, err := xenv.Load[settings](xenv.Environment())
 //
-// The registry has the variables of every package that a program links. The check at the
-// start, .env.example, the documentation and the command line all read it. An empty value
-// counts as not set: it overrides neither .env nor a default. The value none overrides
-// .env and counts as not set, for each registered variable without a default.
+// The registry contains the variables of all packages that a program links. The
+// validation at startup, .env.example, the documentation and the command line use it.
 //
-// The functions may be called from any goroutine; SetEnv and Apply change the process's
-// environment and belong to the start of a program.
+// An empty value counts as not set: it overrides neither .env nor a default. The value
+// none also counts as not set if the variable is registered without a default, and it
+// overrides .env.
+//
+// All functions are safe for concurrent use. SetEnv and Apply change the environment of
+// the process: call them at startup only.
 package xenv
 
 import (
@@ -30,14 +32,14 @@ type EnvKey string
 // String returns the variable's name.
 func (k EnvKey) String() string { return string(k) }
 
-// none is the value that switches off what .env or the code sets.
+// none is the value that overrides a value of .env with "not set".
 const none = "none"
 
 // GetEnv returns the variable's value and whether it is set. An empty value counts as not
-// set, and so does none if the variable is registered without a default.
+// set. So does the value none if the variable is registered without a default.
 func GetEnv(key EnvKey) (string, bool) { return Lookup(key).from(Environment()) }
 
-// SetEnv sets the variable for this process and those that it starts.
+// SetEnv sets the variable for this process and its child processes.
 func SetEnv(key EnvKey, value string) error {
 	if err := os.Setenv(string(key), value); err != nil {
 		return fmt.Errorf("xenv: set %q: %w", key, err)
@@ -45,8 +47,8 @@ func SetEnv(key EnvKey, value string) error {
 	return nil
 }
 
-// Apply sets the variables of a .env file that the real environment does not set. An
-// empty value counts as not set on both sides.
+// Apply sets the variables of a .env file that the environment does not set. Empty values
+// count as not set in both.
 func Apply[K ~string](file map[K]string) error {
 	var problems []error
 	for name, value := range file {
@@ -58,49 +60,49 @@ func Apply[K ~string](file map[K]string) error {
 	return errors.Join(problems...)
 }
 
-// GetEnvString returns the variable's value, or def where it is not set.
+// GetEnvString returns the variable's value, or def if it is not set.
 func GetEnvString(key EnvKey, def string) string { return read(key, def) }
 
-// GetEnvBool returns the variable's value, or def where it is not set or no boolean.
+// GetEnvBool returns the variable's value, or def if it is not set or not a boolean.
 func GetEnvBool(key EnvKey, def bool) bool { return read(key, def) }
 
-// GetEnvInt returns the variable's value, or def where it is not set or no integer.
+// GetEnvInt returns the variable's value, or def if it is not set or not an integer.
 func GetEnvInt(key EnvKey, def int) int { return read(key, def) }
 
-// GetEnvInt64 returns the variable's value, or def where it is not set or no integer.
+// GetEnvInt64 returns the variable's value, or def if it is not set or not an integer.
 func GetEnvInt64(key EnvKey, def int64) int64 { return read(key, def) }
 
-// GetEnvFloat returns the variable's value, or def where it is not set or no finite
+// GetEnvFloat returns the variable's value, or def if it is not set or not a finite
 // number.
 func GetEnvFloat(key EnvKey, def float64) float64 { return read(key, def) }
 
-// GetEnvDuration returns the variable's value, or def where it is not set or no duration.
-// A number without a unit counts in the variable's own unit, where the table gives one.
+// GetEnvDuration returns the variable's value, or def if it is not set or not a duration.
+// A number without a unit is in the unit of the registered variable, if it has one.
 func GetEnvDuration(key EnvKey, def time.Duration) time.Duration {
 	return read(key, def)
 }
 
-// GetEnvList returns the variable's comma-separated values without surrounding space or
-// empty ones, or def where it is not set.
+// GetEnvList returns the variable's comma-separated values, or def if it is not set.
+// Surrounding space is trimmed and empty values are dropped.
 func GetEnvList(key EnvKey, def ...string) []string { return read(key, def) }
 
-// read returns the value of key as a T, or def.
+// -
 func read[T any](key EnvKey, def T) T {
 	v := Lookup(key)
 	text, set := v.from(Environment())
 	if set {
 		as := Var{Unit: v.Unit}
 		as.Type, _ = typeOf(reflect.TypeFor[T]())
-		_ = as.assign(reflect.ValueOf(&def).Elem(), text) // which leaves def if it fails
+		_ = as.assign(reflect.ValueOf(&def).Elem(), text) // def is unchanged if assign fails
 	}
 	return def
 }
 
-// Problem is the one line that says what is wrong with a variable, such as
+// Problem returns an error of one line about a variable, such as
 //
 //	PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)
 //
-// The value of a secret variable is left out, and credentials in any other are redacted.
+// It omits the value of a secret variable and redacts credentials in other values.
 func Problem(key EnvKey, value, problem, accepted string) error {
 	return problemOf(Lookup(key), value, problem, accepted)
 }
@@ -109,14 +111,13 @@ func (v Var) problem(value, problem string) error {
 	return problemOf(v, value, problem, v.Accepted())
 }
 
-// mostShown is how many characters of a wrong value a Problem has, so that it fits on a
-// screen.
-const mostShown = 64
+// maxShown is the maximum number of characters of a value in a Problem.
+const maxShown = 64
 
 func problemOf(v Var, value, problem, accepted string) error {
 	shown := Redact(value)
-	if utf8.RuneCountInString(shown) > mostShown {
-		shown = fmt.Sprintf("%.*s…", mostShown, shown)
+	if utf8.RuneCountInString(shown) > maxShown {
+		shown = fmt.Sprintf("%.*s…", maxShown, shown)
 	}
 	shown = fmt.Sprintf("%q ", shown)
 	if v.Secret {
@@ -128,5 +129,5 @@ func problemOf(v Var, value, problem, accepted string) error {
 	if accepted != "" {
 		accepted = " (accepted: " + accepted + ")"
 	}
-	return fmt.Errorf("%s: %s%s%s", v.Key, shown, problem, accepted) //nolint:err113 // the text is for people
+	return fmt.Errorf("%s: %s%s%s", v.Key, shown, problem, accepted) //nolint:err113 // the text is for users
 }

@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
 		}
 	})
-	t.Run("every problem, and defaults in place of wrong values", func(t *testing.T) {
+	t.Run("joins every problem and returns defaults", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{
 			"SHOP_OPEN": "perhaps", "SHOP_SHELVES": "0", "SHOP_SMALL": "256", "SHOP_WAIT": "5",
 			"SHOP_MODE": "loud", "SHOP_KEY": "abc",
@@ -85,7 +85,7 @@ func TestLoad(t *testing.T) {
 			"SHOP_KEY: the value has 3 bytes (accepted: 4 or more bytes)",
 		}
 		if err == nil {
-			t.Fatal("Load found nothing")
+			t.Fatal("Load = nil error, want problems")
 		}
 		lines := strings.Split(err.Error(), "\n")
 		if len(lines) != len(want)+1 || !slices.Equal(lines[:len(want)], want) ||
@@ -110,7 +110,7 @@ func TestFill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Name != "mine" || got.Shelves != 5 || got.Mode != "safe" || got.Wait != 0 {
-		t.Errorf("Fill = %+v, want only the shelves changed", got)
+		t.Errorf("Fill = %+v, want only Shelves changed", got)
 	}
 }
 
@@ -138,21 +138,22 @@ func TestRegister(t *testing.T) {
 		want     string
 	}{
 		{
-			name:     "another definition",
+			name:     "different definition",
 			register: func() { xenv.Register[other]("Shop") },
 			want:     "xenv_test and github.com/plinthgo/plinth/core/defined/xenv_test register SHOP_DEEP",
 		},
 		{
-			name:     "a default that is not accepted",
+			name:     "invalid default",
 			register: func() { xenv.Register[wrongTag]("Shop") },
-			want:     "wrongTag.Port has a default that it does not accept",
+			want:     "wrongTag.Port has an invalid default",
 		},
 		{
-			name:     "a type that no variable has",
-			register: func() { xenv.Register[noType]("Shop") }, want: "noType.Port has a type",
+			name:     "unsupported type",
+			register: func() { xenv.Register[noType]("Shop") },
+			want:     "noType.Port has an unsupported type",
 		},
 		{
-			name: "no struct", register: func() { xenv.Register[int]("Shop") },
+			name: "not a struct", register: func() { xenv.Register[int]("Shop") },
 			want: "int is not a named struct",
 		},
 	} {
@@ -176,7 +177,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if len(names) != 14 || names[0] != "SHOP_NAME" || names[13] != "SHOP_DEEP" {
-		t.Errorf("names = %v, want the fields in their order", names)
+		t.Errorf("names = %v, want the fields in order", names)
 	}
 	if v := xenv.Lookup("SHOP_KEY"); !v.Secret || v.Min != 4 {
 		t.Errorf("SHOP_KEY = %+v, want a secret", v)
@@ -193,7 +194,7 @@ func TestMisspelled(t *testing.T) {
 	}
 }
 
-func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
+func TestGetEnv_Types(t *testing.T) {
 	const key xenv.EnvKey = "PLINTH_TEST_VALUE"
 	for _, tc := range []struct {
 		name string
@@ -214,15 +215,16 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 			read: func() any { return xenv.GetEnvBool(key, false) }, want: true,
 		},
 		{
-			name: "bool in words", text: "Off",
+			name: "bool as off", text: "Off",
 			read: func() any { return xenv.GetEnvBool(key, true) }, want: false,
 		},
 		{
-			name: "no bool", text: "maybe",
+			name: "not a bool", text: "maybe",
 			read: func() any { return xenv.GetEnvBool(key, true) }, want: true,
 		},
 		{name: "int", text: " 42 ", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 42},
-		{name: "no int", text: "4.2", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
+		{name: "not an int", text: "4.2",
+			read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
 		{name: "int64", text: "9223372036854775807", read: func() any {
 			return xenv.GetEnvInt64(key, 1)
 		}, want: int64(9223372036854775807)},
@@ -247,20 +249,20 @@ func TestReadersReturnTheDefaultOfWhatDoesNotParse(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(key.String(), tc.text)
 			if got := tc.read(); got != tc.want {
-				t.Errorf("%q read as %v, want %v", tc.text, got, tc.want)
+				t.Errorf("%q = %v, want %v", tc.text, got, tc.want)
 			}
 		})
 	}
 }
 
-// numbers are those of a test.
+// -
 type numbers struct {
 	Bytes int64   `env:"SHOP_BYTES" default:"1"`
 	Rate  float64 `env:"SHOP_RATE" default:"1"`
 	Share float32 `env:"SHOP_SHARE" default:"1"`
 }
 
-func TestLoadReadsNumbers(t *testing.T) {
+func TestLoad_Numbers(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		text xenv.Map
@@ -268,14 +270,14 @@ func TestLoadReadsNumbers(t *testing.T) {
 		ok   bool
 	}{
 		{
-			name: "the largest", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"},
+			name: "maximum", text: xenv.Map{"SHOP_BYTES": "9223372036854775807"},
 			want: numbers{9223372036854775807, 1, 1}, ok: true,
 		},
 		{
 			name: "too large", text: xenv.Map{"SHOP_BYTES": "9223372036854775808"},
 			want: numbers{1, 1, 1},
 		},
-		{name: "a float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5, 1}, ok: true},
+		{name: "float", text: xenv.Map{"SHOP_RATE": "2.5"}, want: numbers{1, 2.5, 1}, ok: true},
 		{name: "not finite", text: xenv.Map{"SHOP_RATE": "NaN"}, want: numbers{1, 1, 1}},
 		{
 			name: "not finite in 32 bits",
@@ -291,7 +293,7 @@ func TestLoadReadsNumbers(t *testing.T) {
 	}
 }
 
-func TestValidateReportsEveryProblemWithNameValueAndWhatIsAccepted(t *testing.T) {
+func TestValidate(t *testing.T) {
 	t.Setenv("SHOP_SHELVES", "abc")
 	t.Setenv("SHOP_WAIT", "2h")
 	t.Setenv("SHOP_PASS", "hunter2")
@@ -309,41 +311,44 @@ func TestValidateReportsEveryProblemWithNameValueAndWhatIsAccepted(t *testing.T)
 	}
 }
 
-func TestProblemHidesSecrets(t *testing.T) {
-	const secret = "hunter2"
-	for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
-		if got := xenv.Problem(key, secret, "is wrong", "").Error(); strings.Contains(got, secret) {
-			t.Errorf("%q shows the secret", got)
+func TestProblem(t *testing.T) {
+	t.Run("omits the value of a secret", func(t *testing.T) {
+		const secret = "hunter2"
+		for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
+			if got := xenv.Problem(key, secret, "is wrong",
+				"").Error(); strings.Contains(got, secret) {
+				t.Errorf("%q shows the secret", got)
+			}
 		}
-	}
-}
+	})
 
-func TestProblem_CutsALongValueBetweenCharacters(t *testing.T) {
-	for _, tc := range []struct{ value, shown string }{
-		{value: strings.Repeat("界", 64), shown: strings.Repeat("界", 64)},
-		{value: strings.Repeat("界", 65), shown: strings.Repeat("界", 64) + "…"},
-		{
-			value: "password=" + strings.Repeat("s", 100) + " mode=fast",
-			shown: "password=*** mode=fast",
-		},
-	} {
-		want := `SHOP_MODE: "` + tc.shown + `" is wrong`
-		if got := xenv.Problem("SHOP_MODE", tc.value, "is wrong", "").Error(); got != want {
-			t.Errorf("Problem = %q, want %q", got, want)
+	t.Run("truncates long values between characters", func(t *testing.T) {
+		for _, tc := range []struct{ value, shown string }{
+			{value: strings.Repeat("界", 64), shown: strings.Repeat("界", 64)},
+			{value: strings.Repeat("界", 65), shown: strings.Repeat("界", 64) + "…"},
+			{
+				value: "password=" + strings.Repeat("s", 100) + " mode=fast",
+				shown: "password=*** mode=fast",
+			},
+		} {
+			want := `SHOP_MODE: "` + tc.shown + `" is wrong`
+			if got := xenv.Problem("SHOP_MODE", tc.value, "is wrong", "").Error(); got != want {
+				t.Errorf("Problem = %q, want %q", got, want)
+			}
 		}
-	}
+	})
 }
 
 func TestApply(t *testing.T) {
 	const key = xenv.EnvKey("PLINTH_TEST_APPLIED")
 	for _, tc := range []struct{ name, env, file, want string }{
-		{name: "a value of the environment wins", env: "real", file: "file", want: "real"},
-		{name: "none in the environment wins", env: "none", file: "file", want: "none"},
+		{name: "environment takes precedence", env: "real", file: "file", want: "real"},
+		{name: "none in the environment takes precedence", env: "none", file: "file", want: "none"},
 		{
-			name: "an empty value of the environment does not win", env: "", file: "file",
+			name: "empty variable does not take precedence", env: "", file: "file",
 			want: "file",
 		},
-		{name: "an empty value of the file sets nothing", env: "", file: "", want: ""},
+		{name: "empty value in the file is ignored", env: "", file: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv(key.String(), tc.env)
@@ -357,20 +362,20 @@ func TestApply(t *testing.T) {
 	}
 	if err := xenv.Apply(map[string]string{"": "x"}); err == nil ||
 		!strings.Contains(err.Error(), `""`) {
-		t.Errorf("a nameless variable: %v, want its name in quotes", err)
+		t.Errorf("Apply without a name: %v, want the quoted name", err)
 	}
 }
 
-func TestGetEnv_NoneSwitchesOffWhatHasNoDefault(t *testing.T) {
+func TestGetEnv_None(t *testing.T) {
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "none")
 		if _, set := xenv.GetEnv(v.Key); set != (v.Default != "") {
-			t.Errorf("%s=none counts as set: %t, and the default is %q", v.Key, set, v.Default)
+			t.Errorf("%s=none is set: %t, but the default is %q", v.Key, set, v.Default)
 		}
 	}
 	t.Setenv("ORDERS_MODE", "none")
 	if got := xenv.GetEnvString("ORDERS_MODE", "all"); got != "none" {
-		t.Errorf("ORDERS_MODE of the application = %q, want none", got)
+		t.Errorf("unregistered ORDERS_MODE = %q, want none", got)
 	}
 }
 
