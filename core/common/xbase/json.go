@@ -6,11 +6,11 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonenc"
 )
 
-// encoder encodes payloads and texts: what HTML and JavaScript read as markup is escaped.
+// encoder escapes characters that are special in HTML and JavaScript.
 var encoder jsonenc.Encoder
 
-// AppendValue appends v to dst, as JSON in the form of encoding/json. When v cannot be
-// encoded, dst comes back as it was.
+// AppendValue appends the JSON encoding of v to dst. The result equals that of
+// encoding/json. If v cannot be encoded, AppendValue returns dst unchanged.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	out, err := encoder.Append(dst, v)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xbase"
 )
 
-// reference is the envelope as encoding/json would write it.
+// reference is the plinth envelope as a struct for encoding/json.
 type reference struct {
 	Context      string `json:"context"`
 	Output       string `json:"output"`
@@ -20,19 +20,19 @@ type reference struct {
 	Data         any    `json:"data,omitempty"`
 }
 
-// awkward are texts that tempt an encoder.
-var awkward = []string{
+// edgeCases are strings that encoders often get wrong.
+var edgeCases = []string{
 	"", "plain", `"\/`, "\x00\x01\x1f\x7f", "\b\f\n\r\t", "<script>&</script>",
 	"\u2028\u2029\u2027", "汉字", "🦀",
 	"\xff", "a\xc3", "\xe2\x80", "\xe2\x80\xa8", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80",
 	"\ufffd", "\xef\xbf\xbd\xff",
 }
 
-// replacement writes U+FFFD as encoding/json does since Go 1.27; before that it escapes
-// what an invalid byte becomes.
+// replacement replaces the escape sequence \ufffd by U+FFFD. Before Go 1.27,
+// encoding/json writes the escape sequence for invalid bytes.
 var replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, "\ufffd")
 
-// marshal encodes v as encoding/json of Go 1.27 does.
+// marshal encodes v like encoding/json of Go 1.27.
 func marshal(v any) (string, error) {
 	text, err := json.Marshal(v)
 	return replacement.Replace(string(text)), err
@@ -49,8 +49,8 @@ func checkString(t *testing.T, s string) {
 	}
 }
 
-func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
-	for _, s := range awkward {
+func TestAppendValue_Strings(t *testing.T) {
+	for _, s := range edgeCases {
 		checkString(t, s)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -58,7 +58,7 @@ func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
 		s := ""
 		for range random.IntN(8) {
 			if random.IntN(2) == 0 {
-				s += awkward[random.IntN(len(awkward))]
+				s += edgeCases[random.IntN(len(edgeCases))]
 			} else {
 				s += string([]byte{byte(random.Uint32()), byte(random.Uint32())})
 			}
@@ -67,7 +67,7 @@ func TestStringsAreWrittenAsEncodingJSONDoes(t *testing.T) {
 	}
 }
 
-func TestNullFieldsAreLeftOut(t *testing.T) {
+func TestBaseResponse_AppendJSON_Null(t *testing.T) {
 	const envelope = `{"context":"","output":"","code":0,"message":""`
 	for _, v := range []any{
 		nil, (*user)(nil), []user(nil), map[string]int(nil),
@@ -85,14 +85,14 @@ func TestNullFieldsAreLeftOut(t *testing.T) {
 }
 
 func FuzzAppendString(f *testing.F) {
-	for _, s := range awkward {
+	for _, s := range edgeCases {
 		f.Add(s)
 	}
 	f.Fuzz(checkString)
 }
 
 func FuzzAppendJSON(f *testing.F) {
-	for _, s := range awkward {
+	for _, s := range edgeCases {
 		f.Add(s, "Success", 200, "done", s, int64(5), s)
 	}
 	f.Add("", "", 0, "", "", int64(0), "")

@@ -1,8 +1,7 @@
-// Package xbase is the envelope in which every response travels.
+// Package xbase defines the response envelope and its JSON encoding.
 //
-// It is data and its encoding: it knows neither error codes nor the web engine.
-// Everything in it is safe for concurrent use as long as nobody changes a response that
-// is being encoded.
+// It does not depend on error codes or the web framework. Everything is safe for
+// concurrent use, but a response must not be modified while it is encoded.
 package xbase
 
 import (
@@ -11,37 +10,37 @@ import (
 	"strings"
 )
 
-// Profile is the shape in which the envelope is written.
+// Profile is the JSON format of the envelope.
 type Profile uint8
 
 const (
-	// ProfilePlinth leaves out what is absent and counts in microseconds. It is the
-	// default.
+	// ProfilePlinth omits absent fields and uses microseconds. It is the default.
 	ProfilePlinth Profile = iota
-	// ProfileJava is the shape of the Java library: null for what is absent,
-	// milliseconds.
+	// ProfileJava is the format of the Java library: it writes null for absent fields and
+	// uses milliseconds.
 	ProfileJava
-	// ProfileJavaStrict is ProfileJava, with the code and status of the Java library also
-	// for the errors that ProfileJava reports more precisely. See xerror.Error.Status.
+	// ProfileJavaStrict is ProfileJava, but the errors that ProfileJava reports more
+	// precisely have the code and status of the Java library. See xerror.Error.Status.
 	ProfileJavaStrict
 )
 
-// IsJava reports whether the profile has the shape of the Java library.
+// IsJava reports whether the profile uses the format of the Java library.
 func (p Profile) IsJava() bool { return p == ProfileJava || p == ProfileJavaStrict }
 
-// profileNames are the names of the profiles.
+// -
 var profileNames = [...]string{
 	ProfilePlinth: "plinth", ProfileJava: "java",
 	ProfileJavaStrict: "java-strict",
 }
 
-// ParseProfile reads a profile's name: "plinth", "java" or "java-strict".
+// ParseProfile returns the profile with the given name: "plinth", "java" or
+// "java-strict".
 func ParseProfile(name string) (Profile, error) {
 	if p := slices.Index(profileNames[:], name); p >= 0 {
 		return Profile(p), nil
 	}
 	accepted := strings.Join(profileNames[:], ", ")
-	return ProfilePlinth, fmt.Errorf("xbase: %q is no envelope profile (accepted: %s)",
+	return ProfilePlinth, fmt.Errorf("xbase: %q is not an envelope profile (accepted: %s)",
 		name, accepted)
 }
 

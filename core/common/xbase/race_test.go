@@ -2,5 +2,6 @@
 
 package xbase_test
 
-// raceDetector empties pools at random, so that what they save cannot be counted.
+// raceDetector reports whether the race detector is enabled. It drops pooled items at
+// random, so allocations cannot be counted.
 const raceDetector = true

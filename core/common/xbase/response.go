@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// What a response says when nothing went wrong.
+// The output and code of a success.
 const (
 	// OutputSuccess is the output of a success.
 	OutputSuccess = "Success"
@@ -15,38 +15,37 @@ const (
 	CodeSuccess = 200
 )
 
-// BaseResponse is the envelope of every response.
+// BaseResponse is the envelope of all responses.
 //
-// The zero value of a field that may be absent (ErrorMessage, Overhead, Data) says that
-// it is absent.
-type BaseResponse struct { //nolint:recvcheck // MarshalJSON serves values too
-	// Context is the request id.
+// ErrorMessage, Overhead and Data are absent if they have their zero value.
+type BaseResponse struct { //nolint:recvcheck // MarshalJSON also supports values
+	// Context is the request ID.
 	Context string
-	// Output is the label: OutputSuccess, or that of an error code.
+	// Output is OutputSuccess or the label of an error code.
 	Output string
-	// Code is CodeSuccess, or the number of an error code.
+	// Code is CodeSuccess or the number of an error code.
 	Code int
-	// Message says in the client's language what happened.
+	// Message describes the result in the client's language.
 	Message string
-	// ErrorMessage is what the developer adds for the client.
+	// ErrorMessage is the developer's additional message for the client.
 	ErrorMessage string
-	// Overhead is the time spent on the request, in microseconds.
+	// Overhead is the duration of the request in microseconds.
 	Overhead int64
-	// Data is the payload. It is absent when it encodes as null.
+	// Data is the payload. It is absent if it encodes as null.
 	Data any
 }
 
 const (
 	null = "null"
 
-	// microsPerMilli turns the envelope's microseconds into the Java profile's
-	// milliseconds.
+	// -
 	microsPerMilli = 1000
 )
 
-// AppendJSON appends the envelope in the shape of p to dst.
+// AppendJSON appends the envelope to dst, in the format of p.
 //
-// When Data cannot be encoded the error says why, and dst comes back as it was.
+// If Data cannot be encoded, AppendJSON returns dst unchanged and an error that wraps the
+// cause.
 func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 	out := append(dst, `{"context":`...)
 	out = encoder.AppendString(out, r.Context)
@@ -69,7 +68,7 @@ func (r *BaseResponse) AppendJSON(dst []byte, p Profile) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// appendPlinth appends the fields that may be absent, and leaves out those that are.
+// appendPlinth appends the optional fields and omits absent ones.
 func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 	if r.ErrorMessage != "" {
 		out = append(out, `,"error_message":`...)
@@ -87,7 +86,7 @@ func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 	return withData, nil
 }
 
-// appendJava appends the fields that may be absent, and writes null for those that are.
+// appendJava appends the optional fields and writes null for absent ones.
 func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
 	out = append(out, `,"errorMessage":`...)
 	if r.ErrorMessage == "" {
@@ -101,13 +100,13 @@ func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
 	return AppendValue(out, r.Data)
 }
 
-// MarshalJSON writes the plinth profile. It implements json.Marshaler.
+// MarshalJSON implements json.Marshaler with ProfilePlinth.
 func (r BaseResponse) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil, ProfilePlinth) }
 
-// UnmarshalJSON reads either profile; a duration becomes microseconds.
+// UnmarshalJSON decodes all profiles. It converts durations to microseconds.
 //
-// Data that holds a non-nil pointer is decoded into what it points to, as encoding/json
-// does.
+// If Data contains a non-nil pointer, UnmarshalJSON decodes the payload into it, as
+// encoding/json does.
 func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 	wire := struct {
 		Context      string `json:"context"`
@@ -121,7 +120,7 @@ func (r *BaseResponse) UnmarshalJSON(text []byte) error {
 		Data         any    `json:"data"`
 	}{Data: r.Data}
 	if err := json.Unmarshal(text, &wire); err != nil {
-		return fmt.Errorf("xbase: not an envelope: %w", err)
+		return fmt.Errorf("xbase: decode envelope: %w", err)
 	}
 	*r = BaseResponse{
 		Context: wire.Context, Output: wire.Output, Code: wire.Code, Message: wire.Message,

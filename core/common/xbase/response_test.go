@@ -19,123 +19,126 @@ type user struct {
 	Name string `json:"name"`
 }
 
-// broken cannot be encoded, after a field that can.
-type broken struct {
+// unencodable fails to encode after its first field.
+type unencodable struct {
 	First string   `json:"first"`
 	Then  chan int `json:"then"`
 }
 
-// refuses is a json.Marshaler with an error of its own.
-type refuses struct{}
+// -
+type failingMarshaler struct{}
 
-var errRefused = errors.New("refused")
+var errMarshal = errors.New("marshal failed")
 
-func (refuses) MarshalJSON() ([]byte, error) { return nil, errRefused }
+func (failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errMarshal }
 
-func TestEnvelopeInBothProfiles(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		r      xbase.BaseResponse
-		plinth string
-		java   string
-	}{
-		{
-			name:   "zero",
-			plinth: `{"context":"","output":"","code":0,"message":""}`,
-			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
-		},
-		{
-			name: "success without data",
-			r: xbase.BaseResponse{
-				Context: "id",
-				Output:  xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done",
+func TestBaseResponse_AppendJSON(t *testing.T) {
+	t.Run("encodes every profile", func(t *testing.T) {
+		for _, tc := range []struct {
+			name   string
+			r      xbase.BaseResponse
+			plinth string
+			java   string
+		}{
+			{
+				name:   "zero",
+				plinth: `{"context":"","output":"","code":0,"message":""}`,
+				java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
 			},
-			plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
-			java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
-		},
-		{
-			name: "everything",
-			r: xbase.BaseResponse{
-				Context: "id", Output: "EXISTED", Code: 40001, Message: "taken",
-				ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
+			{
+				name: "success without data",
+				r: xbase.BaseResponse{
+					Context: "id",
+					Output:  xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done",
+				},
+				plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
+				java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
 			},
-			plinth: `{"context":"id","output":"EXISTED","code":40001,"message":"taken","error_message":"\u003cname\u003e","overhead":12999,"data":{"id":"7","name":"n"}}`,
-			java:   `{"context":"id","output":"EXISTED","code":40001,"message":"taken","errorMessage":"\u003cname\u003e","duration":12,"data":{"id":"7","name":"n"}}`,
-		},
-		{
-			name:   "data that encodes as null is absent",
-			r:      xbase.BaseResponse{Data: (*user)(nil)},
-			plinth: `{"context":"","output":"","code":0,"message":""}`,
-			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
-		},
-		{
-			name:   "a nil slice is absent, an empty one is not",
-			r:      xbase.BaseResponse{Data: []user{}},
-			plinth: `{"context":"","output":"","code":0,"message":"","data":[]}`,
-			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[]}`,
-		},
-		{
-			name:   "false, zero and empty text are data",
-			r:      xbase.BaseResponse{Data: []any{false, 0, ""}},
-			plinth: `{"context":"","output":"","code":0,"message":"","data":[false,0,""]}`,
-			java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[false,0,""]}`,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for profile, want := range map[xbase.Profile]string{
-				xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java,
-				xbase.ProfileJavaStrict: tc.java,
-			} {
-				got, err := tc.r.AppendJSON([]byte("before"), profile)
-				if err != nil {
-					t.Fatal(err)
+			{
+				name: "all fields",
+				r: xbase.BaseResponse{
+					Context: "id", Output: "EXISTED", Code: 40001, Message: "taken",
+					ErrorMessage: "<name>", Overhead: 12_999, Data: user{ID: 7, Name: "n"},
+				},
+				plinth: `{"context":"id","output":"EXISTED","code":40001,"message":"taken","error_message":"\u003cname\u003e","overhead":12999,"data":{"id":"7","name":"n"}}`,
+				java:   `{"context":"id","output":"EXISTED","code":40001,"message":"taken","errorMessage":"\u003cname\u003e","duration":12,"data":{"id":"7","name":"n"}}`,
+			},
+			{
+				name:   "nil pointer as data",
+				r:      xbase.BaseResponse{Data: (*user)(nil)},
+				plinth: `{"context":"","output":"","code":0,"message":""}`,
+				java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":null}`,
+			},
+			{
+				name:   "empty slice as data",
+				r:      xbase.BaseResponse{Data: []user{}},
+				plinth: `{"context":"","output":"","code":0,"message":"","data":[]}`,
+				java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[]}`,
+			},
+			{
+				name:   "false, zero and empty string as data",
+				r:      xbase.BaseResponse{Data: []any{false, 0, ""}},
+				plinth: `{"context":"","output":"","code":0,"message":"","data":[false,0,""]}`,
+				java:   `{"context":"","output":"","code":0,"message":"","errorMessage":null,"duration":0,"data":[false,0,""]}`,
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				for profile, want := range map[xbase.Profile]string{
+					xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java,
+					xbase.ProfileJavaStrict: tc.java,
+				} {
+					got, err := tc.r.AppendJSON([]byte("before"), profile)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want = "before" + want; string(got) != want {
+						t.Errorf("%v\n got %s\nwant %s", profile, got, want)
+					}
 				}
-				if want = "before" + want; string(got) != want {
-					t.Errorf("%v\n got %s\nwant %s", profile, got, want)
+			})
+		}
+	})
+
+	t.Run("returns the buffer unchanged after an error", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			data any
+			want error
+		}{
+			{name: "channel", data: make(chan int)},
+			{name: "second field", data: unencodable{First: "written"}},
+			{name: "not a number", data: math.NaN()},
+			{name: "marshaler", data: failingMarshaler{}, want: errMarshal},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
+					dst := append(make([]byte, 0, 1024), "before"...)
+					r := xbase.BaseResponse{Context: "id", Data: tc.data}
+					got, err := r.AppendJSON(dst, profile)
+					if err == nil {
+						t.Fatalf("%v: error = nil", profile)
+					}
+					if tc.want != nil && !errors.Is(err, tc.want) {
+						t.Errorf("%v: error %v, want %v", profile, err, tc.want)
+					}
+					if !strings.HasPrefix(err.Error(), "xbase: ") {
+						t.Errorf("%v: error %q has no package prefix", profile, err)
+					}
+					if string(got) != "before" {
+						t.Errorf("%v: buffer %q, want %q", profile, got, "before")
+					}
 				}
-			}
-		})
-	}
+				ok := xbase.BaseResponse{Data: 1}
+				if got, err := ok.AppendJSON(nil, xbase.ProfilePlinth); err != nil ||
+					!json.Valid(got) {
+					t.Errorf("next response = %s, %v", got, err)
+				}
+			})
+		}
+	})
 }
 
-func TestDataThatCannotBeEncodedLeavesTheBufferAsItWas(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		data any
-		want error
-	}{
-		{name: "channel", data: make(chan int)},
-		{name: "second field", data: broken{First: "written"}},
-		{name: "not a number", data: math.NaN()},
-		{name: "marshaler", data: refuses{}, want: errRefused},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
-				dst := append(make([]byte, 0, 1024), "before"...)
-				r := xbase.BaseResponse{Context: "id", Data: tc.data}
-				got, err := r.AppendJSON(dst, profile)
-				if err == nil {
-					t.Fatalf("%v: no error", profile)
-				}
-				if tc.want != nil && !errors.Is(err, tc.want) {
-					t.Errorf("%v: error %v, want %v", profile, err, tc.want)
-				}
-				if !strings.HasPrefix(err.Error(), "xbase: ") {
-					t.Errorf("%v: error %q does not say whose it is", profile, err)
-				}
-				if string(got) != "before" {
-					t.Errorf("%v: buffer %q, want %q", profile, got, "before")
-				}
-			}
-			ok := xbase.BaseResponse{Data: 1}
-			if got, err := ok.AppendJSON(nil, xbase.ProfilePlinth); err != nil || !json.Valid(got) {
-				t.Errorf("the next response is %s, %v", got, err)
-			}
-		})
-	}
-}
-
-func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
+func TestBaseResponse_MarshalJSON(t *testing.T) {
 	r := xbase.BaseResponse{Context: "id", Output: "Success", Code: 200, Data: user{ID: 1}}
 	want, err := r.AppendJSON(nil, xbase.ProfilePlinth)
 	if err != nil {
@@ -148,60 +151,63 @@ func TestMarshalJSONWritesThePlinthProfile(t *testing.T) {
 	}
 }
 
-func TestUnmarshalReadsBothProfiles(t *testing.T) {
-	want := xbase.BaseResponse{
-		Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name",
-		Overhead: 3000,
-	}
-	for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
-		sent := want
-		sent.Data = user{ID: 7, Name: "n"}
-		text, err := sent.AppendJSON(nil, profile)
-		if err != nil {
+func TestBaseResponse_UnmarshalJSON(t *testing.T) {
+	t.Run("decodes every profile", func(t *testing.T) {
+		want := xbase.BaseResponse{
+			Context: "id", Output: "EXISTED", Code: 40001, Message: "taken", ErrorMessage: "name",
+			Overhead: 3000,
+		}
+		for _, profile := range []xbase.Profile{xbase.ProfilePlinth, xbase.ProfileJava} {
+			sent := want
+			sent.Data = user{ID: 7, Name: "n"}
+			text, err := sent.AppendJSON(nil, profile)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			var data user
+			got := xbase.BaseResponse{Data: &data}
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			if data != (user{ID: 7, Name: "n"}) {
+				t.Errorf("%v: data %+v was not decoded into the pointer", profile, data)
+			}
+			got.Data = nil
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", profile, diff)
+			}
+
+			var untyped xbase.BaseResponse
+			if err := json.Unmarshal(text, &untyped); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(map[string]any{"id": "7", "name": "n"}, untyped.Data); diff != "" {
+				t.Errorf("%v: data (-want +got):\n%s", profile, diff)
+			}
+		}
+	})
+
+	t.Run("replaces previous values", func(t *testing.T) {
+		r := xbase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
+		if err := json.Unmarshal(
+			[]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`),
+			&r); err != nil {
 			t.Fatal(err)
 		}
+		if r.ErrorMessage != "" || r.Overhead != 0 {
+			t.Errorf("got %+v, want the new response only", r)
+		}
+	})
 
-		var data user
-		got := xbase.BaseResponse{Data: &data}
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
+	t.Run("rejects other JSON values", func(t *testing.T) {
+		for _, text := range []string{`[]`, `{"code":"x"}`, `1`} {
+			var r xbase.BaseResponse
+			if err := json.Unmarshal([]byte(text), &r); err == nil {
+				t.Errorf("UnmarshalJSON(%s) = nil error, %+v", text, r)
+			}
 		}
-		if data != (user{ID: 7, Name: "n"}) {
-			t.Errorf("%v: data %+v was not decoded into the pointer", profile, data)
-		}
-		got.Data = nil
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", profile, diff)
-		}
-
-		var loose xbase.BaseResponse
-		if err := json.Unmarshal(text, &loose); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(map[string]any{"id": "7", "name": "n"}, loose.Data); diff != "" {
-			t.Errorf("%v: data (-want +got):\n%s", profile, diff)
-		}
-	}
-}
-
-func TestUnmarshalReplacesWhatWasThereBefore(t *testing.T) {
-	r := xbase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
-	if err := json.Unmarshal([]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`),
-		&r); err != nil {
-		t.Fatal(err)
-	}
-	if r.ErrorMessage != "" || r.Overhead != 0 {
-		t.Errorf("got %+v, want nothing of the old response", r)
-	}
-}
-
-func TestUnmarshalRefusesWhatIsNoEnvelope(t *testing.T) {
-	for _, text := range []string{`[]`, `{"code":"x"}`, `1`} {
-		var r xbase.BaseResponse
-		if err := json.Unmarshal([]byte(text), &r); err == nil {
-			t.Errorf("%s became %+v", text, r)
-		}
-	}
+	})
 }
 
 func TestParseProfile(t *testing.T) {
@@ -216,15 +222,15 @@ func TestParseProfile(t *testing.T) {
 	for _, name := range []string{"", "Java", "xml"} {
 		if _, err := xbase.ParseProfile(name); err == nil ||
 			!strings.Contains(err.Error(), "plinth, java, java-strict") {
-			t.Errorf("ParseProfile(%q): error %v does not say what is accepted", name, err)
+			t.Errorf("ParseProfile(%q): error %v does not list the accepted names", name, err)
 		}
 	}
 	if got := xbase.Profile(9).String(); got != "Profile(9)" {
-		t.Errorf("an unknown profile is %q", got)
+		t.Errorf("String of an unknown profile = %q", got)
 	}
 }
 
-func TestResponsesAreEncodedConcurrently(t *testing.T) {
+func TestBaseResponse_AppendJSON_Concurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for id := range 8 {
 		wg.Go(func() {
@@ -245,9 +251,9 @@ func TestResponsesAreEncodedConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAppendingAllocatesNothing(t *testing.T) {
+func TestBaseResponse_AppendJSON_Allocations(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector empties pools")
+		t.Skip("the race detector drops pooled items")
 	}
 	dst := make([]byte, 0, 4096)
 	flat := &user{ID: 7, Name: "n"}
@@ -256,8 +262,8 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 		data any
 	}{
 		{name: "no data"},
-		{name: "data by encoding/json", data: flat},
-		{name: "texts with escapes", data: &[]user{{Name: "<first>\nsecond"}, {Name: "a & b"}}},
+		{name: "data with encoding/json", data: flat},
+		{name: "strings with escapes", data: &[]user{{Name: "<first>\nsecond"}, {Name: "a & b"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := xbase.BaseResponse{

@@ -35,7 +35,7 @@ type (
 		Short  float32 `json:"short,omitempty"`
 		Quoted float64 `json:",string"`
 	}
-	secretive struct {
+	withPrivate struct {
 		private string
 		Public  string
 	}
@@ -46,32 +46,32 @@ type (
 		Plain  *plain  `json:"plain,omitempty"`
 		Quoted *int    `json:"quoted,string"`
 	}
-	moments struct {
+	times struct {
 		At    time.Time  `json:"at"`
 		Maybe *time.Time `json:"maybe"`
 		None  *time.Time `json:"none,omitempty"`
 		All   []time.Time
 	}
 	lists struct {
-		Texts  []string          `json:"texts"`
-		Few    []int             `json:"few,omitempty"`
-		Plain  []plain           `json:"plain"`
-		Of     []*pointers       `json:"of"`
-		Bytes  []byte            `json:"bytes"`
-		Array  [3]uint8          `json:"array"`
-		Nested [][]float32       `json:"nested"`
-		Map    map[string]plain  `json:"map,omitempty"`
-		Maps   []map[int]bool    `json:"maps"`
-		Empty  [0]int            `json:"empty,omitempty"`
-		Struct struct{}          `json:"struct,omitempty"` //nolint:modernize // the option that has no effect
-		Keys   map[big.Word]int8 `json:"keys"`
+		Strings []string          `json:"strings"`
+		Few     []int             `json:"few,omitempty"`
+		Plain   []plain           `json:"plain"`
+		Of      []*pointers       `json:"of"`
+		Bytes   []byte            `json:"bytes"`
+		Array   [3]uint8          `json:"array"`
+		Nested  [][]float32       `json:"nested"`
+		Map     map[string]plain  `json:"map,omitempty"`
+		Maps    []map[int]bool    `json:"maps"`
+		Empty   [0]int            `json:"empty,omitempty"`
+		Struct  struct{}          `json:"struct,omitempty"` //nolint:modernize // omitempty has no effect here
+		Keys    map[big.Word]int8 `json:"keys"`
 	}
-	anything struct {
+	mixed struct {
 		Any    any             `json:"any"`
 		None   any             `json:"none,omitempty"`
 		Raw    json.RawMessage `json:"raw"`
 		Number json.Number     `json:"number"`
-		Time   time.Time       `json:"time,omitempty"` //nolint:modernize // likewise
+		Time   time.Time       `json:"time,omitempty"` //nolint:modernize // omitempty has no effect here
 		Zero   time.Time       `json:"zero,omitzero"`
 		Value  byValue         `json:"value"`
 		Ref    byReference     `json:"ref"`
@@ -80,7 +80,7 @@ type (
 			Ref  byReference
 			Text asText
 		} `json:"inner"`
-		Texts map[asText]asText `json:"texts"`
+		Map   map[asText]asText `json:"map"`
 		Error error             `json:"error"`
 	}
 	embedded struct {
@@ -88,7 +88,7 @@ type (
 		*pointers
 		Text string `json:"text"`
 	}
-	holdsEmbedded struct {
+	withEmbedded struct {
 		Embedded embedded
 		Of       *embedded
 	}
@@ -115,7 +115,7 @@ type (
 	byValue     struct{ n int }
 	byReference struct{ N int }
 	asText      string
-	emptyNames  struct{}
+	emptyStruct struct{}
 )
 
 func (v byValue) MarshalJSON() ([]byte, error) {
@@ -126,9 +126,9 @@ func (r *byReference) MarshalJSON() ([]byte, error) { return []byte(strconv.Itoa
 
 func (a asText) MarshalText() ([]byte, error) { return []byte("<" + string(a) + ">"), nil }
 
-// odd is a struct with two members of one name, which encoding/json leaves out, and a
-// name that it does not accept.
-func odd() any {
+// duplicateNames returns a struct with two members of the same name, which encoding/json
+// omits, and with an invalid name.
+func duplicateNames() any {
 	text := reflect.TypeFor[string]()
 	v := reflect.New(reflect.StructOf([]reflect.StructField{
 		{Name: "A", Type: text, Tag: `json:"x"`},
@@ -139,45 +139,44 @@ func odd() any {
 	return v.Interface()
 }
 
-// dash is a struct whose member is named "-".
-func dash() any {
+// dashName returns a struct with a member named "-".
+func dashName() any {
 	return reflect.New(reflect.StructOf([]reflect.StructField{{
 		Name: "A",
 		Type: reflect.TypeFor[int](), Tag: `json:"-,"`,
 	}})).Interface()
 }
 
-// samples are values of which each kind of payload has some, most of them filled at
-// random.
+// samples returns values of every kind of payload, most of them random.
 func samples(t *testing.T) []any {
 	t.Helper()
 	random := rand.New(rand.NewSource(1))
 	yes := true
-	yesAgain := &yes
+	yesPtr := &yes
 	text := "text"
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.FixedZone("x", 3600))
 	list := []any{
-		moments{At: at, Maybe: &at, All: []time.Time{at, at.UTC()}},
-		&moments{At: at},
+		times{At: at, Maybe: &at, All: []time.Time{at, at.UTC()}},
+		&times{At: at},
 		plain{},
 		&plain{}, (*plain)(nil), []plain(nil),
 		[]plain{},
 		pointers{},
 		&lists{},
-		anything{},
-		&anything{},
-		[]anything{{}},
-		holdsEmbedded{},
-		&holdsEmbedded{Of: &embedded{Text: "x", plain: plain{Unnamed: "p"}}},
-		secretive{"a", "b"},
-		emptyNames{},
+		mixed{},
+		&mixed{},
+		[]mixed{{}},
+		withEmbedded{},
+		&withEmbedded{Of: &embedded{Text: "x", plain: plain{Unnamed: "p"}}},
+		withPrivate{"a", "b"},
+		emptyStruct{},
 		time.Time{},
 		[]time.Time{{}},
 		named{"a", "b", "c", "d"},
-		odd(), dash(),
+		duplicateNames(), dashName(),
 		tagged{"a", "b"},
 		quotedText{Text: `"<`},
-		&text, &yesAgain,
+		&text, &yesPtr,
 		tree{Name: "a", Left: &tree{Children: []tree{{}, {Left: &tree{}}}}, All: []*tree{nil, {}}},
 		numbers{Float: math.Copysign(0, -1)},
 		numbers{Float: 1e21},
@@ -185,8 +184,8 @@ func samples(t *testing.T) []any {
 		numbers{Quoted: 1e-7},
 		[]float64{1e-6, 1e-7},
 		[]float32{1e20, 2e-6, 1e21},
-		pointers{Text: &text, Deep: &yesAgain},
-		anything{
+		pointers{Text: &text, Deep: &yesPtr},
+		mixed{
 			Any: tree{}, Error: errors.New("x"), Raw: json.RawMessage(`{ "a": "<" }`),
 			Number: "12",
 		},
@@ -215,7 +214,7 @@ func samples(t *testing.T) []any {
 		for range 50 {
 			v, ok := quick.Value(reflect.TypeOf(of), random)
 			if !ok {
-				t.Fatalf("no random %T", of)
+				t.Fatalf("no random value of %T", of)
 			}
 			address := reflect.New(v.Type())
 			address.Elem().Set(v)
@@ -225,52 +224,54 @@ func samples(t *testing.T) []any {
 	return list
 }
 
-func TestAValueIsEncodedAsByEncodingJSON(t *testing.T) {
-	for _, v := range samples(t) {
-		want, wantErr := marshal(v)
-		got, err := xbase.AppendValue([]byte("before"), v)
-		if wantErr != nil || err != nil {
-			t.Fatalf("%T %+v: errors %v and %v", v, v, err, wantErr)
+func TestAppendValue(t *testing.T) {
+	t.Run("returns the encoding of encoding/json", func(t *testing.T) {
+		for _, v := range samples(t) {
+			want, wantErr := marshal(v)
+			got, err := xbase.AppendValue([]byte("before"), v)
+			if wantErr != nil || err != nil {
+				t.Fatalf("%T %+v: errors %v and %v", v, v, err, wantErr)
+			}
+			if string(got) != "before"+want {
+				t.Fatalf("%T %+v:\n got %s\nwant %s", v, v, got, want)
+			}
 		}
-		if string(got) != "before"+want {
-			t.Fatalf("%T %+v:\n got %s\nwant %s", v, v, got, want)
-		}
-	}
-}
+	})
 
-func TestWhatCannotBeEncodedFailsAsWithEncodingJSON(t *testing.T) {
-	circle := &tree{Name: "circle"}
-	circle.Left = circle
-	type pointer *pointer
-	var self pointer
-	self = &self
-	year := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, v := range map[string]any{
-		"not a number":          numbers{Float: math.NaN()},
-		"infinity":              []float32{1, float32(math.Inf(1))},
-		"a year of five digits": struct{ At time.Time }{year},
-		"and behind a pointer":  moments{Maybe: &year},
-		"a circle":              circle,
-		"a pointer to itself":   self,
-		"a channel":             struct{ C chan int }{},
-		"a function left out": struct {
-			F func() `json:",omitempty"`
-		}{},
-		"a wrong number":           anything{Number: "x"},
-		"a list in a list, broken": [][]any{{make(chan int)}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "a pointer to itself" && !strings.HasPrefix(runtime.Version(), "go1.26") {
-				t.Skip("encoding/json overflows the stack there since Go 1.27")
-			}
-			_, want := json.Marshal(v)
-			dst, err := xbase.AppendValue([]byte("before"), v)
-			if want == nil || err == nil || errors.Unwrap(err).Error() != want.Error() {
-				t.Errorf("error = %v, want %v", err, want)
-			}
-			if string(dst) != "before" {
-				t.Errorf("the buffer holds %q", dst)
-			}
-		})
-	}
+	t.Run("returns the errors of encoding/json", func(t *testing.T) {
+		cycle := &tree{Name: "cycle"}
+		cycle.Left = cycle
+		type pointer *pointer
+		var self pointer
+		self = &self
+		year := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		for name, v := range map[string]any{
+			"not a number":          numbers{Float: math.NaN()},
+			"infinity":              []float32{1, float32(math.Inf(1))},
+			"year with five digits": struct{ At time.Time }{year},
+			"year behind a pointer": times{Maybe: &year},
+			"cycle":                 cycle,
+			"pointer to itself":     self,
+			"channel":               struct{ C chan int }{},
+			"omitted function": struct {
+				F func() `json:",omitempty"`
+			}{},
+			"invalid number":            mixed{Number: "x"},
+			"channel in a nested slice": [][]any{{make(chan int)}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if name == "pointer to itself" && !strings.HasPrefix(runtime.Version(), "go1.26") {
+					t.Skip("encoding/json overflows the stack since Go 1.27")
+				}
+				_, want := json.Marshal(v)
+				dst, err := xbase.AppendValue([]byte("before"), v)
+				if want == nil || err == nil || errors.Unwrap(err).Error() != want.Error() {
+					t.Errorf("error = %v, want %v", err, want)
+				}
+				if string(dst) != "before" {
+					t.Errorf("buffer = %q, want before", dst)
+				}
+			})
+		}
+	})
 }
