@@ -42,5 +42,5 @@ func ExampleGetRDB() {
 	_, err := redis.GetRDB(context.Background())
 	fmt.Println(err.Error())
 	// Output:
-	// CONFIG_ERROR: xctxutil: the context has no Redis client: give xoption.WithCache to Register with NOSQL_DRIVER=redis, and use the context of the application or of a request
+	// CONFIG_ERROR: xctxutil: the context has no Redis client: pass xoption.WithCache to xreg.Register with NOSQL_DRIVER=redis, and use an application or request context
 }

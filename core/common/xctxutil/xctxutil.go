@@ -1,6 +1,6 @@
-// Package xctxutil reads what a context carries.
+// Package xctxutil reads values from contexts.
 //
-// Every function is safe for concurrent use and takes a nil context for an empty one.
+// All functions are safe for concurrent use and treat a nil context as empty.
 package xctxutil
 
 import (
@@ -14,29 +14,28 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// sources says what stores a value of the framework, by key, and how an application gets
-// it.
+// sources contains the name of each framework value and how an application provides it.
 var sources = map[xctx.ContextKey][2]string{
-	xctx.DatabaseKey:     {"database", "give xoption.WithDatabase to Register"},
-	xctx.CacheManagerKey: {"cache", "give xoption.WithCache to Register"},
+	xctx.DatabaseKey:     {"database", "pass xoption.WithDatabase to xreg.Register"},
+	xctx.CacheManagerKey: {"cache", "pass xoption.WithCache to xreg.Register"},
 	xctx.RedisClientKey: {
 		"Redis client",
-		"give xoption.WithCache to Register with NOSQL_DRIVER=redis",
+		"pass xoption.WithCache to xreg.Register with NOSQL_DRIVER=redis",
 	},
 	xctx.LeasesKey: {
 		"leases",
-		"open a database or a cache that stores leases, or give xoption.WithLeases to Register",
+		"open a database or a cache that stores leases, or pass xoption.WithLeases to xreg.Register",
 	},
-	xctx.SnowflakeNodeKey: {"ID node", "start the application with xreg"},
+	xctx.SnowflakeNodeKey: {"Snowflake node", "start the application with xreg"},
 	xctx.EmailClientKey:   {"mail client", "list email.InitClient as a node"},
-	xctx.JobQueueKey:      {"job queue", "list the node of the queue"},
+	xctx.JobQueueKey:      {"job queue", "list the node of the job queue"},
 }
 
-// Get returns the value under key.
+// Get returns the value of key.
 //
-// If the value is missing, or has another type than T, the error is a ConfigError: the
-// application is put together wrongly, and its client can neither see nor fix that. The
-// cause names what is missing and how to get it, or key and types.
+// If the value is missing or is not a T, the error is a ConfigError, because the
+// application is misconfigured and the client cannot fix it. The cause names the missing
+// value and the fix, or the key and both types.
 func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 	found := value(ctx, key)
 	if v, ok := found.(T); ok {
@@ -50,17 +49,16 @@ func Get[T any](ctx context.Context, key xctx.ContextKey) (T, *xerror.Error) {
 		fmt.Errorf("xctxutil: the value under %q is %T, not %s", key, found, reflect.TypeFor[T]()))
 }
 
-// missing is the cause of the error for a value that the context does not have.
+// missing returns the cause of the error if key has no value.
 func missing(key xctx.ContextKey) error {
-	what, fix := fmt.Sprintf("value under %q", key), "list a node with this key"
+	name, fix := fmt.Sprintf("value under %q", key), "list a node with this key"
 	if source, ok := sources[key]; ok {
-		what, fix = source[0], source[1]
+		name, fix = source[0], source[1]
 	}
-	return fmt.Errorf("xctxutil: the context has no %s: %s, and use the context of the application or of a request", what, fix)
+	return fmt.Errorf("xctxutil: the context has no %s: %s, and use an application or request context", name, fix)
 }
 
-// MustGet is Get for values without which nothing works: it panics with the *xerror.Error
-// of Get.
+// MustGet is like Get but panics with the *xerror.Error.
 func MustGet[T any](ctx context.Context, key xctx.ContextKey) T {
 	v, err := Get[T](ctx, key)
 	if err != nil {
@@ -69,16 +67,17 @@ func MustGet[T any](ctx context.Context, key xctx.ContextKey) T {
 	return v
 }
 
-// GetRequestKey returns the request id, or "".
+// GetRequestKey returns the request ID, or "".
 func GetRequestKey(ctx context.Context) string { return xctx.RequestID(ctx) }
 
-// GetErrorMessage returns the message of the error that answered the request, or "".
+// GetErrorMessage returns the message of the error response, or "".
 func GetErrorMessage(ctx context.Context) string {
 	message, _ := value(ctx, xctx.ErrorMessageKey).(string)
 	return message
 }
 
-// CalcOverheadTime returns the microseconds since the request began, 0 outside a request.
+// CalcOverheadTime returns the microseconds since the start of the request, or 0 outside
+// a request.
 func CalcOverheadTime(ctx context.Context) int64 {
 	var start time.Time
 	if r := xctx.RequestFrom(ctx); r != nil {
@@ -89,12 +88,12 @@ func CalcOverheadTime(ctx context.Context) int64 {
 	return max(0, time.Since(start).Microseconds())
 }
 
-// IsDebugMode reports whether the environment (PLINTH_DEBUG) asks for debug mode.
+// IsDebugMode reports whether PLINTH_DEBUG enables debug mode.
 func IsDebugMode() bool { return xenv.GetEnvBool(xenv.Debug, false) }
 
-// IsDebug reports whether the application that serves the request is in debug mode.
-// Outside a request it is the application's that ctx belongs to, and where it belongs to
-// none IsDebugMode.
+// IsDebug reports whether the application is in debug mode. It reads the setting from the
+// request in ctx, or else from the application's context. If ctx has neither, it returns
+// IsDebugMode().
 func IsDebug(ctx context.Context) bool {
 	if r := xctx.RequestFrom(ctx); r != nil {
 		return r.Debug()
@@ -105,7 +104,7 @@ func IsDebug(ctx context.Context) bool {
 	return IsDebugMode()
 }
 
-// value is ctx.Value that takes a nil context.
+// value is like ctx.Value but accepts a nil context.
 func value(ctx context.Context, key xctx.ContextKey) any {
 	if ctx == nil {
 		return nil

@@ -17,69 +17,74 @@ import (
 
 const key xctx.ContextKey = "app_greeting"
 
-func TestGetReturnsTheValueInItsType(t *testing.T) {
-	ctx := context.WithValue(t.Context(), key, strings.NewReader("hello"))
-	if got, err := xctxutil.Get[*strings.Reader](ctx, key); err != nil || got.Len() != 5 {
-		t.Errorf("Get = %v, %v", got, err)
-	}
-	if got, err := xctxutil.Get[io.Reader](ctx, key); err != nil || got == nil {
-		t.Errorf("Get of an interface = %v, %v", got, err)
-	}
-	if got := xctxutil.MustGet[any](ctx, key); got == nil {
-		t.Error("MustGet = nil")
-	}
+func TestGet(t *testing.T) {
+	t.Run("returns the value with its type", func(t *testing.T) {
+		ctx := context.WithValue(t.Context(), key, strings.NewReader("hello"))
+		if got, err := xctxutil.Get[*strings.Reader](ctx, key); err != nil || got.Len() != 5 {
+			t.Errorf("Get = %v, %v", got, err)
+		}
+		if got, err := xctxutil.Get[io.Reader](ctx, key); err != nil || got == nil {
+			t.Errorf("Get of an interface = %v, %v", got, err)
+		}
+		if got := xctxutil.MustGet[any](ctx, key); got == nil {
+			t.Error("MustGet = nil")
+		}
+	})
+
+	t.Run("finds application values in a request", func(t *testing.T) {
+		r := xctx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
+		if got, err := xctxutil.Get[string](r, key); err != nil || got != "hello" {
+			t.Errorf("Get = %q, %v", got, err)
+		}
+	})
+
+	t.Run("returns a ConfigError if the value is missing or has another type", func(t *testing.T) {
+		ctx := context.WithValue(t.Context(), key, 7)
+		for _, tc := range []struct {
+			name string
+			get  func() *xerror.Error
+			want string
+		}{
+			{
+				"missing",
+				func() *xerror.Error { return errOf(xctxutil.Get[string](ctx, "app_missing")) },
+				`no value under "app_missing"`,
+			},
+			{
+				"framework value",
+				func() *xerror.Error { return errOf(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
+				"the context has no database: pass xoption.WithDatabase to xreg.Register, and use an application or request context",
+			},
+			{
+				"nil context",
+				func() *xerror.Error { return errOf(xctxutil.Get[string](nil, key)) },
+				`no value under "app_greeting"`,
+			}, //nolint:staticcheck // nil is supported
+			{
+				"other type", func() *xerror.Error { return errOf(xctxutil.Get[string](ctx, key)) },
+				`"app_greeting" is int, not string`,
+			},
+			{"other interface", func() *xerror.Error {
+				return errOf(xctxutil.Get[io.Reader](ctx, key))
+			}, `"app_greeting" is int, not io.Reader`},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				err := tc.get()
+				if err.GetErrorCode() != xerror.ConfigError ||
+					!strings.Contains(err.Error(), tc.want) {
+					t.Errorf("%v, want %q", err, tc.want)
+				}
+				if err.GetErrorMessage() != "" {
+					t.Errorf("client message = %q, want empty", err.GetErrorMessage())
+				}
+			})
+		}
+	})
 }
 
-func TestGetFindsTheApplicationsValuesInARequest(t *testing.T) {
-	r := xctx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
-	if got, err := xctxutil.Get[string](r, key); err != nil || got != "hello" {
-		t.Errorf("Get = %q, %v", got, err)
-	}
-}
+func errOf[T any](_ T, err *xerror.Error) *xerror.Error { return err }
 
-func TestWhatIsNotThereIsAConfigError(t *testing.T) {
-	ctx := context.WithValue(t.Context(), key, 7)
-	for _, tc := range []struct {
-		name string
-		get  func() *xerror.Error
-		want string
-	}{
-		{
-			"missing", func() *xerror.Error { return second(xctxutil.Get[string](ctx, "app_none")) },
-			`no value under "app_none"`,
-		},
-		{
-			"value of the framework",
-			func() *xerror.Error { return second(xctxutil.Get[any](ctx, xctx.DatabaseKey)) },
-			"the context has no database: give xoption.WithDatabase to Register, and use the context of the application or of a request",
-		},
-		{
-			"no context", func() *xerror.Error { return second(xctxutil.Get[string](nil, key)) },
-			`no value under "app_greeting"`,
-		}, //nolint:staticcheck // a nil context is allowed
-		{
-			"other type", func() *xerror.Error { return second(xctxutil.Get[string](ctx, key)) },
-			`"app_greeting" is int, not string`,
-		},
-		{"other interface", func() *xerror.Error {
-			return second(xctxutil.Get[io.Reader](ctx, key))
-		}, `"app_greeting" is int, not io.Reader`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			err := tc.get()
-			if err.GetErrorCode() != xerror.ConfigError || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%v, want %q", err, tc.want)
-			}
-			if err.GetErrorMessage() != "" {
-				t.Errorf("the client reads %q", err.GetErrorMessage())
-			}
-		})
-	}
-}
-
-func second[T any](_ T, err *xerror.Error) *xerror.Error { return err }
-
-func TestMustGetPanicsWithTheError(t *testing.T) {
+func TestMustGet(t *testing.T) {
 	defer func() {
 		err, ok := recover().(*xerror.Error)
 		if !ok || err.GetErrorCode() != xerror.ConfigError {
@@ -101,9 +106,9 @@ func TestGetRequestKey(t *testing.T) {
 		{"request", request, "id-1"},
 		{"derived", context.WithValue(request, key, 1), "id-1"},
 		{"value", outer, "id-2"},
-		{"request without an id", xctx.NewRequest(outer, nil), "id-2"},
+		{"request without an ID", xctx.NewRequest(outer, nil), "id-2"},
 		{"other type", context.WithValue(t.Context(), xctx.RequestKey, 7), ""},
-		{"none", t.Context(), ""},
+		{"no request", t.Context(), ""},
 		{"nil", nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,13 +121,13 @@ func TestGetRequestKey(t *testing.T) {
 
 func TestGetErrorMessage(t *testing.T) {
 	request := xctx.NewRequest(t.Context(), nil)
-	request.Fail(40400, "not here")
+	request.Fail(40400, "not found")
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
 		want string
 	}{
-		{"request", request, "not here"},
+		{"request", request, "not found"},
 		{"value", context.WithValue(t.Context(), xctx.ErrorMessageKey, "wrong"), "wrong"},
 		{"no failure", xctx.NewRequest(t.Context(), nil), ""},
 		{"nil", nil, ""},
@@ -135,7 +140,7 @@ func TestGetErrorMessage(t *testing.T) {
 	}
 }
 
-func TestOverheadIsCountedInMicroseconds(t *testing.T) {
+func TestCalcOverheadTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		request := xctx.NewRequest(t.Context(), nil)
 		value := context.WithValue(t.Context(), xctx.UserStartTimeKey, time.Now())
@@ -149,7 +154,7 @@ func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 			{"request", request, 2000},
 			{"derived", context.WithValue(request, key, 1), 2000},
 			{"value", value, 2000},
-			{"clock that went back", future, 0},
+			{"start in the future", future, 0},
 			{"no start", t.Context(), 0},
 			{"nil", nil, 0},
 		} {
@@ -160,7 +165,7 @@ func TestOverheadIsCountedInMicroseconds(t *testing.T) {
 	})
 }
 
-func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) {
+func TestIsDebug(t *testing.T) {
 	app := func(on any) context.Context { return context.WithValue(t.Context(), xctx.DebugKey, on) }
 	request := func(on bool) context.Context {
 		r := xctx.NewRequest(t.Context(), app(!on))
@@ -168,15 +173,15 @@ func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) 
 		return context.WithValue(r, key, 1)
 	}
 	for _, tc := range []struct {
-		env                  string
-		ctx                  context.Context
-		wantMode, wantAtHand bool
+		env                 string
+		ctx                 context.Context
+		wantMode, wantDebug bool
 	}{
 		{"true", request(false), true, false},
 		{"false", request(true), false, true},
 		{"true", app(false), true, false},
 		{"false", context.WithValue(app(true), key, 1), false, true},
-		{"true", app("of another type"), true, true},
+		{"true", app("not a bool"), true, true},
 		{"true", t.Context(), true, true},
 		{"", t.Context(), false, false},
 		{"perhaps", nil, false, false},
@@ -185,28 +190,28 @@ func TestDebugIsTheRequestsElseTheApplicationsElseTheEnvironments(t *testing.T) 
 		if got := xctxutil.IsDebugMode(); got != tc.wantMode {
 			t.Errorf("%q: IsDebugMode = %v", tc.env, got)
 		}
-		if got := xctxutil.IsDebug(tc.ctx); got != tc.wantAtHand {
+		if got := xctxutil.IsDebug(tc.ctx); got != tc.wantDebug {
 			t.Errorf("%q: IsDebug = %v", tc.env, got)
 		}
 	}
 }
 
-func TestAskingARequestAllocatesNothing(t *testing.T) {
+func TestGet_Allocations(t *testing.T) {
 	r := xctx.NewRequest(t.Context(), context.WithValue(t.Context(), key, "hello"))
 	r.GenerateID()
 	derived := context.WithValue(r, key, "hello")
-	for name, ask := range map[string]func(){
+	for name, call := range map[string]func(){
 		"GetRequestKey":             func() { xctxutil.GetRequestKey(r) },
 		"GetRequestKey, derived":    func() { xctxutil.GetRequestKey(derived) },
 		"CalcOverheadTime":          func() { xctxutil.CalcOverheadTime(r) },
 		"GetErrorMessage, no error": func() { xctxutil.GetErrorMessage(r) },
 		"IsDebug":                   func() { xctxutil.IsDebug(r) },
 	} {
-		if got := testing.AllocsPerRun(100, ask); got != 0 {
+		if got := testing.AllocsPerRun(100, call); got != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, got)
 		}
 	}
-	// The key becomes an interface value.
+	// Converting the key to an interface value may allocate.
 	if got := testing.AllocsPerRun(100,
 		func() { _, _ = xctxutil.Get[string](derived, key) }); got > 1 {
 		t.Errorf("Get: %v allocations, want at most 1", got)
