@@ -1,5 +1,5 @@
-// Package xdotenv parses .env files as the start of an application does, for programs
-// that look at a service from outside.
+// Package xdotenv parses .env files as applications do at startup, for tools that inspect
+// the configuration of a service.
 package xdotenv
 
 import (
@@ -8,13 +8,13 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// maxBadLines bounds how many wrong lines of one file are looked for: each costs a
-// search.
+// maxBadLines is the maximum number of invalid lines that Parse reports. Finding each one
+// requires a search.
 const maxBadLines = 20
 
-// Parse returns the variables of the text of a .env file without its wrong lines, and the
-// numbers of these lines, from 1. If there are more than 20 wrong lines, it returns the
-// first 20 and no variables.
+// Parse parses the text of a .env file. It returns the variables of the valid lines and
+// the numbers of the invalid lines, starting at 1. If more than 20 lines are invalid,
+// Parse returns the first 20 numbers and no variables.
 func Parse(text string) (values map[string]string, bad []int) {
 	const byteOrderMark = "\ufeff"
 	lines := strings.SplitAfter(strings.TrimPrefix(text, byteOrderMark), "\n")
@@ -29,8 +29,8 @@ func Parse(text string) (values map[string]string, bad []int) {
 	}
 }
 
-// parseLines reads lines, and reports whether all of them name variables that can be set.
-// The parser's own error is of no use to anyone, because it quotes values.
+// parseLines parses lines and reports whether all of them are valid. It drops the
+// parser's error, because that contains values.
 func parseLines(lines []string) (values map[string]string, ok bool) {
 	values, err := godotenv.Unmarshal(strings.Join(lines, ""))
 	if err != nil {
@@ -44,11 +44,11 @@ func parseLines(lines []string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// badLine returns the number of the first wrong line: the one after the longest beginning
-// that has none.
+// badLine returns the number of the first invalid line, which follows the longest valid
+// prefix.
 func badLine(lines []string) int {
 	for n := len(lines) - 1; ; n-- {
-		if _, ok := parseLines(lines[:n]); ok { // as no lines are
+		if _, ok := parseLines(lines[:n]); ok { // an empty prefix is valid
 			return n + 1
 		}
 	}

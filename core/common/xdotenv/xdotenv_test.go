@@ -10,9 +10,10 @@ import (
 
 func TestParse(t *testing.T) {
 	for n, want := range map[int]int{19: 1, 20: 1, 21: 0} {
-		values, bad := xdotenv.Parse("LOG_DIR=none\n" + strings.Repeat("this is no line\n", n))
+		values, bad := xdotenv.Parse("LOG_DIR=none\n" + strings.Repeat("not a line\n", n))
 		if len(values) != want || len(bad) != min(n, 20) {
-			t.Errorf("%d wrong lines: %v and %d of them, want %d values", n, values, len(bad), want)
+			t.Errorf("%d invalid lines: values %v and %d bad lines, want %d values",
+				n, values, len(bad), want)
 		}
 	}
 }

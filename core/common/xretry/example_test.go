@@ -13,7 +13,7 @@ func ExampleBackoff() {
 	attempts := 0
 	try := func(context.Context) error {
 		if attempts++; attempts < 3 {
-			return errors.New("not there yet")
+			return errors.New("not ready")
 		}
 		return nil
 	}

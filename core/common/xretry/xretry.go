@@ -1,7 +1,7 @@
-// Package xretry waits between attempts.
+// Package xretry provides delays between retries.
 //
-//	pause := xretry.Backoff{First: time.Second, Max: time.Minute}
-//	for !done() && xretry.Sleep(ctx, pause.Next()) == nil {
+//	delay := xretry.Backoff{First: time.Second, Max: time.Minute}
+//	for !done() && xretry.Sleep(ctx, delay.Next()) == nil {
 //	}
 package xretry
 
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Sleep waits for d or until ctx ends. It returns ctx.Err().
+// Sleep waits for d or until ctx is done, and returns ctx.Err().
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -22,21 +22,22 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Backoff returns the pauses between the attempts at something: each is twice as long as
-// the one before, from First to Max, and half of it is random, so that replicas that
-// failed together do not come back together. It is not safe for concurrent use.
+// Backoff computes exponential backoff with jitter. The base delay doubles from First to
+// Max. A random half of it prevents replicas that failed together from retrying together.
+// A Backoff is not safe for concurrent use.
 type Backoff struct {
 	First, Max time.Duration
 
 	next time.Duration
 }
 
-// Next returns how long to wait before the next attempt.
+// Next returns the delay before the next attempt, between half the base delay and all of
+// it.
 func (b *Backoff) Next() time.Duration {
-	pause := max(b.next, b.First)
-	b.next = min(2*pause, b.Max)
-	return pause/2 + rand.N(pause/2+1)
+	delay := max(b.next, b.First)
+	b.next = min(2*delay, b.Max)
+	return delay/2 + rand.N(delay/2+1)
 }
 
-// Reset starts again with First.
+// Reset sets the base delay back to First.
 func (b *Backoff) Reset() { b.next = 0 }

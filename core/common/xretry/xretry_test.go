@@ -22,7 +22,7 @@ func TestSleep(t *testing.T) {
 		start = time.Now()
 		if err := xretry.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) ||
 			time.Since(start) != time.Minute {
-			t.Errorf("Sleep = %v after %s, want the end of the context after a minute",
+			t.Errorf("Sleep = %v after %s, want DeadlineExceeded after a minute",
 				err, time.Since(start))
 		}
 	})
@@ -32,9 +32,9 @@ func TestBackoff_Next(t *testing.T) {
 	b := xretry.Backoff{First: 100 * time.Millisecond, Max: 350 * time.Millisecond}
 	for round := range 100 {
 		for i, ms := range []int{100, 200, 350, 350} {
-			whole := time.Duration(ms) * time.Millisecond
-			if got := b.Next(); got < whole/2 || got > whole {
-				t.Errorf("round %d: pause %d = %s, want %s to %s", round, i, got, whole/2, whole)
+			delay := time.Duration(ms) * time.Millisecond
+			if got := b.Next(); got < delay/2 || got > delay {
+				t.Errorf("round %d: delay %d = %s, want %s to %s", round, i, got, delay/2, delay)
 			}
 		}
 		b.Reset()
