@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// xutilUser has the hash of a password, or in a request the password.
+// xutilUser contains a password hash, or the password in a request.
 type xutilUser struct{ Password string }
 
 func xutilRegister(ctx context.Context, request xutilUser) (xutilUser, error) {
@@ -22,20 +22,20 @@ func xutilLogin(ctx context.Context, request, user xutilUser) error {
 	if errors.Is(err, xutil.ErrPasswordMismatch) {
 		return xerror.Wrap(xerror.Unauthorized, "wrong password", err)
 	}
-	return err // for instance 503 if too many callers wait
+	return err // such as 503 if too many callers wait
 }
 
-func TestPasswordIsVerified(t *testing.T) {
+func TestPasswords_Verify(t *testing.T) {
 	t.Parallel()
 	user, err := xutilRegister(t.Context(), xutilUser{Password: "correct horse"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := xutilLogin(t.Context(), xutilUser{Password: "correct horse"}, user); err != nil {
-		t.Errorf("the right password: %v", err)
+		t.Errorf("correct password: %v", err)
 	}
 	err = xutilLogin(t.Context(), xutilUser{Password: "wrong horse"}, user)
 	if !errors.Is(err, xutil.ErrPasswordMismatch) {
-		t.Errorf("a wrong password: %v, want ErrPasswordMismatch", err)
+		t.Errorf("wrong password: %v, want ErrPasswordMismatch", err)
 	}
 }

@@ -1,12 +1,12 @@
 package xutil
 
-// RunningHashes is the number of password hashes that are being computed.
+// RunningHashes returns the number of password hashes in progress.
 func RunningHashes() int { return len(running) }
 
-// MaxWaitingHashes is the number of callers that may wait for a hash.
+// MaxWaitingHashes is the maximum number of callers that wait for a hash.
 var MaxWaitingHashes = cap(admitted) - cap(running)
 
-// OccupyHashes takes all places for hashes until release.
+// OccupyHashes occupies all hash slots until release is called.
 func OccupyHashes() (release func()) {
 	for range cap(running) {
 		admitted <- struct{}{}

@@ -9,25 +9,24 @@ import (
 	"strings"
 )
 
-// ErrParse is what every text or value that cannot be read is an instance of. The errors
-// do not repeat it.
-var ErrParse = errors.New("xutil: cannot be read")
+// ErrParse is wrapped by all parse and conversion errors. The errors do not contain the
+// input.
+var ErrParse = errors.New("xutil: invalid value")
 
-// Parser reads values; get it with Parse.
+// Parser parses values. Parse returns one.
 type Parser struct{}
 
-// Parse returns the group that reads values from text. Blanks around the text are
-// ignored. Its errors are ErrParse, for numbers also strconv.ErrSyntax or
-// strconv.ErrRange.
+// Parse returns a Parser. It ignores white space around the text. Its errors wrap
+// ErrParse. Those for numbers also wrap strconv.ErrSyntax or strconv.ErrRange.
 func Parse() Parser { return Parser{} }
 
-// Int64 reads a decimal integer of 64 bits.
+// Int64 parses a decimal 64-bit integer.
 func (Parser) Int64(text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n, numberError(err, "an integer")
 }
 
-// Float reads a finite number.
+// Float parses a finite number.
 func (Parser) Float(text string) (float64, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -36,7 +35,7 @@ func (Parser) Float(text string) (float64, error) {
 	return f, numberError(err, "a finite number")
 }
 
-// Bool reads what ToBool reads.
+// Bool parses the values that ToBool accepts.
 func (Parser) Bool(text string) (bool, error) {
 	b, ok := toBool(text)
 	if !ok {
@@ -45,8 +44,8 @@ func (Parser) Bool(text string) (bool, error) {
 	return b, nil
 }
 
-// ToInt64 converts a number or a text, of any type, such as json.Number. A fraction, NaN,
-// an infinity and what does not fit 64 bits are errors.
+// ToInt64 converts a number or a string of any type, such as json.Number. It returns an
+// error for fractions, NaN, infinities and values that overflow int64.
 func (p Parser) ToInt64(v any) (int64, error) {
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():
@@ -59,7 +58,7 @@ func (p Parser) ToInt64(v any) (int64, error) {
 		if r.Uint() > math.MaxInt64 {
 			return 0, numberError(strconv.ErrRange, "an integer")
 		}
-		return int64(r.Uint()), nil // compared above
+		return int64(r.Uint()), nil // checked above
 	case r.CanFloat():
 		return floatToInt64(r.Float())
 	}
@@ -76,8 +75,7 @@ func floatToInt64(f float64) (int64, error) {
 	return int64(f), nil
 }
 
-// numberError hides the text that strconv would repeat: it may be a secret in the wrong
-// variable.
+// numberError removes the input from an error of strconv, because it may be a secret.
 func numberError(err error, what string) error {
 	if err == nil {
 		return nil

@@ -11,53 +11,61 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestNumbersAreRead(t *testing.T) {
-	p := xutil.Parse()
-	if n, err := p.Int64(" -42 "); n != -42 || err != nil {
-		t.Errorf("Int64 = %d, %v", n, err)
-	}
-	if n, err := p.Int64("9223372036854775807"); n != math.MaxInt64 || err != nil {
-		t.Errorf("Int64 = %d, %v", n, err)
-	}
-	if f, err := p.Float("1.5e3"); f != 1500 || err != nil {
-		t.Errorf("Float = %v, %v", f, err)
-	}
-	if b, err := p.Bool("Yes"); !b || err != nil {
-		t.Errorf("Bool = %v, %v", b, err)
-	}
+func TestParser(t *testing.T) {
+	t.Run("parses numbers and booleans", func(t *testing.T) {
+		p := xutil.Parse()
+		if n, err := p.Int64(" -42 "); n != -42 || err != nil {
+			t.Errorf("Int64 = %d, %v", n, err)
+		}
+		if n, err := p.Int64("9223372036854775807"); n != math.MaxInt64 || err != nil {
+			t.Errorf("Int64 = %d, %v", n, err)
+		}
+		if f, err := p.Float("1.5e3"); f != 1500 || err != nil {
+			t.Errorf("Float = %v, %v", f, err)
+		}
+		if b, err := p.Bool("Yes"); !b || err != nil {
+			t.Errorf("Bool = %v, %v", b, err)
+		}
+	})
+
+	t.Run("returns errors without the input", func(t *testing.T) {
+		p := xutil.Parse()
+		for _, tc := range []struct {
+			name string
+			err  error
+			want error
+		}{
+			{name: "int64", err: errOf(p.Int64("s3cret")), want: strconv.ErrSyntax},
+			{
+				name: "int64 above",
+				err:  errOf(p.Int64("9223372036854775808")), want: strconv.ErrRange,
+			},
+			{
+				name: "int64 below",
+				err:  errOf(p.Int64("-9223372036854775809")), want: strconv.ErrRange,
+			},
+			{name: "NaN", err: errOf(p.Float("NaN")), want: strconv.ErrRange},
+			{name: "infinity", err: errOf(p.Float("-Inf")), want: strconv.ErrRange},
+			{name: "too large", err: errOf(p.Float("1e999")), want: strconv.ErrRange},
+			{name: "float", err: errOf(p.Float("s3cret")), want: strconv.ErrSyntax},
+			{name: "empty", err: errOf(p.Int64("")), want: strconv.ErrSyntax},
+			{name: "bool", err: errOf(p.Bool("s3cret")), want: xutil.ErrParse},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				if !errors.Is(tc.err, tc.want) || !errors.Is(tc.err, xutil.ErrParse) {
+					t.Errorf("error = %v, want %v", tc.err, tc.want)
+				}
+				if strings.Contains(tc.err.Error(), "s3cret") {
+					t.Errorf("the error contains the input: %v", tc.err)
+				}
+			})
+		}
+	})
 }
 
-func TestWhatIsNoNumberIsAnErrorWithoutTheText(t *testing.T) {
-	p := xutil.Parse()
-	for _, tc := range []struct {
-		name string
-		err  error
-		want error
-	}{
-		{name: "int64", err: second(p.Int64("s3cret")), want: strconv.ErrSyntax},
-		{name: "int64 above", err: second(p.Int64("9223372036854775808")), want: strconv.ErrRange},
-		{name: "int64 below", err: second(p.Int64("-9223372036854775809")), want: strconv.ErrRange},
-		{name: "NaN", err: second(p.Float("NaN")), want: strconv.ErrRange},
-		{name: "infinity", err: second(p.Float("-Inf")), want: strconv.ErrRange},
-		{name: "too large", err: second(p.Float("1e999")), want: strconv.ErrRange},
-		{name: "float", err: second(p.Float("s3cret")), want: strconv.ErrSyntax},
-		{name: "empty", err: second(p.Int64("")), want: strconv.ErrSyntax},
-		{name: "bool", err: second(p.Bool("s3cret")), want: xutil.ErrParse},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if !errors.Is(tc.err, tc.want) || !errors.Is(tc.err, xutil.ErrParse) {
-				t.Errorf("error = %v, want %v", tc.err, tc.want)
-			}
-			if strings.Contains(tc.err.Error(), "s3cret") {
-				t.Errorf("the error repeats the text: %v", tc.err)
-			}
-		})
-	}
-}
+func errOf[T any](_ T, err error) error { return err }
 
-func second[T any](_ T, err error) error { return err }
-
-func TestToInt64NeverTurnsNegative(t *testing.T) {
+func TestParser_ToInt64(t *testing.T) {
 	type celsius int8
 	type digits string
 	for _, tc := range []struct {
@@ -71,8 +79,8 @@ func TestToInt64NeverTurnsNegative(t *testing.T) {
 		{name: "float", in: 1e15, want: 1e15},
 		{name: "float32", in: float32(-2), want: -2},
 		{name: "lowest float", in: -0x1p63, want: math.MinInt64},
-		{name: "text", in: "77", want: 77},
-		{name: "named text", in: digits("77"), want: 77},
+		{name: "string", in: "77", want: 77},
+		{name: "named string", in: digits("77"), want: 77},
 		{name: "JSON number", in: json.Number("9007199254740993"), want: 9007199254740993},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -16,43 +16,43 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// The lengths of a password, in bytes. The upper one keeps a request from costing more
-// than a login does.
+// The length limits of a password, in bytes. The maximum limits the cost of a request.
 const (
 	PasswordMinBytes = 1
 	PasswordMaxBytes = 1024
 )
 
-// The errors of the password group. None of them contains a password or a hash.
+// Errors of Passwords. They contain neither the password nor the hash.
 var (
-	// ErrPasswordLength is a VALIDATION_ERROR (400) that names the field password.
+	// ErrPasswordLength is a VALIDATION_ERROR (400) of the field password.
 	ErrPasswordLength = passwordLength()
-	// ErrPasswordBusy is SERVICE_UNAVAILABLE (503): too many callers wait for a hash.
+	// ErrPasswordBusy is a SERVICE_UNAVAILABLE (503): too many callers wait for a hash.
 	ErrPasswordBusy = xerror.New(xerror.ServiceUnavailable,
-		"too many passwords are being hashed; try again later")
+		"too many password hashes in progress; retry later")
 	ErrPasswordMismatch = errors.New("xutil: the password does not match")
 	ErrPasswordHash     = errors.New("xutil: the password hash has an unknown or unsafe format")
 )
 
 func passwordLength() *xerror.Error {
-	message := fmt.Sprintf("a password has %d to %d bytes", PasswordMinBytes, PasswordMaxBytes)
-	// The problem is like xvalid.FieldError, whose package needs a validator.
+	message := fmt.Sprintf("the password must have %d to %d bytes",
+		PasswordMinBytes, PasswordMaxBytes)
+	// The format is that of xvalid.FieldError, whose package imports a validator.
 	problem := map[string]string{"field": "password", "tag": "length", "message": message}
 	return xerror.WrapData(xerror.ValidationError, xerror.ErrMessage(message), nil, []any{problem})
 }
 
-// Passwords hashes passwords and verifies them; get it with Password.
+// Passwords hashes and verifies passwords. Password returns one.
 type Passwords struct{}
 
-// Password returns the group that hashes and verifies passwords.
+// Password returns a Passwords.
 //
-// A hash takes 19 MiB of memory for some tens of milliseconds. At most GOMAXPROCS run
-// concurrently in the process, and 64 times as many callers wait. Further callers get
-// ErrPasswordBusy. A caller whose context ends stops waiting and gets the context's
-// error.
+// A hash uses 19 MiB of memory for some tens of milliseconds. The process computes at
+// most GOMAXPROCS hashes concurrently, and 64 times as many callers wait. Further callers
+// get ErrPasswordBusy. If the context of a waiting caller is done, the caller gets
+// ctx.Err().
 func Password() Passwords { return Passwords{} }
 
-// Encrypt is EncryptString with the hash as bytes.
+// Encrypt is like EncryptString but returns bytes.
 func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error) {
 	hash, err := p.EncryptString(ctx, password)
 	if err != nil {
@@ -62,23 +62,23 @@ func (p Passwords) Encrypt(ctx context.Context, password string) ([]byte, error)
 }
 
 // EncryptString hashes a password of 1 to 1024 bytes with argon2id and a random salt. The
-// result is a PHC string of 97 bytes. The errors are ErrPasswordLength, ErrPasswordBusy
-// and that of ctx.
+// result is a PHC string of 97 bytes. The error is ErrPasswordLength, ErrPasswordBusy or
+// ctx.Err().
 func (Passwords) EncryptString(ctx context.Context, password string) (string, error) {
-	if !goodLength(password) {
+	if !validLength(password) {
 		return "", ErrPasswordLength
 	}
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
-	key, err := current.key(ctx, password, salt, keyBytes)
+	key, err := defaultParams.key(ctx, password, salt, keyBytes)
 	if err != nil {
 		return "", err
 	}
-	return argonHash{argonParams: current, salt: salt, key: key}.String(), nil
+	return argonHash{argonParams: defaultParams, salt: salt, key: key}.String(), nil
 }
 
-// MustEncryptString is EncryptString for passwords that the program itself holds; it
-// panics.
+// MustEncryptString is like EncryptString but panics on an error. It is for passwords
+// that the program itself provides.
 func (p Passwords) MustEncryptString(ctx context.Context, password string) string {
 	hash, err := p.EncryptString(ctx, password)
 	if err != nil {
@@ -87,13 +87,13 @@ func (p Passwords) MustEncryptString(ctx context.Context, password string) strin
 	return hash
 }
 
-// Verify compares a password with a hash, in a time that does not depend on where they
-// differ. It knows argon2id and bcrypt. The errors are ErrPasswordMismatch,
-// ErrPasswordLength, ErrPasswordHash, ErrPasswordBusy and that of ctx.
+// Verify compares a password with an argon2id or bcrypt hash in constant time. The error
+// is ErrPasswordMismatch, ErrPasswordLength, ErrPasswordHash, ErrPasswordBusy or
+// ctx.Err().
 //
-// Of a password longer than 72 bytes, bcrypt has only ever used the first 72.
+// bcrypt hashes cover only the first 72 bytes of a password.
 func (Passwords) Verify(ctx context.Context, password, hash string) error {
-	if !goodLength(password) {
+	if !validLength(password) {
 		return ErrPasswordLength
 	}
 	if isBcrypt(hash) {
@@ -113,8 +113,8 @@ func (Passwords) Verify(ctx context.Context, password, hash string) error {
 	return nil
 }
 
-// IsValid reports whether a password matches a hash. A password of a wrong length does
-// not. The other errors of Verify say that the comparison was not made.
+// IsValid reports whether a password matches a hash. A password of an invalid length does
+// not match. Other errors of Verify mean that the passwords were not compared.
 func (p Passwords) IsValid(ctx context.Context, password, hash string) (bool, error) {
 	err := p.Verify(ctx, password, hash)
 	if errors.Is(err, ErrPasswordMismatch) || errors.Is(err, ErrPasswordLength) {
@@ -123,48 +123,47 @@ func (p Passwords) IsValid(ctx context.Context, password, hash string) (bool, er
 	return err == nil, err
 }
 
-// NeedsRehash reports whether a hash is made otherwise, or with less work, than
-// EncryptString makes it now. Ask after a successful Verify, the one moment at which the
-// password is at hand.
+// NeedsRehash reports whether EncryptString would create a stronger hash or one of
+// another format. Call it after a successful Verify, while the password is available.
 func (Passwords) NeedsRehash(hash string) bool {
 	h, err := parseArgon(hash)
-	return err != nil || h.memory < current.memory || h.time < current.time ||
+	return err != nil || h.memory < defaultParams.memory || h.time < defaultParams.time ||
 		len(h.salt) < saltBytes || len(h.key) < keyBytes
 }
 
-func goodLength(password string) bool {
+func validLength(password string) bool {
 	return len(password) >= PasswordMinBytes && len(password) <= PasswordMaxBytes
 }
 
-// argonParams are the costs of argon2id (RFC 9106); memory is in KiB.
+// argonParams are the cost parameters of argon2id (RFC 9106). memory is in KiB.
 type argonParams struct {
 	memory, time uint32
 	threads      uint8
 }
 
-// current is the recommendation of the OWASP password storage cheat sheet for argon2id.
-var current = argonParams{memory: 19 * 1024, time: 2, threads: 1}
+// defaultParams are recommended for argon2id by the OWASP password storage cheat sheet.
+var defaultParams = argonParams{memory: 19 * 1024, time: 2, threads: 1}
 
 const saltBytes, keyBytes = 16, 32
 
-// The most that a stored hash may cost, so that one from a doubtful source cannot stop
-// the service.
-var costliest = argonParams{memory: 256 * 1024, time: 16, threads: 16}
+// maxParams limits the cost of stored hashes, so that a malicious hash cannot exhaust the
+// service.
+var maxParams = argonParams{memory: 256 * 1024, time: 16, threads: 16}
 
 const maxBcryptCost = 18
 
-// waitingPerProcessor bounds the wait of a caller to as many hashes.
+// waitingPerProcessor is the maximum number of waiting callers per processor.
 const waitingPerProcessor = 64
 
 var (
-	// running contains one element for each hash that is computed.
+	// running contains one element for each hash in progress.
 	running = make(chan struct{}, runtime.GOMAXPROCS(0))
-	// admitted contains one element for each caller that waits for running or is in it.
+	// admitted contains one element for each caller that computes or waits.
 	admitted = make(chan struct{}, (1+waitingPerProcessor)*runtime.GOMAXPROCS(0))
 )
 
-// limited calls compute when one of the places is free.
-func limited[T any](ctx context.Context, compute func() T) (result T, err error) {
+// withSlot calls compute as soon as a slot is free.
+func withSlot[T any](ctx context.Context, compute func() T) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err
 	}
@@ -186,13 +185,13 @@ func limited[T any](ctx context.Context, compute func() T) (result T, err error)
 func (p argonParams) key(
 	ctx context.Context, password string, salt []byte, length int,
 ) ([]byte, error) {
-	return limited(ctx, func() []byte {
-		// at most 64
+	return withSlot(ctx, func() []byte {
+		// length is at most 64
 		return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length))
 	})
 }
 
-// argonHash is what a PHC string holds.
+// argonHash is a parsed PHC string.
 type argonHash struct {
 	argonParams
 	salt, key []byte
@@ -206,7 +205,7 @@ func (h argonHash) String() string {
 		enc.EncodeToString(h.salt), enc.EncodeToString(h.key))
 }
 
-// parseArgon reads a PHC string of argon2id, in the form that String writes.
+// parseArgon parses an argon2id PHC string in the format of String.
 func parseArgon(hash string) (h argonHash, err error) {
 	part := strings.Split(hash, "$")
 	if len(part) != 6 {
@@ -222,11 +221,10 @@ func parseArgon(hash string) (h argonHash, err error) {
 	return h, nil
 }
 
-// acceptable reports whether salt and key are long enough, and neither they nor the costs
-// too large.
+// acceptable reports whether salt, key and costs are within their limits.
 func (h argonHash) acceptable() bool {
-	return h.memory > 0 && h.memory <= costliest.memory && h.time > 0 && h.time <= costliest.time &&
-		h.threads > 0 && h.threads <= costliest.threads &&
+	return h.memory > 0 && h.memory <= maxParams.memory && h.time > 0 && h.time <= maxParams.time &&
+		h.threads > 0 && h.threads <= maxParams.threads &&
 		len(h.salt) >= 8 && len(h.salt) <= 64 && len(h.key) >= 16 && len(h.key) <= 64
 }
 
@@ -239,7 +237,7 @@ func verifyBcrypt(ctx context.Context, password, hash string) error {
 	if cost, err := bcrypt.Cost([]byte(hash)); err != nil || cost > maxBcryptCost {
 		return ErrPasswordHash
 	}
-	result, err := limited(ctx,
+	result, err := withSlot(ctx,
 		func() error { return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) })
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 package xutil
 
 import (
-	"crypto/md5" //nolint:gosec // for checksums, as its comment says
+	"crypto/md5" //nolint:gosec // for checksums only
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// keyPrefix makes a key recognizable, for people and for scanners of leaked secrets.
+// keyPrefix identifies keys to readers and secret scanners.
 const keyPrefix = "cs_"
 
-// The numbers of hexadecimal digits in a key.
+// The number of hexadecimal digits of a key.
 const (
 	keyDigits     = 32
 	longKeyDigits = 64
 )
 
-// Keys makes access keys; get it with Security.
+// Keys generates and checks access keys. Security returns one.
 type Keys struct{}
 
-// Security returns the group that makes and checks access keys.
+// Security returns a Keys.
 func Security() Keys { return Keys{} }
 
 // GenerateKey returns "cs_" and 32 hexadecimal digits: 128 random bits.
@@ -30,8 +30,8 @@ func (Keys) GenerateKey() string { return randomKey(keyDigits) }
 // GenerateLongKey returns "cs_" and 64 hexadecimal digits: 256 random bits.
 func (Keys) GenerateLongKey() string { return randomKey(longKeyDigits) }
 
-// VerifyKey reports whether a text has the form of a key. Whose key it is must be looked
-// up.
+// VerifyKey reports whether key has the format of a key. It does not authenticate the
+// key.
 func (Keys) VerifyKey(key string) bool {
 	digits, ok := strings.CutPrefix(key, keyPrefix)
 	if !ok || (len(digits) != keyDigits && len(digits) != longKeyDigits) {
@@ -40,7 +40,8 @@ func (Keys) VerifyKey(key string) bool {
 	return strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Equal compares two secrets in a time that depends on their lengths only.
+// Equal reports whether two secrets are equal, in a time that depends on their lengths
+// only.
 func (Keys) Equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 func randomKey(digits int) string {
@@ -49,21 +50,21 @@ func randomKey(digits int) string {
 	return keyPrefix + hex.EncodeToString(b)
 }
 
-// Digests computes digests; get it with Encryption.
+// Digests computes digests. Encryption returns one.
 type Digests struct{}
 
-// Encryption returns the group that computes digests, in lower-case hexadecimal digits.
-// They hide nothing that can be guessed: passwords belong to Password.
+// Encryption returns a Digests. Digests are lower-case hexadecimal strings. Do not use
+// them for passwords: use Password.
 func Encryption() Digests { return Digests{} }
 
-// MD5 returns the MD5 digest of a text. It is for checksums that another system asks for,
-// not for security.
+// MD5 returns the MD5 digest of text. Use it only for checksums that another system
+// requires.
 func (Digests) MD5(text string) string {
-	sum := md5.Sum([]byte(text)) //nolint:gosec // for checksums, as its comment says
+	sum := md5.Sum([]byte(text)) //nolint:gosec // for checksums only
 	return hex.EncodeToString(sum[:])
 }
 
-// SHA256 returns the SHA-256 digest of a text.
+// SHA256 returns the SHA-256 digest of text.
 func (Digests) SHA256(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])

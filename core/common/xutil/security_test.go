@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestKeysAreRandomAndRecognized(t *testing.T) {
+func TestKeys(t *testing.T) {
 	s := xutil.Security()
 	short, long := regexp.MustCompile(`^cs_[0-9a-f]{32}$`), regexp.MustCompile(`^cs_[0-9a-f]{64}$`)
 	seen := map[string]bool{}
@@ -28,11 +28,11 @@ func TestKeysAreRandomAndRecognized(t *testing.T) {
 		}
 	}
 	if !s.Equal("a", "a") || s.Equal("a", "b") || s.Equal("a", "aa") {
-		t.Error("Equal is wrong")
+		t.Error("Equal returns a wrong result")
 	}
 }
 
-func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
+func TestGenerator(t *testing.T) {
 	g := xutil.Generate()
 	for _, tc := range []struct {
 		name string
@@ -46,7 +46,7 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.make(0) != "" || tc.make(-1) != "" || len(tc.make(1)) != 1 ||
 				len(tc.make(300)) != 300 {
-				t.Error("the length is wrong")
+				t.Error("wrong length")
 			}
 			count := map[rune]int{}
 			for _, r := range tc.make(tc.want * 2000) {
@@ -58,14 +58,14 @@ func TestRandomTextsUseTheirAlphabetsEvenly(t *testing.T) {
 			// 2000 expected, standard deviation 45; a modulo bias would be 25 % or more
 			for r, n := range count {
 				if n < 1700 || n > 2300 {
-					t.Errorf("%q came %d times, want about 2000", r, n)
+					t.Errorf("%q occurs %d times, want about 2000", r, n)
 				}
 			}
 		})
 	}
 }
 
-func TestDigestsHaveKnownValues(t *testing.T) {
+func TestDigests(t *testing.T) {
 	e := xutil.Encryption()
 	if got, want := e.MD5("abc"), "900150983cd24fb0d6963f7d28e17f72"; got != want {
 		t.Errorf("MD5 = %s, want %s", got, want)

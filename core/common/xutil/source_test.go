@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// No statistic of a few thousand keys could tell a predictable source from a secure one,
-// so the source itself is read.
-func TestKeysCannotComeFromAPredictableSource(t *testing.T) {
+// Statistics of a few thousand keys cannot detect a predictable source, so the test
+// checks the imports.
+func TestKeys_RandomSource(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("files = %q, %v", files, err)

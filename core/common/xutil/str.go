@@ -2,14 +2,13 @@ package xutil
 
 import "strings"
 
-// Strings works on texts; get it with Str.
+// Strings provides string helpers. Str returns one.
 type Strings struct{}
 
-// Str returns the group that works on texts. It counts in characters (runes) and cuts
-// none in half.
+// Str returns a Strings. Its methods count characters (runes) and never split one.
 func Str() Strings { return Strings{} }
 
-// IsBlank reports whether a text is empty or all white space.
+// IsBlank reports whether s is empty or consists of white space.
 func (Strings) IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Truncate returns the first n characters.
@@ -22,8 +21,8 @@ func (Strings) Truncate(s string, n int) string {
 	return s
 }
 
-// Mask replaces every character but the first start and the last end with an asterisk. A
-// text with no more than start+end characters is masked whole.
+// Mask replaces all characters except the first start and the last end by asterisks. If s
+// has at most start+end characters, Mask replaces all of them.
 func (Strings) Mask(s string, start, end int) string {
 	chars := []rune(s)
 	start, end = max(start, 0), max(end, 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
+func TestStrings_Mask(t *testing.T) {
 	for _, tc := range []struct {
 		name, in   string
 		start, end int
@@ -36,7 +36,7 @@ func TestMaskHidesTheMiddleAndCutsNoCharacter(t *testing.T) {
 	}
 }
 
-func TestTruncateCutsNoCharacter(t *testing.T) {
+func TestStrings_Truncate(t *testing.T) {
 	s := xutil.Str()
 	for n, want := range map[int]string{
 		-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好",
@@ -48,7 +48,7 @@ func TestTruncateCutsNoCharacter(t *testing.T) {
 	}
 }
 
-func FuzzTextsStayUTF8(f *testing.F) {
+func FuzzStrings(f *testing.F) {
 	f.Add("你a好😀", 2, 1)
 	f.Fuzz(func(t *testing.T, in string, a, b int) {
 		s := xutil.Str()
@@ -57,19 +57,19 @@ func FuzzTextsStayUTF8(f *testing.F) {
 		}
 		for _, out := range []string{s.Mask(in, a, b), s.Truncate(in, a)} {
 			if !utf8.ValidString(out) {
-				t.Errorf("%q became %q", in, out)
+				t.Errorf("result of %q is invalid UTF-8: %q", in, out)
 			}
 		}
 		if got := s.Mask(in, a, b); utf8.RuneCountInString(got) != utf8.RuneCountInString(in) {
-			t.Errorf("Mask(%q) = %q, of another length", in, got)
+			t.Errorf("Mask(%q) = %q, want the same length", in, got)
 		}
 	})
 }
 
-func TestIsBlank(t *testing.T) {
+func TestStrings_IsBlank(t *testing.T) {
 	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " x ": false} {
 		if got := xutil.Str().IsBlank(in); got != want {
-			t.Errorf("IsBlank(%q) = %v", in, got)
+			t.Errorf("IsBlank(%q) = %v, want %v", in, got, want)
 		}
 	}
 }
@@ -100,18 +100,18 @@ func TestTimes_Parse(t *testing.T) {
 	}
 }
 
-func TestForms(t *testing.T) {
+func TestChecks(t *testing.T) {
 	v := xutil.Valid()
 	for _, tc := range []struct {
-		name  string
-		check func(string) bool
-		good  []string
-		bad   []string
+		name    string
+		check   func(string) bool
+		valid   []string
+		invalid []string
 	}{
 		{
 			name: "Email", check: v.Email,
-			good: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
-			bad: []string{
+			valid: []string{"a@b.co", "first.last+tag@sub.example.org", "用户@例子.中国"},
+			invalid: []string{
 				"", "a", "@b.co", "a@", "a@b", "a@b.", "a@.b", "A <a@b.co>",
 				"a@b.co, c@d.co", " a@b.co", "a@b.co\r\nBcc: x@y.z",
 				strings.Repeat("a", 250) + "@b.co",
@@ -119,31 +119,31 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "URL", check: v.URL,
-			good: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
-			bad: []string{
+			valid: []string{"http://a", "https://example.org:8443/x?y=1#z", "http://[::1]:80/"},
+			invalid: []string{
 				"", "a", "//a", "/a", "ftp://a", "javascript:alert(1)", "http://",
 				"http:///x", "http://:80", "http://a b",
 			},
 		},
 		{
 			name: "UUID", check: v.UUID,
-			good: []string{
+			valid: []string{
 				xutil.UUID().V4(), xutil.UUID().V7(), strings.ToUpper(xutil.UUID().V7()),
 				"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
 			},
-			bad: []string{
+			invalid: []string{
 				"", "x", strings.Repeat("0", 32), strings.Repeat("0", 36),
 				"{00000000-0000-0000-0000-000000000000}", "0000000g-0000-0000-0000-000000000000",
 			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for _, s := range tc.good {
+			for _, s := range tc.valid {
 				if !tc.check(s) {
-					t.Errorf("%q is refused", s)
+					t.Errorf("%q is rejected", s)
 				}
 			}
-			for _, s := range tc.bad {
+			for _, s := range tc.invalid {
 				if tc.check(s) {
 					t.Errorf("%q is accepted", s)
 				}

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Times works on times; get it with Timer.
+// Times provides time helpers. Timer returns one.
 type Times struct{}
 
-// Timer returns the group that works on times.
+// Timer returns a Times.
 func Timer() Times { return Times{} }
 
-// Now returns the current time in UTC to the microsecond, which is what every supported
-// database keeps, so that a stored time equals the one that was stored.
+// Now returns the current time in UTC, truncated to microseconds. All supported databases
+// store microseconds, so a stored time equals the original.
 func (Times) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Parse reads RFC 3339, 2006-01-02 15:04:05, or 2006-01-02. The last two have no zone:
-// they are in loc, and in UTC where loc is nil. The error is ErrParse.
+// Parse parses RFC 3339, 2006-01-02 15:04:05 or 2006-01-02. The last two are in loc, or
+// in UTC if loc is nil. The error wraps ErrParse.
 func (Times) Parse(text string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
+func TestUUIDs_V7(t *testing.T) {
 	u := xutil.UUID()
 	last := ""
 	for range 1000 {
@@ -25,25 +25,25 @@ func TestRandomAndTimeOrderedUUIDs(t *testing.T) {
 			t.Fatalf("V7 = %s after %s", v7, last)
 		}
 		if sec, nsec := b.Time().UnixTime(); time.Since(time.Unix(sec, nsec)).Abs() > time.Minute {
-			t.Fatalf("V7 = %s is not of now", v7)
+			t.Fatalf("V7 = %s does not have the current time", v7)
 		}
 		last = v7
 	}
 }
 
-// The values are what java.util.UUID.nameUUIDFromBytes returns.
-func TestNameBasedUUIDsHaveKnownValues(t *testing.T) {
+// The expected values are those of java.util.UUID.nameUUIDFromBytes.
+func TestUUIDs_FromBytes(t *testing.T) {
 	u := xutil.UUID()
 	if got, want := u.FromBytes([]byte("hello")),
 		"5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
 		t.Errorf("FromBytes = %s, want %s", got, want)
 	}
 	if got, want := u.FromBytes(nil), "d41d8cd9-8f00-3204-a980-0998ecf8427e"; got != want {
-		t.Errorf("FromBytes of nothing = %s, want %s", got, want)
+		t.Errorf("FromBytes(nil) = %s, want %s", got, want)
 	}
 }
 
-func TestDashesComeAndGo(t *testing.T) {
+func TestUUIDs_WithDashes(t *testing.T) {
 	u := xutil.UUID()
 	const dashed, plain = "5d41402a-bc4b-3a76-b971-9d911017c592", "5d41402abc4b3a76b9719d911017c592"
 	for _, in := range []string{dashed, plain, strings.ToUpper(dashed)} {

@@ -8,15 +8,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Checks tests the form of texts; get it with Valid.
+// Checks checks the format of strings. Valid returns one.
 type Checks struct{}
 
-// Valid returns the group that tests the form of texts, thin over the standard library.
-// What requests carry is validated with struct tags: see package xvalid.
+// Valid returns a Checks. To validate request fields, use the struct tags of package
+// xvalid.
 func Valid() Checks { return Checks{} }
 
-// Email reports whether a text is an address such as user@example.org, without a display
-// name.
+// Email reports whether s is an address such as user@example.org, without a display name.
 func (Checks) Email(s string) bool {
 	if len(s) > 254 { // RFC 5321
 		return false
@@ -29,11 +28,11 @@ func (Checks) Email(s string) bool {
 	return strings.Contains(strings.Trim(domain, "."), ".")
 }
 
-// URL reports whether a text is an absolute http or https URL with a host.
+// URL reports whether s is an absolute http or https URL with a host.
 func (Checks) URL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// UUID reports whether a text is a UUID of any version, with dashes.
+// UUID reports whether s is a UUID of any version, with dashes.
 func (Checks) UUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

@@ -1,9 +1,8 @@
-// Package xutil holds the small helpers that services keep writing: passwords, keys,
-// random text, UUIDs, parsing, time, text and format checks.
+// Package xutil provides small helpers for services: passwords, keys, random strings,
+// UUIDs, parsing, times, strings and format checks.
 //
-// Related helpers share a function that returns their group, as in
-// xutil.Password().Verify(...). Groups are empty values: getting one costs nothing, and
-// all of them may be used concurrently.
+// Related helpers are methods of a group, as in xutil.Password().Verify(...). Groups are
+// empty structs without cost. All functions and methods are safe for concurrent use.
 package xutil
 
 import (
@@ -16,7 +15,7 @@ import (
 //go:fix inline
 func Ptr[T any](v T) *T { return new(v) }
 
-// Val returns what p points to, or the zero value where p is nil.
+// Val returns *p, or the zero value if p is nil.
 func Val[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -28,9 +27,9 @@ func Val[T any](p *T) T {
 // Contains reports whether v is in list.
 func Contains[T comparable](list []T, v T) bool { return slices.Contains(list, v) }
 
-// ToBool reads true, t, yes, y, on and 1, or false, f, no, n, off and 0, in any case and
-// with blanks around. Any other text is def, or false where there is no def. See
-// Parse().Bool for one that returns an error.
+// ToBool parses true, t, yes, y, on and 1, or false, f, no, n, off and 0, in any case and
+// with surrounding white space. For any other text it returns def, or false if def is
+// omitted. Parse().Bool returns an error instead.
 func ToBool(text string, def ...bool) bool {
 	if b, ok := toBool(text); ok {
 		return b

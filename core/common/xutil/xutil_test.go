@@ -7,7 +7,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-func TestPtrAndVal(t *testing.T) {
+func TestVal(t *testing.T) {
 	ptr := xutil.Ptr[int]
 	p := ptr(7)
 	if *p != 7 || xutil.Val(p) != 7 || xutil.Val[string](nil) != "" {
@@ -15,7 +15,7 @@ func TestPtrAndVal(t *testing.T) {
 	}
 	if !xutil.Contains([]string{"a", "b"}, "b") || xutil.Contains([]string{"a"}, "b") ||
 		xutil.Contains(nil, 1) {
-		t.Error("Contains is wrong")
+		t.Error("Contains returns a wrong result")
 	}
 }
 
@@ -32,7 +32,7 @@ func TestToBool(t *testing.T) {
 	}
 	for _, s := range []string{"", "2", "ja", "truee"} {
 		if xutil.ToBool(s) || !xutil.ToBool(s, true) {
-			t.Errorf("ToBool(%q) is not the default", s)
+			t.Errorf("ToBool(%q) does not return the default", s)
 		}
 	}
 }
