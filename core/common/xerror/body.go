@@ -10,15 +10,19 @@ import (
 	"syscall"
 )
 
-// MarkBody returns err so that From knows it for an error of reading a request body,
-// however it is wrapped later. Only there is io.ErrUnexpectedEOF a body that ends too
-// early, a timeout a client that is slow to send, and a broken connection a client that
-// has closed it. Files, other services and databases return the same errors, which then
-// say nothing about the client. Of an error that is otherwise unknown the client is to
-// blame: it is BodyError. A reader of a request body marks its errors; the request
-// middleware of Plinth does. Nil and io.EOF come back as they are.
+// MarkBody marks err as an error of reading a request body, so that From recognizes it
+// even if it is wrapped later. From maps a marked error as follows:
+//
+//   - io.ErrUnexpectedEOF is BodyError.
+//   - A timeout is ReadTimeout, because the client sends too slowly.
+//   - A broken connection is Canceled, because the client closed it.
+//   - An unknown error is BodyError.
+//
+// Files, databases and other services return the same errors, but those are not the
+// client's fault. Plinth's request middleware marks the errors of request bodies. Other
+// body readers must call MarkBody. It returns nil and io.EOF unchanged.
 func MarkBody(err error) error {
-	if err == nil || err == io.EOF { // readers compare with the value itself
+	if err == nil || err == io.EOF { // readers compare with ==
 		return err
 	}
 	return &bodyError{err}
@@ -30,7 +34,7 @@ type bodyError struct{ error }
 // Unwrap returns the reader's error.
 func (e *bodyError) Unwrap() error { return e.error }
 
-// bodyMappers map the errors that mean something else in a request body.
+// bodyMappers map the errors that have another meaning in a request body.
 var bodyMappers = mapperGroup{
 	MapIs(io.ErrUnexpectedEOF, BodyError),
 	MapIs(os.ErrDeadlineExceeded, ReadTimeout),
@@ -39,11 +43,11 @@ var bodyMappers = mapperGroup{
 	MapIs(syscall.ECONNRESET, Canceled),
 	MapIs(syscall.ECONNABORTED, Canceled),
 	MapIs(syscall.EPIPE, Canceled),
-	// last: net/http cancels the context of the request at any error above
+	// last, because net/http cancels the request context after any error above
 	MapIs(context.Canceled, Canceled),
 }
 
-// markedCode returns the code of an error that MarkBody has marked, or nil.
+// markedCode returns the code of an error that MarkBody marked, or nil.
 func markedCode(err error) *ErrorCode {
 	marked, ok := errors.AsType[*bodyError](err)
 	if !ok {

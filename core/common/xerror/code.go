@@ -11,35 +11,34 @@ import (
 	"sync"
 )
 
-// The languages in which an error code speaks.
+// The languages of error messages.
 const (
-	// English is the language of whoever asks for no other.
+	// English is the default language.
 	English = "en"
-	// Chinese is the other language.
+	// -
 	Chinese = "zh"
 )
 
 // detailBase is the factor between an HTTP status and the number of a code.
 const detailBase = 100
 
-// ErrorCode is one entry of the catalogue: a number, a label, and a message in each
-// language. It cannot be changed, and each is one pointer, so that errors.Is finds it.
+// ErrorCode is an error code: a number, a label, and a message in each language. An
+// ErrorCode is immutable and compared by its address, for example by errors.Is.
 //
-// Its methods may be called on nil and on the zero value, which speak as
-// ServerInternalError.
+// All methods accept nil and the zero value and treat them as ServerInternalError.
 type ErrorCode struct {
-	_      [0]sync.Mutex // go vet reports a copy
+	_      [0]sync.Mutex // makes go vet report copies
 	number int
 	output string
 	en, zh string
 }
 
-// NewErrorCode registers an application's own code.
+// NewErrorCode registers an error code of the application.
 //
-// The number is an HTTP status from 400 to 599 times 100, plus a detail; Plinth leaves
-// the details 70 to 98 of each status to applications. The label is UPPER_SNAKE. Number
-// and label are unique in the process, and neither message is empty. The error names
-// every fault at once.
+// The number is an HTTP status from 400 to 599 times 100, plus a detail. Details 70 to 98
+// of each status are reserved for applications. The label is UPPER_SNAKE. Number and
+// label must be unique in the process, and both messages are required. The error joins
+// all problems.
 func NewErrorCode(number int, output, en, zh string) (*ErrorCode, error) {
 	c := &ErrorCode{
 		number: number, output: output, en: strings.TrimSpace(en),
@@ -51,8 +50,7 @@ func NewErrorCode(number int, output, en, zh string) (*ErrorCode, error) {
 	return c, nil
 }
 
-// MustErrorCode is NewErrorCode for package variables: it panics where that returns an
-// error.
+// MustErrorCode is like NewErrorCode but panics on an error. It is for package variables.
 func MustErrorCode(number int, output, en, zh string) *ErrorCode {
 	c, err := NewErrorCode(number, output, en, zh)
 	if err != nil {
@@ -61,7 +59,7 @@ func MustErrorCode(number int, output, en, zh string) *ErrorCode {
 	return c
 }
 
-// Codes returns all codes, Plinth's and the application's, in the order of their numbers.
+// Codes returns all codes of Plinth and the application, sorted by number.
 func Codes() []*ErrorCode {
 	codes.mu.RLock()
 	defer codes.mu.RUnlock()
@@ -70,16 +68,16 @@ func Codes() []*ErrorCode {
 	})
 }
 
-// LookupCode returns the code with this number, or nil.
+// LookupCode returns the code with the given number, or nil.
 func LookupCode(number int) *ErrorCode {
 	codes.mu.RLock()
 	defer codes.mu.RUnlock()
 	return codes.numbers[number]
 }
 
-// RemoteCode returns the code that another service reported: the one that this process
-// knows by number and label, else one that stands for it, with the message in any
-// language. Such a code is not registered.
+// RemoteCode returns the code that another service reported. If no registered code has
+// this number and label, RemoteCode returns a new, unregistered code with message in all
+// languages.
 func RemoteCode(number int, output, message string) *ErrorCode {
 	if c := LookupCode(number); c != nil && c.output == output {
 		return c
@@ -93,11 +91,11 @@ func (c *ErrorCode) GetCode() int { return c.orInternal().number }
 // GetOutput returns the label, such as NOT_EXIST.
 func (c *ErrorCode) GetOutput() string { return c.orInternal().output }
 
-// GetMessage returns the message in English.
+// GetMessage returns the English message.
 func (c *ErrorCode) GetMessage() string { return c.orInternal().en }
 
-// Message returns the message in the language: Chinese for "zh" and its variants, else
-// English.
+// Message returns the Chinese message if lang is a form of Chinese, such as "zh" or
+// "zh-CN", and the English message otherwise.
 func (c *ErrorCode) Message(lang string) string {
 	if c = c.orInternal(); languageOf(lang) == Chinese {
 		return c.zh
@@ -105,9 +103,9 @@ func (c *ErrorCode) Message(lang string) string {
 	return c.en
 }
 
-// Status returns the HTTP status, from 400 to 599. It is the number divided by 100,
-// except that of DeveloperError, which is 500: the number predates the rule that the
-// client is not to blame.
+// Status returns the HTTP status, from 400 to 599: the number divided by 100.
+// DeveloperError (40024) is an exception: its status is 500, because the client is not at
+// fault.
 func (c *ErrorCode) Status() int {
 	c = c.orInternal()
 	if status := c.number / detailBase; validStatus(status) && c != DeveloperError {
@@ -116,8 +114,8 @@ func (c *ErrorCode) Status() int {
 	return http.StatusInternalServerError // another service may report any number
 }
 
-// Level returns the level that an error of this code has in the log: WARN for the
-// client's mistakes, ERROR for the server's.
+// Level returns the log level of errors with this code: WARN for client errors and ERROR
+// for server errors.
 func (c *ErrorCode) Level() slog.Level {
 	if c.Status() >= http.StatusInternalServerError {
 		return slog.LevelError
@@ -125,11 +123,10 @@ func (c *ErrorCode) Level() slog.Level {
 	return slog.LevelWarn
 }
 
-// Error returns the label. It makes a code the target of errors.Is, and an error for
-// whoever needs no more.
+// Error returns the label. It implements error, so that errors.Is can find a code.
 func (c *ErrorCode) Error() string { return c.GetOutput() }
 
-// orInternal replaces no code by that of an unknown error.
+// orInternal replaces nil and the zero value by ServerInternalError.
 func (c *ErrorCode) orInternal() *ErrorCode {
 	if c == nil || c.number == 0 {
 		return ServerInternalError
@@ -137,7 +134,7 @@ func (c *ErrorCode) orInternal() *ErrorCode {
 	return c
 }
 
-// validStatus reports whether an HTTP status may be that of an error.
+// validStatus reports whether status is a client or server error.
 func validStatus(status int) bool {
 	return status >= http.StatusBadRequest && status < 600
 }

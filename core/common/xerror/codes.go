@@ -1,10 +1,10 @@
 package xerror
 
-// The catalogue. Each line is one code: number, label, and what the client reads in
-// English and in Chinese. Numbers and labels are part of the wire format: they are added,
-// never changed.
+// The error catalogue. Each code has a number, a label, and an English and a Chinese
+// message. Numbers and labels are part of the wire format: add codes, but never change
+// them.
 var (
-	// 400: the request cannot be carried out as it stands.
+	// 400: invalid request
 
 	NotExist   = define(40000, "NOT_EXIST", "The requested item does not exist", "请求的内容不存在")
 	Existed    = define(40001, "EXISTED", "The item already exists", "内容已存在")
@@ -96,7 +96,7 @@ var (
 	StockInsuff       = define(40068, "STOCK_INSUFFICIENT", "There is not enough in stock", "库存不足")
 	ConditionNotMet   = define(40069, "CONDITION_NOT_MET", "A condition is not met", "条件未满足")
 
-	// 401: the client has not shown who it is.
+	// 401: not authenticated
 
 	Unauthorized = define(40100, "UNAUTHORIZED", "The request is not authenticated",
 		"请求未通过身份认证")
@@ -131,7 +131,7 @@ var (
 	SmsCodeError   = define(40125, "SMS_CODE_ERROR", "The text message code is wrong", "短信验证码错误")
 	EmailCodeError = define(40126, "EMAIL_CODE_ERROR", "The e-mail code is wrong", "邮箱验证码错误")
 
-	// 403: the client is known, and may not.
+	// 403: authenticated, but not permitted
 
 	Forbidden        = define(40300, "FORBIDDEN", "Access is forbidden", "禁止访问")
 	PermissionDenied = define(40301, "PERMISSION_DENIED", "You do not have permission", "权限不足")
@@ -145,7 +145,7 @@ var (
 	DeviceBlocked   = define(40308, "DEVICE_BLOCKED", "This device is blocked", "当前设备已被封禁")
 	ActionForbidden = define(40309, "ACTION_FORBIDDEN", "This action is forbidden", "禁止执行此操作")
 
-	// 404: there is nothing here.
+	// 404: not found
 
 	NotFound         = define(40400, "NOT_FOUND", "Not found", "未找到")
 	PageNotFound     = define(40401, "PAGE_NOT_FOUND", "The page does not exist", "页面不存在")
@@ -156,7 +156,7 @@ var (
 	RecordNotFound   = define(40406, "RECORD_NOT_FOUND", "The record does not exist", "记录不存在")
 	ConfigNotFound   = define(40407, "CONFIG_NOT_FOUND", "The setting does not exist", "配置不存在")
 
-	// 405 and 406: not in this way.
+	// 405 and 406: unsupported method or representation
 
 	MethodNotAllowed = define(40500, "METHOD_NOT_ALLOWED", "The method is not allowed here",
 		"不允许使用此请求方法")
@@ -166,7 +166,7 @@ var (
 	AcceptHeaderError = define(40602, "ACCEPT_HEADER_ERROR",
 		"The Accept header cannot be satisfied", "无法满足 Accept 请求头")
 
-	// 408: it took too long.
+	// 408: timeout
 
 	Timeout        = define(40800, "TIMEOUT", "The request took too long", "请求超时")
 	ConnectTimeout = define(40801, "CONNECT_TIMEOUT", "Connecting took too long", "连接超时")
@@ -175,7 +175,7 @@ var (
 	ExecuteTimeout = define(40804, "EXECUTE_TIMEOUT", "The execution took too long", "执行超时")
 	IdleTimeout    = define(40805, "IDLE_TIMEOUT", "The connection was idle for too long", "连接空闲超时")
 
-	// 409: somebody else was there.
+	// 409: conflict with the current state
 
 	Conflict = define(40900, "CONFLICT", "The request conflicts with the current state",
 		"请求与当前状态冲突")
@@ -196,7 +196,7 @@ var (
 	IntegrityError = define(40909, "INTEGRITY_ERROR", "The data breaks a rule of integrity",
 		"违反数据完整性约束")
 
-	// 410: it is not here any more.
+	// 410: permanently removed
 
 	Gone           = define(41000, "GONE", "This is no longer available", "内容已不再提供")
 	ResourceGone   = define(41001, "RESOURCE_GONE", "The resource has been removed", "资源已被移除")
@@ -204,7 +204,7 @@ var (
 	VersionExpired = define(41003, "VERSION_EXPIRED", "This version is no longer supported",
 		"此版本已不再支持")
 
-	// 413 and 415: too much, or of the wrong kind.
+	// 413 and 415: content too large or of an unsupported type
 
 	PayloadTooLarge  = define(41300, "PAYLOAD_TOO_LARGE", "The request body is too large", "请求体过大")
 	RequestTooLarge  = define(41301, "REQUEST_TOO_LARGE", "The request is too large", "请求过大")
@@ -213,14 +213,14 @@ var (
 		"不支持的媒体类型")
 	UnsupportedType = define(41501, "UNSUPPORTED_TYPE", "The type is not supported", "不支持的类型")
 
-	// 422: well formed, but it makes no sense.
+	// 422: well-formed but semantically invalid
 
 	UnprocessableEntity = define(42200, "UNPROCESSABLE_ENTITY", "The content cannot be processed",
 		"无法处理请求内容")
 	SemanticError = define(42201, "SEMANTIC_ERROR", "The content makes no sense", "语义错误")
 	LogicError    = define(42202, "LOGIC_ERROR", "The content contradicts itself", "逻辑错误")
 
-	// 429: too often.
+	// 429: rate limit exceeded
 
 	TooManyRequests = define(42900, "TOO_MANY_REQUESTS",
 		"Too many requests; please try again later", "请求过多，请稍后重试")
@@ -232,7 +232,7 @@ var (
 	DailyLimitExceed = define(42904, "DAILY_LIMIT_EXCEEDED", "The daily limit has been reached",
 		"已达到每日上限")
 
-	// 500: the service failed.
+	// 500: internal error
 
 	ServerInternalError = define(50000, "SERVER_INTERNAL_ERROR", "Something went wrong on our side",
 		"服务器内部错误")
@@ -273,7 +273,7 @@ var (
 		"推送失败")
 	UnknownError = define(50099, "UNKNOWN_ERROR", "An unknown error occurred", "未知错误")
 
-	// 502, 503 and 504: the service is there, what it needs is not.
+	// 502, 503 and 504: dependency failed, service unavailable
 
 	GatewayError     = define(50200, "GATEWAY_ERROR", "The gateway received a bad answer", "网关错误")
 	UpstreamError    = define(50201, "UPSTREAM_ERROR", "An upstream service failed", "上游服务错误")

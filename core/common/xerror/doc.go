@@ -1,11 +1,11 @@
-// Package xerror is how a service fails: error codes, an error that carries one, and the
-// mapping of errors from elsewhere.
+// Package xerror defines error codes, errors with a code, and the mapping of other errors
+// to codes.
 //
-// An [ErrorCode] is what client and server agree on: a number, a label, a message in
-// English and in Chinese. An [Error] is one failure: a code, what the developer adds for
-// the client, data, and a cause that never leaves the process. [From] makes one of any
-// error. The same Error is written as the envelope of [xbase], as RFC 9457 problem
-// details, or with the codes of the Java library.
+// An [ErrorCode] is the contract between client and server: a number, a label, and a
+// message in English and in Chinese. An [Error] has a code, an optional developer message
+// and data for the client, and a cause that clients never receive. [From] converts any
+// error to an Error. An Error can be encoded as a response envelope (package [xbase]), as
+// RFC 9457 problem details, or with the codes of the Java library.
 //
 // Everything is safe for concurrent use.
 //

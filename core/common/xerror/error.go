@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// ErrMessage is what the developer tells the client beside the code's own message. It
-// goes out as error_message; whatever must stay inside belongs into the cause.
+// ErrMessage is the developer's message for the client, in addition to the message of the
+// code. Responses contain it as error_message. Put confidential details in the cause
+// instead.
 type ErrMessage string
 
-// String returns the text.
+// String returns the message.
 func (m ErrMessage) String() string { return string(m) }
 
-// Error is a failure with a code: what the client may know (code, message, data) and what
-// only the log may know (the cause). It does not change once made, so it is safe for
-// concurrent use.
+// Error is an error with a code. Clients receive the code, the message and the data. Only
+// logs contain the cause. An Error is immutable and safe for concurrent use.
 //
-// All methods may be called on nil and on the zero value, which is an internal error
-// without a message.
+// All methods accept nil and the zero value and treat them as an internal error without a
+// message.
 type Error struct {
 	code    *ErrorCode
 	message ErrMessage
 	data    any
 	cause   error
 
-	// wrapper says that cause is an error around another *Error, whose text therefore
-	// says it all.
+	// wrapper reports whether cause wraps another *Error. The text of cause is then
+	// complete.
 	wrapper bool
-	// mapped says that a mapper of the framework, of a driver or of the standard library
-	// has chosen the code, not the application.
+	// mapped reports whether a mapper of the framework, a driver or the standard library
+	// chose the code, not the application.
 	mapped bool
-	// loggedAt is the level of the line that has been written about it, 0 without one.
+	// loggedAt is the level at which the error was logged, or 0.
 	loggedAt slog.Level
 }
 
@@ -41,19 +41,19 @@ func New(code *ErrorCode, message ErrMessage) *Error {
 	return &Error{code: code, message: message}
 }
 
-// Wrap returns an error with a cause, which may be nil.
+// Wrap returns an error with a cause. cause may be nil.
 func Wrap(code *ErrorCode, message ErrMessage, cause error) *Error {
-	return &Error{code: code, message: message, cause: present(cause)}
+	return &Error{code: code, message: message, cause: normalize(cause)}
 }
 
-// WrapData is Wrap with a payload for the client: a single value stands for itself,
-// several become a list.
+// WrapData is like Wrap and adds data for the client. A single value is used as is;
+// several values become a list.
 func WrapData(code *ErrorCode, message ErrMessage, cause error, data ...any) *Error {
-	return &Error{code: code, message: message, cause: present(cause), data: payload(data)}
+	return &Error{code: code, message: message, cause: normalize(cause), data: payload(data)}
 }
 
-// NewError returns an error; several causes are joined, nil ones are left out. With throw
-// it is logged at WARN, once, here: whoever handles it later need not log it again.
+// NewError returns an error. It joins several causes and ignores nil ones. If throw is
+// true, NewError also logs the error at WARN, and callers need not log it again.
 func NewError(
 	ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause ...error,
 ) *Error {
@@ -64,8 +64,8 @@ func NewError(
 	return e
 }
 
-// NewErrorHasData is NewError with a payload for the client: a single value stands for
-// itself, several become a list.
+// NewErrorHasData is like NewError and adds data for the client. A single value is used
+// as is; several values become a list.
 func NewErrorHasData(
 	ctx context.Context, code *ErrorCode, message ErrMessage, throw bool, cause error, data ...any,
 ) *Error {
@@ -76,14 +76,15 @@ func NewErrorHasData(
 	return e
 }
 
-// NewInternalServerError returns a ServerInternalError and logs it at ERROR, once.
+// NewInternalServerError returns a ServerInternalError and logs it at ERROR.
 func NewInternalServerError(ctx context.Context, message ErrMessage, cause error) *Error {
 	e := Wrap(ServerInternalError, message, cause)
 	e.log(ctx, slog.LevelError)
 	return e
 }
 
-// Error returns the label, the message and the cause. It is for logs, not for clients.
+// Error returns the label, the message and the cause. Use it in logs only, not in
+// responses.
 func (e *Error) Error() string {
 	if e == nil {
 		return "<nil>"
@@ -101,7 +102,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the code and the cause, so that errors.Is finds both.
+// Unwrap returns the code and the cause.
 func (e *Error) Unwrap() []error {
 	switch {
 	case e == nil:
@@ -113,7 +114,7 @@ func (e *Error) Unwrap() []error {
 	}
 }
 
-// GetErrorCode returns the code: never nil, except of a nil error.
+// GetErrorCode returns the code. It returns nil only if e is nil.
 func (e *Error) GetErrorCode() *ErrorCode {
 	if e == nil {
 		return nil
@@ -121,20 +122,19 @@ func (e *Error) GetErrorCode() *ErrorCode {
 	return e.code.orInternal()
 }
 
-// GetErrorMessage returns what the developer tells the client.
+// GetErrorMessage returns the developer's message for the client.
 func (e *Error) GetErrorMessage() ErrMessage { return e.orZero().message }
 
-// Logged reports whether the error was logged where it was made: whoever handles it need
-// not do so again.
+// Logged reports whether the constructor logged the error.
 func (e *Error) Logged() bool { return e.orZero().loggedAt != 0 }
 
-// LoggedAtError reports whether the error was logged at ERROR where it was made.
+// LoggedAtError reports whether the constructor logged the error at ERROR.
 func (e *Error) LoggedAtError() bool { return e.orZero().loggedAt == slog.LevelError }
 
-// GetData returns the payload for the client.
+// GetData returns the data for the client.
 func (e *Error) GetData() any { return e.orZero().data }
 
-// orZero replaces no error by the zero value.
+// orZero replaces nil by the zero value.
 func (e *Error) orZero() *Error {
 	if e == nil {
 		return &Error{}
@@ -142,22 +142,21 @@ func (e *Error) orZero() *Error {
 	return e
 }
 
-// present turns a typed nil *Error or *ErrorCode into no error.
-func present(err error) error {
-	if err == error((*Error)(nil)) || err == error((*ErrorCode)(nil)) { //nolint:errorlint // the very value, not what it wraps
+// normalize returns nil if err is a nil *Error or *ErrorCode, and err otherwise.
+func normalize(err error) error {
+	if err == error((*Error)(nil)) || err == error((*ErrorCode)(nil)) { //nolint:errorlint // must not match wrapped errors
 		return nil
 	}
 	return err
 }
 
-// join makes one cause of several. The list is copied before it is kept, so that a caller
-// with one cause pays for no list.
+// join joins causes. It clones the list only if there are several, to save an allocation.
 func join(causes []error) error {
 	if len(causes) == 1 {
-		return present(causes[0])
+		return normalize(causes[0])
 	}
-	absent := func(c error) bool { return present(c) == nil }
-	return errors.Join(slices.DeleteFunc(slices.Clone(causes), absent)...)
+	isNil := func(c error) bool { return normalize(c) == nil }
+	return errors.Join(slices.DeleteFunc(slices.Clone(causes), isNil)...)
 }
 
 func payload(data []any) any {

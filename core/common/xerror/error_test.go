@@ -12,57 +12,80 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// errSentinel stands for an error of another package, such as gorm's.
+// errSentinel represents an error of another package, such as gorm.
 var errSentinel = errors.New("record not found")
 
-func TestCodeAndCauseAreBothFound(t *testing.T) {
-	cause := fmt.Errorf("query: %w", errSentinel)
-	for name, err := range map[string]error{
-		"Wrap":     xerror.Wrap(xerror.NotExist, "no such user", cause),
-		"WrapData": xerror.WrapData(xerror.NotExist, "no such user", cause, 1),
-		"NewError": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
-			false, cause),
-		"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "no such user",
-			false, cause, 1),
-		"several causes": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
-			false, nil, errors.New("first"), cause),
-		"wrapped": fmt.Errorf("handler: %w",
-			xerror.Wrap(xerror.NotExist, "no such user", cause)),
-		"joined": errors.Join(errors.New("other"),
-			xerror.Wrap(xerror.NotExist, "no such user", cause)),
-	} {
-		if !errors.Is(err, errSentinel) {
-			t.Errorf("%s: the cause is not found", name)
+func TestError_Unwrap(t *testing.T) {
+	t.Run("returns the code and the cause", func(t *testing.T) {
+		cause := fmt.Errorf("query: %w", errSentinel)
+		for name, err := range map[string]error{
+			"Wrap":     xerror.Wrap(xerror.NotExist, "no such user", cause),
+			"WrapData": xerror.WrapData(xerror.NotExist, "no such user", cause, 1),
+			"NewError": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
+				false, cause),
+			"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "no such user",
+				false, cause, 1),
+			"several causes": xerror.NewError(t.Context(), xerror.NotExist, "no such user",
+				false, nil, errors.New("first"), cause),
+			"wrapped": fmt.Errorf("handler: %w",
+				xerror.Wrap(xerror.NotExist, "no such user", cause)),
+			"joined": errors.Join(errors.New("other"),
+				xerror.Wrap(xerror.NotExist, "no such user", cause)),
+		} {
+			if !errors.Is(err, errSentinel) {
+				t.Errorf("%s: errors.Is does not find the cause", name)
+			}
+			if !errors.Is(err, xerror.NotExist) {
+				t.Errorf("%s: errors.Is does not find the code", name)
+			}
+			if errors.Is(err, xerror.Existed) {
+				t.Errorf("%s: errors.Is finds another code", name)
+			}
+			var code *xerror.ErrorCode
+			if !errors.As(err, &code) || code != xerror.NotExist {
+				t.Errorf("%s: errors.As = code %v", name, code)
+			}
+			var e *xerror.Error
+			if !errors.As(err, &e) || e.GetErrorMessage() != "no such user" {
+				t.Errorf("%s: errors.As = error %v", name, e)
+			}
+		}
+	})
+
+	t.Run("returns the outer code first", func(t *testing.T) {
+		err := xerror.Wrap(xerror.Forbidden, "", xerror.New(xerror.NotExist, ""))
+		var code *xerror.ErrorCode
+		if !errors.As(err, &code) || code != xerror.Forbidden {
+			t.Errorf("errors.As = %v, want FORBIDDEN", code)
 		}
 		if !errors.Is(err, xerror.NotExist) {
-			t.Errorf("%s: the code is not found", name)
+			t.Error("errors.Is does not find the code of the cause")
 		}
-		if errors.Is(err, xerror.Existed) {
-			t.Errorf("%s: another code is found", name)
+	})
+
+	t.Run("omits nil causes", func(t *testing.T) {
+		var typed *xerror.Error
+		var typedCode *xerror.ErrorCode
+		for name, e := range map[string]*xerror.Error{
+			"no cause": xerror.NewError(t.Context(), xerror.NotExist, "", false),
+			"nil":      xerror.NewError(t.Context(), xerror.NotExist, "", false, nil),
+			"nils": xerror.NewError(t.Context(), xerror.NotExist, "",
+				false, nil, typed, typedCode),
+			"typed nil":  xerror.Wrap(xerror.NotExist, "", typed),
+			"typed code": xerror.Wrap(xerror.NotExist, "", typedCode),
+			"internal":   xerror.NewErrorHasData(t.Context(), xerror.NotExist, "", false, typed),
+		} {
+			if got := e.Unwrap(); len(got) != 1 || !errors.Is(got[0], xerror.NotExist) {
+				t.Errorf("%s: Unwrap() = %v, want the code only", name, got)
+			}
+			if e.Error() != "NOT_EXIST" {
+				t.Errorf("%s: Error() = %q", name, e.Error())
+			}
 		}
-		var code *xerror.ErrorCode
-		if !errors.As(err, &code) || code != xerror.NotExist {
-			t.Errorf("%s: As found the code %v", name, code)
-		}
-		var e *xerror.Error
-		if !errors.As(err, &e) || e.GetErrorMessage() != "no such user" {
-			t.Errorf("%s: As found the error %v", name, e)
-		}
-	}
+	})
 }
 
-func TestOuterCodeComesBeforeThatOfTheCause(t *testing.T) {
-	err := xerror.Wrap(xerror.Forbidden, "", xerror.New(xerror.NotExist, ""))
-	var code *xerror.ErrorCode
-	if !errors.As(err, &code) || code != xerror.Forbidden {
-		t.Errorf("As found %v, want FORBIDDEN", code)
-	}
-	if !errors.Is(err, xerror.NotExist) {
-		t.Error("the code of the cause is not found")
-	}
-}
-
-func TestErrorSaysLabelMessageAndCause(t *testing.T) {
+func TestError_Error(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  *xerror.Error
@@ -88,52 +111,31 @@ func TestErrorSaysLabelMessageAndCause(t *testing.T) {
 	}
 }
 
-func TestNilCausesLeaveNoCause(t *testing.T) {
-	var typed *xerror.Error
-	var typedCode *xerror.ErrorCode
-	for name, e := range map[string]*xerror.Error{
-		"none": xerror.NewError(t.Context(), xerror.NotExist, "", false),
-		"nil":  xerror.NewError(t.Context(), xerror.NotExist, "", false, nil),
-		"nils": xerror.NewError(t.Context(), xerror.NotExist, "",
-			false, nil, typed, typedCode),
-		"typed nil":  xerror.Wrap(xerror.NotExist, "", typed),
-		"typed code": xerror.Wrap(xerror.NotExist, "", typedCode),
-		"internal":   xerror.NewErrorHasData(t.Context(), xerror.NotExist, "", false, typed),
-	} {
-		if got := e.Unwrap(); len(got) != 1 || !errors.Is(got[0], xerror.NotExist) {
-			t.Errorf("%s: Unwrap() = %v, want the code alone", name, got)
-		}
-		if e.Error() != "NOT_EXIST" {
-			t.Errorf("%s: Error() = %q", name, e.Error())
-		}
-	}
-}
-
-func TestCausesAreCopied(t *testing.T) {
+func TestNewError(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	causes := []error{first, second}
 	e := xerror.NewError(t.Context(), xerror.NotExist, "", false, causes...)
 	causes[0], causes[1] = nil, nil
 	if !errors.Is(e, first) || !errors.Is(e, second) {
-		t.Errorf("%v changed with the caller's list", e)
+		t.Errorf("%v shares the list of the caller", e)
 	}
 }
 
-func TestDataStandsAloneOrAsAList(t *testing.T) {
+func TestError_GetData(t *testing.T) {
 	ctx := t.Context()
 	for _, tc := range []struct {
 		name string
 		err  *xerror.Error
 		want any
 	}{
-		{"none", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil), nil},
-		{"one", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7), 7},
+		{"no value", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil), nil},
+		{"one value", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7), 7},
 		{
-			"several", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7, "x"),
+			"several values", xerror.NewErrorHasData(ctx, xerror.DataError, "", false, nil, 7, "x"),
 			[]any{7, "x"},
 		},
-		{"without a flag", xerror.WrapData(xerror.DataError, "", nil, 7), 7},
-		{"no data at all", xerror.New(xerror.DataError, ""), nil},
+		{"WrapData", xerror.WrapData(xerror.DataError, "", nil, 7), 7},
+		{"New", xerror.New(xerror.DataError, ""), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.err.GetData()); diff != "" {
@@ -143,14 +145,14 @@ func TestDataStandsAloneOrAsAList(t *testing.T) {
 	}
 }
 
-func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
+func TestError_Nil(t *testing.T) {
 	for name, e := range map[string]*xerror.Error{"nil": nil, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
 			for _, ctx := range []context.Context{nil, t.Context()} {
 				_ = e.Error()
 				_ = e.Unwrap()
 				if e.GetErrorMessage() != "" || e.GetData() != nil {
-					t.Error("nothing has a message or data")
+					t.Error("message or data is not empty")
 				}
 				if s := e.GetErrorCode().Status(); s != 500 {
 					t.Errorf("status %d, want 500", s)
@@ -165,45 +167,45 @@ func TestNilAndZeroErrorsDoNotPanic(t *testing.T) {
 				}
 			}
 			if errors.Is(e, xerror.NotExist) {
-				t.Error("it is NotExist")
+				t.Error("errors.Is(e, NotExist) = true")
 			}
 			_ = fmt.Sprintf("%v %+v %s", e, e, e)
 		})
 	}
 	if (*xerror.Error)(nil).GetErrorCode() != nil {
-		t.Error("no error has a code")
+		t.Error("code of a nil error is not nil")
 	}
 	if got := (&xerror.Error{}).GetErrorCode(); got != xerror.ServerInternalError {
-		t.Errorf("the zero value has the code %v", got)
+		t.Errorf("code of the zero value = %v", got)
 	}
 }
 
-func TestErrMessageIsText(t *testing.T) {
+func TestErrMessage_String(t *testing.T) {
 	if got := xerror.ErrMessage("text").String(); got != "text" {
 		t.Errorf("String() = %q", got)
 	}
 }
 
-func TestAnErrorCostsOneAllocation(t *testing.T) {
+func TestNewError_Allocations(t *testing.T) {
 	ctx := t.Context()
-	var keep *xerror.Error
+	var e *xerror.Error
 	for name, build := range map[string]func(){
-		"New": func() { keep = xerror.New(xerror.NotExist, "no such user") },
+		"New": func() { e = xerror.New(xerror.NotExist, "no such user") },
 		"Wrap": func() {
-			keep = xerror.Wrap(xerror.NotExist, "no such user", errSentinel)
+			e = xerror.Wrap(xerror.NotExist, "no such user", errSentinel)
 		},
 		"NewError": func() {
-			keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false)
+			e = xerror.NewError(ctx, xerror.NotExist, "no such user", false)
 		},
 		"NewError, a cause": func() {
-			keep = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel)
+			e = xerror.NewError(ctx, xerror.NotExist, "no such user", false, errSentinel)
 		},
 	} {
 		if got := testing.AllocsPerRun(100, build); got > 1 {
 			t.Errorf("%s: %v allocations, want 1", name, got)
 		}
 	}
-	if got := testing.AllocsPerRun(100, func() { keep = xerror.From(keep) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { e = xerror.From(e) }); got != 0 {
 		t.Errorf("From of an *Error: %v allocations, want 0", got)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// OrderShipped is a code of the application. It belongs beside the other names of the
-// domain.
+// OrderShipped is a code of the application.
 var OrderShipped = xerror.MustErrorCode(40971, "ORDER_SHIPPED",
 	"The order has already been shipped", "订单已发货")
 
@@ -49,7 +48,7 @@ func ExampleFrom() {
 	// 400 {"context":"","output":"NOT_EXIST","code":40000,"message":"The requested item does not exist"}
 }
 
-// errNoStock is an error of a library that the application uses.
+// errNoStock is an error of a third-party library.
 var errNoStock = errors.New("warehouse: out of stock")
 
 func ExampleRegisterApplicationMapper() {

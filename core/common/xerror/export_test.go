@@ -2,7 +2,7 @@ package xerror
 
 import "strings"
 
-// JavaTable returns the Java library's codes by name.
+// JavaTable returns the numbers of the Java codes by name.
 func JavaTable() map[string]int {
 	table := map[string]int{}
 	for _, c := range javaCodes {
@@ -11,7 +11,7 @@ func JavaTable() map[string]int {
 	return table
 }
 
-// JavaLabels returns the labels of the Java library's codes by name.
+// JavaLabels returns the labels of the Java codes by name.
 func JavaLabels() map[string]string {
 	table := map[string]string{}
 	for _, c := range javaCodes {
@@ -20,7 +20,7 @@ func JavaLabels() map[string]string {
 	return table
 }
 
-// JavaAliases returns the Java code that each code of another name becomes.
+// JavaAliases returns the name of the Java code for each code with another name.
 func JavaAliases() map[string]string {
 	table := map[string]string{}
 	for _, c := range javaCodes {
@@ -33,11 +33,11 @@ func JavaAliases() map[string]string {
 
 func (c javaCode) name() string { return strings.Fields(c.names)[0] }
 
-// MustRegistered returns the code with a number, registered now or, where -count repeats
-// a test, before.
+// MustRegistered returns the code with the given number. It registers the code unless a
+// previous run of the test (-count) did.
 func MustRegistered(number int, output string) *ErrorCode {
 	if c := LookupCode(number); c != nil {
 		return c
 	}
-	return MustErrorCode(number, output, "A code of the tests", "测试")
+	return MustErrorCode(number, output, "A test code", "测试")
 }

@@ -5,37 +5,38 @@ import (
 	"fmt"
 )
 
-// From turns any error into an *Error.
+// From converts any error to an *Error.
 //
-// Nil stays nil, and so does a nil *Error. An *Error comes back as it is; an error around
-// one (wrapped or joined, the first in the order of errors.As that is not nil) keeps its
-// code, message and data, and so does a bare *ErrorCode. For any other error the
-// registered mappers are asked: the application's, then those of the framework and the
-// drivers, then those of the standard library. What nobody knows is a
-// ServerInternalError. A mapped error becomes the cause and no part of the message, so
-// its text stays inside the process.
+// It returns nil for nil and for a nil *Error, and it returns an *Error unchanged. If err
+// wraps an *Error, the result has its code, message and data; errors.As defines the
+// search order, and nil pointers are skipped. If err is or wraps an *ErrorCode, the
+// result has that code.
+//
+// Other errors get their code from the registered mappers: first those of the
+// application, then those of the framework and drivers, then those of the standard
+// library. An unknown error is a ServerInternalError. A mapped error becomes the cause,
+// so clients never receive its text.
 func From(err error) *Error {
-	if err = present(err); err == nil {
+	if err = normalize(err); err == nil {
 		return nil
 	}
-	if e, ok := err.(*Error); ok { //nolint:errorlint // the error itself, not one inside it
+	if e, ok := err.(*Error); ok { //nolint:errorlint // must not match wrapped errors
 		return e
 	}
 	return classify(err)
 }
 
-// otherMappers are asked after the application's.
+// otherMappers run after the application's mappers.
 var otherMappers = mapperGroup{markedCode, frameworkMappers.code, standardMappers.code}
 
-// classify finds the code of an error that is no *Error. An error whose own methods
-// panic, such as a nil pointer of another package's type, is an unknown one and is not
-// kept.
+// classify converts an error that is not an *Error. If a method of the error panics, for
+// example on a typed nil, the result is an internal error without err in its chain.
 func classify(err error) (result *Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result = &Error{
 				code:  ServerInternalError,
-				cause: fmt.Errorf("xerror: an error of type %T panicked: %v", err, p),
+				cause: fmt.Errorf("xerror: error of type %T panicked: %v", err, p),
 			}
 		}
 	}()
@@ -45,7 +46,7 @@ func classify(err error) (result *Error) {
 		return &wrapped
 	}
 	code := find[*ErrorCode](err)
-	if code != nil && err == error(code) { //nolint:errorlint // the code itself, which needs no cause
+	if code != nil && err == error(code) { //nolint:errorlint // a bare code needs no cause
 		return &Error{code: code}
 	}
 	if code == nil {
@@ -57,24 +58,23 @@ func classify(err error) (result *Error) {
 	return &Error{code: otherMappers.code(err).orInternal(), cause: err, mapped: true}
 }
 
-// pointer is a type of this package's errors.
+// pointer constrains find to the error types of this package.
 type pointer interface {
 	error
 	*Error | *ErrorCode
 }
 
-// find returns the first T in the tree of err that is not nil, at which errors.AsType
-// would stop.
+// find returns the first non-nil T in the tree of err, in the order of errors.AsType.
 func find[T pointer](err error) T {
 	if found, ok := errors.AsType[T](err); !ok || found != nil {
 		return found
 	}
-	return within(err, find[T])
+	return firstWrapped(err, find[T])
 }
 
-// within returns the first answer of ask about the errors that err directly wraps, or
-// nil.
-func within[T pointer](err error, ask func(error) T) T {
+// firstWrapped returns the first non-nil result of get for the errors that err directly
+// wraps, or nil.
+func firstWrapped[T pointer](err error, get func(error) T) T {
 	var inner []error
 	switch w := err.(type) { //nolint:errorlint // walks the tree itself
 	case interface{ Unwrap() error }:
@@ -86,8 +86,8 @@ func within[T pointer](err error, ask func(error) T) T {
 		if e == nil {
 			continue
 		}
-		if answer := ask(e); answer != nil {
-			return answer
+		if found := get(e); found != nil {
+			return found
 		}
 	}
 	return nil

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// javaCode is a known code of the Java library: its number, its label, and the names of
-// the codes that become it, its own name first.
+// javaCode is a code of the Java library: its number, its label, and the names of the
+// codes that map to it. Its own name is first.
 type javaCode struct {
 	number       int
 	label, names string
 }
 
-// javaCodes are the known codes of the Java library. A code whose name is not here
-// becomes what the general code of its status does.
+// javaCodes are the codes of the Java library. A code whose name is missing maps like the
+// general code of its status.
 var javaCodes = [...]javaCode{
 	{40000, "NotExist", "NOT_EXIST FILE_NOT_FOUND"},
 	{40001, "Existed", "EXISTED DATA_DUPLICATE DUPLICATE_ENTRY UNIQUE_CONSTRAINT"},
@@ -98,11 +98,11 @@ var javaCodes = [...]javaCode{
 	{50999, "UnknownError", "UNKNOWN_ERROR"},
 }
 
-// javaUnknown is the Java library's own status of an unknown error.
+// javaUnknown is the status of unknown errors in the Java library.
 const javaUnknown = 509
 
-// javaIndex finds a Java code by the name of a code. It is built at first use: most
-// services never need it.
+// javaIndex returns the Java codes by name. It is built lazily, because most services do
+// not need it.
 var javaIndex = sync.OnceValue(func() map[string]javaCode {
 	index := map[string]javaCode{}
 	for _, c := range javaCodes {
@@ -113,10 +113,10 @@ var javaIndex = sync.OnceValue(func() map[string]javaCode {
 	return index
 })
 
-// JavaCode returns the number and the label that the Java library has for a code: those
-// of the same name, else of the code that says the same, else of the general code of the
-// status. The numbers of the two tables overlap and mean different things; only names
-// connect them.
+// JavaCode returns the number and label of the Java library for a code. It selects the
+// Java code with the same name, else the one with the same meaning, else the general one
+// of the status. The numbers of the two libraries overlap with different meanings, so
+// only names are compared.
 func JavaCode(c *ErrorCode) (number int, label string) {
 	java, ok := javaIndex()[c.GetOutput()]
 	if !ok || class(java.number/detailBase) != class(c.Status()) {
@@ -129,6 +129,6 @@ func JavaCode(c *ErrorCode) (number int, label string) {
 	return java.number, java.label
 }
 
-// class is the first digit of a status. An application's code may share its name with a
-// Java code that blames the other side; that is not the same code.
+// class returns the first digit of a status. A client error of the application never maps
+// to a server error of the Java library with the same name, and vice versa.
 func class(status int) int { return status / 100 }

@@ -8,12 +8,12 @@ import (
 	"github.com/plinthgo/plinth/core/internal/accept"
 )
 
-// maxAcceptLanguage is how many bytes of the header count. Browsers send well under 100.
+// maxAcceptLanguage is the number of bytes of the header that are parsed. Browsers send
+// fewer than 100.
 const maxAcceptLanguage = 256
 
-// Language returns the language of ctx's request, "en" or "zh", by its Accept-Language
-// header (RFC 9110, section 12.5.4). Without a request, a header or a match it is
-// English.
+// Language returns the language of the request in ctx, "en" or "zh", according to its
+// Accept-Language header (RFC 9110, section 12.5.4). The default is English.
 func Language(ctx context.Context) string {
 	if r := xctx.RequestFrom(ctx); r != nil && r.AcceptLanguage() != "" {
 		return negotiate(r.AcceptLanguage())
@@ -21,37 +21,37 @@ func Language(ctx context.Context) string {
 	return English
 }
 
-// negotiate chooses the language of the greatest weight, the first one among equals.
+// negotiate returns the language with the highest weight, or the first of several.
 func negotiate(header string) string {
-	best, most, others := English, 0, 0 // others is the weight of the languages that are not named
+	best, bestWeight, wildcard := English, 0, 0 // wildcard is the weight of unnamed languages
 	english, chinese := false, false
 	for tag, weight := range accept.Elements(header[:min(len(header), maxAcceptLanguage)]) {
 		lang := languageOf(tag)
 		english, chinese = english || lang == English, chinese || lang == Chinese
 		switch {
 		case tag == "*":
-			others = weight
-		case lang != "" && weight > most:
-			best, most = lang, weight
+			wildcard = weight
+		case lang != "" && weight > bestWeight:
+			best, bestWeight = lang, weight
 		}
 	}
 	switch {
-	case others > most && !english:
+	case wildcard > bestWeight && !english:
 		return English
-	case others > most && !chinese:
+	case wildcard > bestWeight && !chinese:
 		return Chinese
 	default:
 		return best
 	}
 }
 
-// subtags are the first subtags of the languages of the catalogue (ISO 639).
+// subtags maps primary language subtags (ISO 639) to languages.
 var subtags = map[string]string{
 	"en": English, "eng": English,
 	"zh": Chinese, "zho": Chinese, "chi": Chinese, "cmn": Chinese, "yue": Chinese,
 }
 
-// languageOf returns the language of a tag, or "" if it is none of the catalogue's.
+// languageOf returns the language of a tag, or "" if it is unsupported.
 func languageOf(tag string) string {
 	if end := strings.IndexAny(tag, "-_"); end >= 0 {
 		tag = tag[:end]

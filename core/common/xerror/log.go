@@ -8,11 +8,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// unnamed is the nil logger, whose lines have no name.
-var unnamed *xlog.LogNamedLogger
+// logger is nil, so its lines have no logger name.
+var logger *xlog.LogNamedLogger
 
-// log writes the line of an error that is made, at WARN or at ERROR: message, code and
-// cause. The data is the client's and stays out of the log.
+// log logs the message, code and cause at level. It omits the data, which belongs to the
+// client.
 func (e *Error) log(ctx context.Context, level slog.Level) {
 	e.loggedAt = level
 	message := cmp.Or(string(e.message), e.code.GetMessage())
@@ -23,5 +23,5 @@ func (e *Error) log(ctx context.Context, level slog.Level) {
 	if e.cause != nil {
 		attrs = append(attrs, slog.Any("cause", e.cause))
 	}
-	unnamed.Log(ctx, level, message, attrs...)
+	logger.Log(ctx, level, message, attrs...)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-func TestAnErrorKnowsWhetherItWasLogged(t *testing.T) {
+func TestError_Logged(t *testing.T) {
 	quiet, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
 		t.Fatal(err)

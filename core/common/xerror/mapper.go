@@ -11,14 +11,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// Mapper says which code stands for an error that comes from elsewhere; nil says "not
-// mine".
+// Mapper returns the code of an error, or nil if it does not recognize the error.
 //
-// It is called from any goroutine. One that panics has said "not mine", and the panic is
-// logged.
+// Mappers must be safe for concurrent use. A panic counts as nil and is logged.
 type Mapper func(err error) *ErrorCode
 
-// MapIs returns a mapper for the errors that errors.Is finds to be target.
+// MapIs returns a mapper from the errors that match target, according to errors.Is, to
+// code.
 func MapIs(target error, code *ErrorCode) Mapper {
 	return func(err error) *ErrorCode {
 		if errors.Is(err, target) {
@@ -28,7 +27,7 @@ func MapIs(target error, code *ErrorCode) Mapper {
 	}
 }
 
-// MapAs returns a mapper for the errors in which errors.As finds a T.
+// MapAs returns a mapper from the errors that match T, according to errors.As, to code.
 func MapAs[T error](code *ErrorCode) Mapper {
 	return func(err error) *ErrorCode {
 		if _, ok := errors.AsType[T](err); ok {
@@ -38,28 +37,27 @@ func MapAs[T error](code *ErrorCode) Mapper {
 	}
 }
 
-// RegisterMapper adds mappers of the framework and of drivers. They are asked after the
-// application's and before those of the standard library, the latest registration first;
-// within one call in the order given.
+// RegisterMapper adds mappers of the framework or a driver. They run after the
+// application's mappers and before those of the standard library. Later registrations run
+// first; the mappers of one call run in the given order.
 func RegisterMapper(m ...Mapper) { frameworkMappers.add(m) }
 
-// RegisterApplicationMapper adds the application's mappers, which are asked before all
-// others, the latest registration first; within one call in the order given. Calling
-// remove takes them out again.
+// RegisterApplicationMapper adds mappers of the application, which run before all others.
+// Later registrations run first; the mappers of one call run in the given order. remove
+// unregisters them.
 func RegisterApplicationMapper(m ...Mapper) (remove func()) { return applicationMappers.add(m) }
 
-// The registries of the process. Drivers register while they are initialized, which needs
-// a registry that is there before any application is.
+// The mappers are global, because drivers register them in init functions.
 var applicationMappers, frameworkMappers mapperList
 
-// mapperList is a list that is read far more often than it is changed. Readers hold no
-// lock while they call mappers, so that a mapper may itself register or map.
+// mapperList is a list of mapper groups. Readers hold no lock while they call mappers, so
+// a mapper may call From or register mappers.
 type mapperList struct {
 	mu     sync.RWMutex
-	groups []*mapperGroup // latest first; the slice is replaced, never changed
+	groups []*mapperGroup // latest first; copied on write
 }
 
-// mapperGroup is what one call registered. Its address is its identity.
+// mapperGroup contains the mappers of one registration. Its address identifies it.
 type mapperGroup []Mapper
 
 func (l *mapperList) add(m []Mapper) (remove func()) {
@@ -75,7 +73,7 @@ func (l *mapperList) add(m []Mapper) (remove func()) {
 	}
 }
 
-// code returns the first answer, or nil.
+// code returns the first non-nil result, or nil.
 func (l *mapperList) code(err error) *ErrorCode {
 	l.mu.RLock()
 	groups := l.groups
@@ -88,19 +86,19 @@ func (l *mapperList) code(err error) *ErrorCode {
 	return nil
 }
 
-// code returns the first answer, or nil.
+// code returns the first non-nil result, or nil.
 func (g mapperGroup) code(err error) *ErrorCode {
 	for _, m := range g {
-		if c := ask(m, err); c != nil {
+		if c := callMapper(m, err); c != nil {
 			return c
 		}
 	}
 	return nil
 }
 
-// ask calls one mapper and survives it. From has no context, so the line about a panic
-// has no request id.
-func ask(m Mapper, err error) (code *ErrorCode) {
+// callMapper calls m and recovers from panics. From has no context, so the log line has
+// no request ID.
+func callMapper(m Mapper, err error) (code *ErrorCode) {
 	defer func() {
 		if p := recover(); p != nil {
 			xlog.Error(context.Background(), "error mapper panicked",

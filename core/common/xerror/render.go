@@ -8,14 +8,14 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Response returns the HTTP status and the envelope of the error: the code's own message
-// in the client's language, the developer's message beside it, and the data. The cause is
-// no part of it.
+// Response returns the HTTP status and the envelope of the error. The envelope contains
+// the code's message in the client's language, the developer's message and the data, but
+// not the cause.
 //
-// The status is that of Status; in the Java profiles number and label are those of
-// JavaCode. The handling time is filled in debug mode, and always in the Java profiles.
+// The status is that of Status. In the Java profiles, number and label are those of
+// JavaCode. The overhead is set in debug mode and in the Java profiles.
 func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xbase.BaseResponse) {
-	code := e.reported(p)
+	code := e.codeFor(p)
 	r = xbase.BaseResponse{
 		Context:      xctx.RequestID(ctx),
 		Output:       code.GetOutput(),
@@ -28,7 +28,7 @@ func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xb
 		r.Code, r.Output = JavaCode(code)
 	}
 	if q := xctx.RequestFrom(ctx); q != nil && (q.Debug() || p.IsJava()) {
-		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 would be none
+		r.Overhead = max(1, time.Since(q.Start()).Microseconds()) // 0 means absent
 	}
 	return code.Status(), r
 }

@@ -20,14 +20,14 @@ import (
 
 // standardMappers map the errors of the standard library.
 //
-// The order matters where one error is several things: a failed encoding may hold a
-// syntax error that is not the client's, a missing Unix socket is also a file that does
-// not exist.
+// The order matters if an error matches several mappers. A failed encoding may wrap a
+// syntax error that the client did not cause, and a missing Unix socket is also a missing
+// file.
 var standardMappers = mapperGroup{
-	outgoing,
+	outgoingCall,
 	MapIs(context.Canceled, Canceled),
 
-	// The request.
+	// requests
 	MapAs[*http.MaxBytesError](PayloadTooLarge),
 	MapIs(multipart.ErrMessageTooLarge, UploadTooLarge),
 	MapIs(http.ErrMissingFile, FileEmpty),
@@ -35,7 +35,7 @@ var standardMappers = mapperGroup{
 	MapIs(http.ErrNotMultipart, UnsupportedMedia),
 	MapIs(http.ErrMissingBoundary, UnsupportedMedia),
 
-	// Text that does not parse, and values that cannot be written.
+	// parsing and encoding
 	MapAs[*json.MarshalerError](SerializeError),
 	MapAs[*json.UnsupportedTypeError](SerializeError),
 	MapAs[*json.UnsupportedValueError](SerializeError),
@@ -45,13 +45,13 @@ var standardMappers = mapperGroup{
 	MapAs[*strconv.NumError](ParameterError),
 	MapAs[*time.ParseError](FormatError),
 
-	// The machine. Before the file system: a full disk is no file's fault.
+	// system resources; before files, because a full disk is not an error of the file
 	MapIs(syscall.ENOSPC, StorageError),
 	MapIs(syscall.ENOMEM, MemoryError),
 	MapIs(syscall.EMFILE, ResourceExhausted),
 	MapIs(syscall.ENFILE, ResourceExhausted),
 
-	// The network and the clock.
+	// network and timeouts
 	MapIs(syscall.ECONNREFUSED, ServiceUnavailable),
 	timeout,
 	MapAs[*net.OpError](NetworkError),
@@ -60,7 +60,7 @@ var standardMappers = mapperGroup{
 	MapIs(syscall.ECONNRESET, NetworkError),
 	MapIs(syscall.EPIPE, NetworkError),
 
-	// Files and streams.
+	// files and streams
 	MapIs(fs.ErrNotExist, NotExist),
 	MapIs(fs.ErrExist, Existed),
 	MapIs(fs.ErrPermission, PermissionDenied),
@@ -73,13 +73,12 @@ var standardMappers = mapperGroup{
 
 	MapIs(errors.ErrUnsupported, UnsupportedOp),
 
-	form, // last: what it knows by its text may hold one of the above
+	formError, // last, because an error that is matched by its text may wrap one of the above
 }
 
-// outgoing maps the errors of calls to other services, which http.Client reports as
-// *url.Error. They come first: what such an error wraps befell the other side, and is not
-// what the client sent.
-func outgoing(err error) *ErrorCode {
+// outgoingCall maps the errors of calls to other services, which http.Client reports as
+// *url.Error. It runs first, because the wrapped error is not about the client's request.
+func outgoingCall(err error) *ErrorCode {
 	e, ok := errors.AsType[*url.Error](err)
 	switch {
 	case !ok:
@@ -95,22 +94,21 @@ func outgoing(err error) *ErrorCode {
 	}
 }
 
-// form maps the errors of parsing a query or a form. Most of them have no type and are
-// known by their text.
-func form(err error) *ErrorCode {
+// formError maps the errors of parsing a query or a form. Most of them have no type and
+// are matched by their text.
+func formError(err error) *ErrorCode {
 	if _, ok := errors.AsType[url.EscapeError](err); ok {
 		return ParameterError
 	}
 	protocol, ok := errors.AsType[textproto.ProtocolError](err)
 	if ok && strings.HasPrefix(string(protocol), "malformed MIME header") {
-		return BodyError // not the other errors of net/textproto, which are a mail server's
+		return BodyError // other errors of net/textproto come from mail servers
 	}
 	return formText(err)
 }
 
-// formText is form for the errors of net/url and mime/multipart that have no type. It
-// compares the text of each error by itself: one that only quotes another is not the
-// client's.
+// formText matches the untyped errors of net/url and mime/multipart. It compares the text
+// of each wrapped error separately, because an error may quote another one.
 func formText(err error) *ErrorCode {
 	text := err.Error()
 	switch {
@@ -120,10 +118,10 @@ func formText(err error) *ErrorCode {
 	case strings.HasPrefix(text, "multipart: "):
 		return BodyError
 	}
-	return within(err, formText)
+	return firstWrapped(err, formText)
 }
 
-// numberRange maps the errors of strconv about numbers that do not fit.
+// numberRange maps the range errors of strconv.
 func numberRange(err error) *ErrorCode {
 	if e, ok := errors.AsType[*strconv.NumError](err); ok && errors.Is(e.Err, strconv.ErrRange) {
 		return RangeError
@@ -131,8 +129,8 @@ func numberRange(err error) *ErrorCode {
 	return nil
 }
 
-// timeout maps every error that reports a timeout. The deadline was one of the service's
-// own work; MarkBody tells a client that is slow to send.
+// timeout maps all timeouts to GatewayTimeout: the service or a dependency was too slow.
+// Timeouts of slow clients are marked by MarkBody.
 func timeout(err error) *ErrorCode {
 	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
 		return GatewayTimeout

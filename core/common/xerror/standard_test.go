@@ -28,14 +28,14 @@ import (
 
 func errOf(_ any, err error) error { return err }
 
-// timedOut is a network error that ran out of time.
+// timedOut is a network error that reports a timeout.
 type timedOut struct{}
 
 func (timedOut) Error() string   { return "i/o timeout" }
 func (timedOut) Timeout() bool   { return true }
 func (timedOut) Temporary() bool { return true }
 
-// badMarshaler writes what is no JSON.
+// badMarshaler writes invalid JSON.
 type badMarshaler struct{}
 
 func (badMarshaler) MarshalJSON() ([]byte, error) { return []byte(`{"a":`), nil }
@@ -60,7 +60,7 @@ func formFile(ctx context.Context, contentType string) error {
 	return err
 }
 
-func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
+func TestFrom_StandardLibrary(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -76,14 +76,14 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"canceled", context.Canceled, xerror.Canceled},
 		{"os deadline", os.ErrDeadlineExceeded, xerror.GatewayTimeout},
 
-		{"missing file", errOf(os.Open(filepath.Join(dir, "none"))), xerror.NotExist},
+		{"missing file", errOf(os.Open(filepath.Join(dir, "missing"))), xerror.NotExist},
 		{"file that exists", os.Mkdir(dir, 0o700), xerror.Existed},
 		{
 			"permission", &fs.PathError{Op: "open", Path: "/etc/shadow", Err: syscall.EACCES},
 			xerror.PermissionDenied,
 		},
-		{"a file as a folder", errOf(os.ReadDir(file)), xerror.FileError},
-		{"link", os.Link(file, filepath.Join(dir, "none", "x")), xerror.NotExist},
+		{"file as a directory", errOf(os.ReadDir(file)), xerror.FileError},
+		{"link", os.Link(file, filepath.Join(dir, "missing", "x")), xerror.NotExist},
 		{"link elsewhere", &os.LinkError{Op: "link", Err: syscall.EXDEV}, xerror.FileError},
 		{"closed file", fs.ErrClosed, xerror.FileError},
 		{
@@ -107,7 +107,7 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 			"no file in the form",
 			formFile(t.Context(), "multipart/form-data; boundary=b"), xerror.FileEmpty,
 		},
-		{"no form", formFile(t.Context(), "text/plain"), xerror.UnsupportedMedia},
+		{"not a form", formFile(t.Context(), "text/plain"), xerror.UnsupportedMedia},
 		{
 			"form without a boundary",
 			formFile(t.Context(), "multipart/form-data"), xerror.UnsupportedMedia,
@@ -118,32 +118,33 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"JSON syntax", json.Unmarshal([]byte(`{`), &number), xerror.BodyError},
 		{"JSON type", json.Unmarshal([]byte(`"x"`), &number), xerror.BodyType},
 		{
-			"JSON that cannot be written",
+			"JSON of an unsupported type",
 			errOf(json.Marshal([]any{make(chan int)})), xerror.SerializeError,
 		},
 		{
-			"JSON value that cannot be written",
+			"JSON of an unsupported value",
 			errOf(json.Marshal(math.Inf(1))), xerror.SerializeError,
 		},
 		{
-			"syntax error of our own encoder",
+			"syntax error of a marshaler",
 			errOf(json.Marshal(badMarshaler{})), xerror.SerializeError,
 		},
-		{"JSON into nothing", &json.InvalidUnmarshalError{}, xerror.ServerInternalError},
+		{"JSON into nil", &json.InvalidUnmarshalError{}, xerror.ServerInternalError},
 		{"number", errOf(strconv.Atoi("x")), xerror.ParameterError},
 		{"number out of range", errOf(strconv.ParseInt("999", 10, 8)), xerror.RangeError},
 		{
-			"out of range, not of a text",
+			"out of range without a number",
 			fmt.Errorf("counter: %w", strconv.ErrRange), xerror.ServerInternalError,
 		},
 		{"time", errOf(time.Parse(time.DateOnly, "x")), xerror.FormatError},
 		{"URL", errOf(url.ParseRequestURI("x")), xerror.FormatError},
 
 		{
-			"refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+			"connection refused",
+			opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 			xerror.ServiceUnavailable,
 		},
-		{"bare refused", syscall.ECONNREFUSED, xerror.ServiceUnavailable},
+		{"bare connection refused", syscall.ECONNREFUSED, xerror.ServiceUnavailable},
 		{"dial timeout", opError("dial", timedOut{}), xerror.GatewayTimeout},
 		{"read timeout", opError("read", os.ErrDeadlineExceeded), xerror.GatewayTimeout},
 		{"write timeout", opError("write", os.ErrDeadlineExceeded), xerror.GatewayTimeout},
@@ -154,7 +155,8 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"broken pipe", syscall.EPIPE, xerror.NetworkError},
 		{"closed connection", net.ErrClosed, xerror.NetworkError},
 		{
-			"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true},
+			"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal",
+				IsNotFound: true},
 			xerror.NetworkError,
 		},
 		{
@@ -166,22 +168,22 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 		{"call timed out", urlError(timedOut{}), xerror.UpstreamTimeout},
 		{"call past the deadline", urlError(context.DeadlineExceeded), xerror.UpstreamTimeout},
 		{"call canceled", urlError(context.Canceled), xerror.Canceled},
-		{"call without a reason", urlError(nil), xerror.RemoteError},
+		{"call without a cause", urlError(nil), xerror.RemoteError},
 
 		{"closed pipe", io.ErrClosedPipe, xerror.IoError},
 		{"short write", io.ErrShortWrite, xerror.IoError},
 		{"no progress", io.ErrNoProgress, xerror.IoError},
 		{"unsupported", errors.ErrUnsupported, xerror.UnsupportedOp},
 
-		{"broken escape", url.EscapeError("%zz"), xerror.ParameterError},
+		{"invalid escape", url.EscapeError("%zz"), xerror.ParameterError},
 		{
-			"part with a broken header",
+			"part with an invalid header",
 			textproto.ProtocolError("malformed MIME header line: X: a\x00"), xerror.BodyError,
 		},
 		{"mail server", textproto.ProtocolError("short response: "), xerror.ServerInternalError},
 		{"semicolon", queryError("a;b"), xerror.ParameterError},
 		{
-			"text of a form's error in another",
+			"form error quoted in another error",
 			errors.New("upload to the archive: multipart: x"), xerror.ServerInternalError,
 		},
 		{
@@ -190,9 +192,9 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 			xerror.ServerInternalError,
 		},
 		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xerror.ParameterError},
-		{"no form", partError("hello"), xerror.BodyError},
+		{"not a form", partError("hello"), xerror.BodyError},
 		{
-			"form with a wrong boundary",
+			"form with an invalid boundary",
 			fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xerror.BodyError,
 		},
 
@@ -203,7 +205,7 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil {
-				t.Fatal("the case makes no error")
+				t.Fatal("err = nil")
 			}
 			for _, err := range []error{
 				tc.err, fmt.Errorf("x: %w", tc.err),
@@ -217,21 +219,21 @@ func TestErrorsOfTheStandardLibraryHaveCodes(t *testing.T) {
 					t.Errorf("%v: message %q, data %v", err, got.GetErrorMessage(), got.GetData())
 				}
 				if !errors.Is(got, err) {
-					t.Errorf("%v is lost", err)
+					t.Errorf("errors.Is does not find %v", err)
 				}
 			}
 		})
 	}
 }
 
-// A real server and a real client, so that the errors are those that occur.
-func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
-	hang := make(chan struct{})
+// The test uses a real server and client to get the errors that occur in practice.
+func TestFrom_Connections(t *testing.T) {
+	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		<-hang
+		<-done
 	}))
 	defer server.Close()
-	defer close(hang)
+	defer close(done)
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -249,11 +251,11 @@ func TestErrorsOfRealConnectionsHaveCodes(t *testing.T) {
 	}
 	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
 		address); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
-		t.Errorf("nobody listens: %v", xerror.From(err))
+		t.Errorf("no listener: %v", xerror.From(err))
 	}
 	if got := xerror.From(call(t.Context(), t,
 		"http://"+address)).GetErrorCode(); got != xerror.RemoteError {
-		t.Errorf("nobody answers: %v", got)
+		t.Errorf("call without a listener: %v", got)
 	}
 	canceled, stop := context.WithCancel(t.Context())
 	stop()
@@ -271,12 +273,13 @@ func call(ctx context.Context, t *testing.T, address string) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err == nil {
-		t.Fatalf("%s answered %v", address, errors.Join(errors.New(resp.Status), resp.Body.Close()))
+		t.Fatalf("%s responded %v",
+			address, errors.Join(errors.New(resp.Status), resp.Body.Close()))
 	}
 	return err
 }
 
-func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
+func TestMarkBody(t *testing.T) {
 	for _, tc := range []struct {
 		err  error
 		want *xerror.ErrorCode
@@ -296,7 +299,7 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 	} {
 		err := xerror.MarkBody(tc.err)
 		if !errors.Is(err, tc.err) {
-			t.Errorf("%v is lost in the mark", tc.err)
+			t.Errorf("errors.Is does not find %v after MarkBody", tc.err)
 		}
 		for _, err := range []error{err, fmt.Errorf("multipart: NextPart: %w", err)} {
 			if got := xerror.From(err).GetErrorCode(); got != tc.want {
@@ -304,7 +307,7 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 			}
 		}
 	}
-	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { // the value itself
+	if xerror.MarkBody(nil) != nil || xerror.MarkBody(io.EOF) != io.EOF { // compared by value
 		t.Error("MarkBody changes nil or io.EOF")
 	}
 	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF} {
@@ -314,13 +317,13 @@ func TestEndOfFileIsTheBodysOnlyWhereABodyWasRead(t *testing.T) {
 	}
 }
 
-// queryError returns what net/url says of a query.
+// queryError returns the error of net/url for an invalid query.
 func queryError(query string) error {
 	_, err := url.ParseQuery(query)
 	return err
 }
 
-// partError returns what mime/multipart says of a body with the boundary x.
+// partError returns the error of mime/multipart for a body with the boundary x.
 func partError(body string) error {
 	_, err := multipart.NewReader(strings.NewReader(body), "x").ReadForm(1 << 10)
 	return err

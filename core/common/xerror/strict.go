@@ -2,20 +2,21 @@ package xerror
 
 import "github.com/plinthgo/plinth/core/common/xbase"
 
-// Status returns the HTTP status of the error in a profile: that of its code, except that
-// ProfileJavaStrict reports some errors as the Java library does. They are
-//   - a body that is missing, unreadable or invalid, and a parameter that is missing or
-//     of the wrong type: PARAMETER_ERROR, 400;
-//   - a denied permission of the operating system: UNAUTHORIZED, 401;
-//   - an error of a file, the network or the storage: OPERATION_FAILED, 400;
-//   - a timeout: TIMEOUT, 408.
+// Status returns the HTTP status of the error in profile p. It is the status of the code,
+// but ProfileJavaStrict reports some errors like the Java library:
 //
-// The last three are the errors that From maps. An error whose code the application has
-// chosen, also with a mapper, keeps it.
-func (e *Error) Status(p xbase.Profile) int { return e.reported(p).Status() }
+//   - A missing, unreadable or invalid body, and a parameter that is missing or of the
+//     wrong type, are PARAMETER_ERROR (400).
+//   - A permission error of the operating system is UNAUTHORIZED (401).
+//   - An error of a file, the network or the storage is OPERATION_FAILED (400).
+//   - A timeout is TIMEOUT (408).
+//
+// The last three apply only to errors that From maps. If the application chose the code,
+// even in a mapper, the code is unchanged.
+func (e *Error) Status(p xbase.Profile) int { return e.codeFor(p).Status() }
 
-// reported returns the code that the client receives in a profile.
-func (e *Error) reported(p xbase.Profile) *ErrorCode {
+// codeFor returns the code that clients receive in profile p.
+func (e *Error) codeFor(p xbase.Profile) *ErrorCode {
 	code := e.GetErrorCode()
 	if p != xbase.ProfileJavaStrict || e == nil {
 		return code
@@ -27,7 +28,7 @@ func (e *Error) reported(p xbase.Profile) *ErrorCode {
 	if !e.mapped {
 		return code
 	}
-	switch code { // the Java library's codes for exceptions of Java itself
+	switch code { // the Java library's codes for Java exceptions
 	case PermissionDenied:
 		return Unauthorized
 	case FileError, IoError, NetworkError, RemoteError, StorageError:

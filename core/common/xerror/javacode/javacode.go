@@ -1,14 +1,14 @@
-// Package javacode has the seven known codes of the Java library that no code of the
-// catalogue becomes. Import it to report them: a client of a Java profile receives the
-// number and the label of the Java library, any other client those of this package.
+// Package javacode defines the seven codes of the Java library that have no equivalent in
+// the catalogue. Clients of a Java profile receive the number and label of the Java
+// library, other clients those of this package.
 //
-// Importing the package registers the codes 40092 to 40097 and 50097, which are numbers
-// of applications.
+// Importing the package registers the codes 40092 to 40097 and 50097, which are in the
+// range of applications.
 package javacode
 
 import "github.com/plinthgo/plinth/core/common/xerror"
 
-// The codes, with the number and the label that the Java library has for them.
+// The codes, each with its label and number in the Java library.
 var (
 	// BodyInvalid is BodyInvalid, 40009.
 	BodyInvalid = xerror.MustErrorCode(40092, "BODY_INVALID",

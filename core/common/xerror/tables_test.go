@@ -2,8 +2,8 @@ package xerror_test
 
 import "github.com/plinthgo/plinth/core/common/xerror"
 
-// wanted is the specification's table of codes. The variable stands for the identifier.
-var wanted = []struct {
+// wantCodes is the catalogue of the specification.
+var wantCodes = []struct {
 	code   *xerror.ErrorCode
 	number int
 	output string
@@ -199,8 +199,8 @@ var wanted = []struct {
 	{xerror.UpstreamTimeout, 50401, "UPSTREAM_TIMEOUT"},
 }
 
-// wantedJava is the specification's table of the Java library's codes.
-var wantedJava = map[string]int{
+// wantJavaCodes is the specification's table of Java codes.
+var wantJavaCodes = map[string]int{
 	"NOT_EXIST":               40000,
 	"EXISTED":                 40001,
 	"PARAMETER_ERROR":         40002,
