@@ -11,24 +11,24 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-func TestContextKeysOnThePage(t *testing.T) {
+func TestContextKey_Page(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/content/base-go/xctx.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	keys := contextKeys(t)
-	if len(keys) < 10 { // far fewer than there are
-		t.Fatalf("got the keys %q, want all", keys)
+	if len(keys) < 10 {
+		t.Fatalf("got only the keys %q", keys)
 	}
 	_, reserved, _ := strings.Cut(string(page), "`IsReserved` reports")
 	reserved, _, _ = strings.Cut(reserved, "\n\n")
 	for name, key := range keys {
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("the page lacks %s", name)
+			t.Errorf("the page does not contain %s", name)
 		}
 		if got := !strings.Contains(reserved, "`"+name+"`"); got != key.IsReserved() {
-			t.Errorf("%s: the page says that it is reserved: %t, want %t",
+			t.Errorf("%s: reserved on the page = %t, want %t",
 				name, got, key.IsReserved())
 		}
 	}

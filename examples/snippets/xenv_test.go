@@ -8,9 +8,9 @@ import (
 )
 
 type settings struct {
-	PerMinute int           `env:"ORDERS_PER_MINUTE" default:"60" min:"1" doc:"Orders of a client."`
-	Timeout   time.Duration `env:"ORDERS_TIMEOUT" default:"5s" max:"1m" doc:"Time for the warehouse to answer."`
-	Key       xenv.Secret   `env:"ORDERS_KEY" min:"32" doc:"Signs the receipts."`
+	PerMinute int           `env:"ORDERS_PER_MINUTE" default:"60" min:"1" doc:"Maximum number of orders of a client."`
+	Timeout   time.Duration `env:"ORDERS_TIMEOUT" default:"5s" max:"1m" doc:"Timeout of warehouse requests."`
+	Key       xenv.Secret   `env:"ORDERS_KEY" min:"32" doc:"Key that signs receipts."`
 }
 
 func init() { xenv.Register[settings]("Orders") }
