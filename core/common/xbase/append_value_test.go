@@ -139,7 +139,6 @@ func duplicateNames() any {
 	return v.Interface()
 }
 
-// dashName returns a struct with a member named "-".
 func dashName() any {
 	return reflect.New(reflect.StructOf([]reflect.StructField{{
 		Name: "A",
@@ -147,7 +146,6 @@ func dashName() any {
 	}})).Interface()
 }
 
-// samples returns values of every kind of payload, most of them random.
 func samples(t *testing.T) []any {
 	t.Helper()
 	random := rand.New(rand.NewSource(1))

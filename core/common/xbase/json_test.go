@@ -20,7 +20,6 @@ type reference struct {
 	Data         any    `json:"data,omitempty"`
 }
 
-// edgeCases are strings that encoders often get wrong.
 var edgeCases = []string{
 	"", "plain", `"\/`, "\x00\x01\x1f\x7f", "\b\f\n\r\t", "<script>&</script>",
 	"\u2028\u2029\u2027", "汉字", "🦀",

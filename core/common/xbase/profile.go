@@ -27,7 +27,6 @@ const (
 // IsJava reports whether the profile uses the format of the Java library.
 func (p Profile) IsJava() bool { return p == ProfileJava || p == ProfileJavaStrict }
 
-// -
 var profileNames = [...]string{
 	ProfilePlinth: "plinth", ProfileJava: "java",
 	ProfileJavaStrict: "java-strict",

@@ -38,7 +38,6 @@ type BaseResponse struct { //nolint:recvcheck // MarshalJSON also supports value
 const (
 	null = "null"
 
-	// -
 	microsPerMilli = 1000
 )
 

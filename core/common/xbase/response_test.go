@@ -25,7 +25,6 @@ type unencodable struct {
 	Then  chan int `json:"then"`
 }
 
-// -
 type failingMarshaler struct{}
 
 var errMarshal = errors.New("marshal failed")

@@ -20,7 +20,7 @@ import (
 //
 // Files, databases and other services return the same errors, but those are not the
 // client's fault. Plinth's request middleware marks the errors of request bodies. Other
-// body readers must call MarkBody. It returns nil and io.EOF unchanged.
+// body readers must call MarkBody. MarkBody returns nil and io.EOF unchanged.
 func MarkBody(err error) error {
 	if err == nil || err == io.EOF { // readers compare with ==
 		return err
@@ -28,7 +28,6 @@ func MarkBody(err error) error {
 	return &bodyError{err}
 }
 
-// bodyError is an error of reading a request body.
 type bodyError struct{ error }
 
 // Unwrap returns the reader's error.

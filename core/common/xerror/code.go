@@ -15,7 +15,7 @@ import (
 const (
 	// English is the default language.
 	English = "en"
-	// -
+	// Chinese is used if the client prefers it.
 	Chinese = "zh"
 )
 
@@ -134,7 +134,6 @@ func (c *ErrorCode) orInternal() *ErrorCode {
 	return c
 }
 
-// validStatus reports whether status is a client or server error.
 func validStatus(status int) bool {
 	return status >= http.StatusBadRequest && status < 600
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// orderPaid is a code of an application.
 var orderPaid = xerror.MustErrorCode(40970, "ORDER_PAID", "The order is already paid", "订单已支付")
 
 func TestMustErrorCode(t *testing.T) {

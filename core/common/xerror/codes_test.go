@@ -130,7 +130,6 @@ func TestErrorCode_Message(t *testing.T) {
 	})
 }
 
-// The user authentication errors of the Java library have codes.
 func TestErrorCode_Status_UserErrors(t *testing.T) {
 	for name, c := range map[string]*xerror.ErrorCode{
 		"TOKEN_EXPIRED":     xerror.TokenExpired,

@@ -12,7 +12,6 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// errSentinel represents an error of another package, such as gorm.
 var errSentinel = errors.New("record not found")
 
 func TestError_Unwrap(t *testing.T) {

@@ -48,7 +48,6 @@ func ExampleFrom() {
 	// 400 {"context":"","output":"NOT_EXIST","code":40000,"message":"The requested item does not exist"}
 }
 
-// errNoStock is an error of a third-party library.
 var errNoStock = errors.New("warehouse: out of stock")
 
 func ExampleRegisterApplicationMapper() {

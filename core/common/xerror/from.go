@@ -58,7 +58,6 @@ func classify(err error) (result *Error) {
 	return &Error{code: otherMappers.code(err).orInternal(), cause: err, mapped: true}
 }
 
-// pointer constrains find to the error types of this package.
 type pointer interface {
 	error
 	*Error | *ErrorCode

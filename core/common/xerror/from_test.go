@@ -155,7 +155,6 @@ func TestFrom_Confidentiality(t *testing.T) {
 
 var errForeign = errors.New("foreign")
 
-// foreignError is an error type of another package.
 type foreignError struct{ number int }
 
 func (e *foreignError) Error() string { return fmt.Sprint("foreign ", e.number) }

@@ -10,7 +10,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// newRequest returns a request with an Accept-Language header.
 func newRequest(ctx context.Context, header string) *xctx.Request {
 	r := xctx.NewRequest(ctx, nil)
 	r.SetAcceptLanguage(header)

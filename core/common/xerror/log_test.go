@@ -13,7 +13,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// capture returns a request context and the buffer that its log lines are written to.
 func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -34,7 +33,6 @@ func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 	return r, &buf
 }
 
-// lines returns the log lines in the buffer.
 func lines(t *testing.T, buf *bytes.Buffer) []map[string]any {
 	t.Helper()
 	var out []map[string]any

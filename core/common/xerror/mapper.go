@@ -73,7 +73,6 @@ func (l *mapperList) add(m []Mapper) (remove func()) {
 	}
 }
 
-// code returns the first non-nil result, or nil.
 func (l *mapperList) code(err error) *ErrorCode {
 	l.mu.RLock()
 	groups := l.groups
@@ -86,7 +85,6 @@ func (l *mapperList) code(err error) *ErrorCode {
 	return nil
 }
 
-// code returns the first non-nil result, or nil.
 func (g mapperGroup) code(err error) *ErrorCode {
 	for _, m := range g {
 		if c := callMapper(m, err); c != nil {

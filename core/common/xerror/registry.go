@@ -24,7 +24,6 @@ func define(number int, output, en, zh string) *ErrorCode {
 	return c
 }
 
-// upperSnake matches a valid label.
 var upperSnake = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 
 // add registers an application's code. The error joins all problems.

@@ -121,7 +121,6 @@ func formText(err error) *ErrorCode {
 	return firstWrapped(err, formText)
 }
 
-// numberRange maps the range errors of strconv.
 func numberRange(err error) *ErrorCode {
 	if e, ok := errors.AsType[*strconv.NumError](err); ok && errors.Is(e.Err, strconv.ErrRange) {
 		return RangeError
@@ -130,7 +129,7 @@ func numberRange(err error) *ErrorCode {
 }
 
 // timeout maps all timeouts to GatewayTimeout: the service or a dependency was too slow.
-// Timeouts of slow clients are marked by MarkBody.
+// MarkBody distinguishes slow clients.
 func timeout(err error) *ErrorCode {
 	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
 		return GatewayTimeout

@@ -28,14 +28,12 @@ import (
 
 func errOf(_ any, err error) error { return err }
 
-// timedOut is a network error that reports a timeout.
 type timedOut struct{}
 
 func (timedOut) Error() string   { return "i/o timeout" }
 func (timedOut) Timeout() bool   { return true }
 func (timedOut) Temporary() bool { return true }
 
-// badMarshaler writes invalid JSON.
 type badMarshaler struct{}
 
 func (badMarshaler) MarshalJSON() ([]byte, error) { return []byte(`{"a":`), nil }
@@ -317,13 +315,11 @@ func TestMarkBody(t *testing.T) {
 	}
 }
 
-// queryError returns the error of net/url for an invalid query.
 func queryError(query string) error {
 	_, err := url.ParseQuery(query)
 	return err
 }
 
-// partError returns the error of mime/multipart for a body with the boundary x.
 func partError(body string) error {
 	_, err := multipart.NewReader(strings.NewReader(body), "x").ReadForm(1 << 10)
 	return err

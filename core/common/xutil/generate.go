@@ -5,17 +5,17 @@ import (
 	"math/big"
 )
 
-// -
 const (
 	digitChars  = "0123456789"
 	letterChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Generator generates random strings. Generate returns one.
+// Generator generates random strings. See Generate.
 type Generator struct{}
 
-// Generate returns a Generator. Its strings come from crypto/rand, and all characters of
-// the alphabet are equally likely. If the length is below 1, the string is empty.
+// Generate returns the Generator group. Its strings come from crypto/rand, and all
+// characters of the alphabet are equally likely. If the length is below 1, the string is
+// empty.
 func Generate() Generator { return Generator{} }
 
 // Digits returns n characters of 0-9.

@@ -13,10 +13,10 @@ import (
 // input.
 var ErrParse = errors.New("xutil: invalid value")
 
-// Parser parses values. Parse returns one.
+// Parser parses values. See Parse.
 type Parser struct{}
 
-// Parse returns a Parser. It ignores white space around the text. Its errors wrap
+// Parse returns the Parser group. It ignores white space around the text. Its errors wrap
 // ErrParse. Those for numbers also wrap strconv.ErrSyntax or strconv.ErrRange.
 func Parse() Parser { return Parser{} }
 

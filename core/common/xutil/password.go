@@ -41,10 +41,10 @@ func passwordLength() *xerror.Error {
 	return xerror.WrapData(xerror.ValidationError, xerror.ErrMessage(message), nil, []any{problem})
 }
 
-// Passwords hashes and verifies passwords. Password returns one.
+// Passwords hashes and verifies passwords. See Password.
 type Passwords struct{}
 
-// Password returns a Passwords.
+// Password returns the Passwords group.
 //
 // A hash uses 19 MiB of memory for some tens of milliseconds. The process computes at
 // most GOMAXPROCS hashes concurrently, and 64 times as many callers wait. Further callers
@@ -152,7 +152,6 @@ var maxParams = argonParams{memory: 256 * 1024, time: 16, threads: 16}
 
 const maxBcryptCost = 18
 
-// waitingPerProcessor is the maximum number of waiting callers per processor.
 const waitingPerProcessor = 64
 
 var (
@@ -191,7 +190,6 @@ func (p argonParams) key(
 	})
 }
 
-// argonHash is a parsed PHC string.
 type argonHash struct {
 	argonParams
 	salt, key []byte
@@ -221,7 +219,6 @@ func parseArgon(hash string) (h argonHash, err error) {
 	return h, nil
 }
 
-// acceptable reports whether salt, key and costs are within their limits.
 func (h argonHash) acceptable() bool {
 	return h.memory > 0 && h.memory <= maxParams.memory && h.time > 0 && h.time <= maxParams.time &&
 		h.threads > 0 && h.threads <= maxParams.threads &&

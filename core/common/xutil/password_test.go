@@ -120,8 +120,8 @@ func TestErrPasswordLength(t *testing.T) {
 }
 
 func TestPasswords_Verify_Hashes(t *testing.T) {
-	// The first hash was created by the reference implementation: echo -n password | argon2
-	// somesalt -id -t 2 -m 16 -p 1 -l 32.
+	// The first hash was created by the reference implementation:
+	// echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
 	t.Run("accepts hashes of other implementations", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("hashes many passwords")

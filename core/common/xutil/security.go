@@ -12,16 +12,15 @@ import (
 // keyPrefix identifies keys to readers and secret scanners.
 const keyPrefix = "cs_"
 
-// The number of hexadecimal digits of a key.
 const (
 	keyDigits     = 32
 	longKeyDigits = 64
 )
 
-// Keys generates and checks access keys. Security returns one.
+// Keys generates and checks access keys. See Security.
 type Keys struct{}
 
-// Security returns a Keys.
+// Security returns the Keys group.
 func Security() Keys { return Keys{} }
 
 // GenerateKey returns "cs_" and 32 hexadecimal digits: 128 random bits.
@@ -50,11 +49,11 @@ func randomKey(digits int) string {
 	return keyPrefix + hex.EncodeToString(b)
 }
 
-// Digests computes digests. Encryption returns one.
+// Digests computes digests. See Encryption.
 type Digests struct{}
 
-// Encryption returns a Digests. Digests are lower-case hexadecimal strings. Do not use
-// them for passwords: use Password.
+// Encryption returns the Digests group. Digests are lower-case hexadecimal strings. Do
+// not use them for passwords: use Password.
 func Encryption() Digests { return Digests{} }
 
 // MD5 returns the MD5 digest of text. Use it only for checksums that another system

@@ -2,10 +2,11 @@ package xutil
 
 import "strings"
 
-// Strings provides string helpers. Str returns one.
+// Strings provides string helpers. See Str.
 type Strings struct{}
 
-// Str returns a Strings. Its methods count characters (runes) and never split one.
+// Str returns the Strings group. Its methods count characters (runes) and never split
+// one.
 func Str() Strings { return Strings{} }
 
 // IsBlank reports whether s is empty or consists of white space.

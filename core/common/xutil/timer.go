@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Times provides time helpers. Timer returns one.
+// Times provides time helpers. See Timer.
 type Times struct{}
 
-// Timer returns a Times.
+// Timer returns the Times group.
 func Timer() Times { return Times{} }
 
 // Now returns the current time in UTC, truncated to microseconds. All supported databases

@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// UUIDs generates and formats UUIDs (RFC 9562). UUID returns one.
+// UUIDs generates and formats UUIDs (RFC 9562). See UUID.
 type UUIDs struct{}
 
-// UUID returns a UUIDs. Its UUIDs are in lower case with dashes.
+// UUID returns the UUIDs group. Its UUIDs are in lower case with dashes.
 func UUID() UUIDs { return UUIDs{} }
 
 // V4 returns a random UUID.

@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Checks checks the format of strings. Valid returns one.
+// Checks checks the format of strings. See Valid.
 type Checks struct{}
 
-// Valid returns a Checks. To validate request fields, use the struct tags of package
-// xvalid.
+// Valid returns the Checks group. To validate request fields, use the struct tags of
+// package xvalid.
 func Valid() Checks { return Checks{} }
 
 // Email reports whether s is an address such as user@example.org, without a display name.

@@ -8,16 +8,16 @@ import (
 	"unsafe"
 )
 
-// idLen is the length of a UUID in its dashed text form (RFC 9562, section 4).
+// idLen is the length of a UUID with dashes (RFC 9562, section 4).
 const idLen = 36
 
 // Request is the context of one request: its ID, its start time and the result that the
 // access log records. It is allocated once for each request and never reused, because a
 // context may outlive its request.
 //
-// Only the goroutine that serves the request may call Begin, GenerateID and the setters.
-// Any goroutine may read the values that they set before the handler runs. Only the
-// access log, on the same goroutine, reads the values that Fail sets.
+// Only the goroutine that serves the request may call Begin, GenerateID, Fail and the
+// setters, or read the values of Fail. Any goroutine may read the values that were set
+// before the handler runs.
 type Request struct {
 	parent context.Context
 	base   context.Context // the application's context, searched after parent
@@ -36,7 +36,6 @@ type Request struct {
 	errorMessage string
 }
 
-// -
 type requestKey struct{}
 
 // NewRequest returns the context of a request that starts now and has no ID.
@@ -89,7 +88,6 @@ func (r *Request) ID() string { return r.header[0] }
 // SetID sets the request ID. The caller must validate id first.
 func (r *Request) SetID(id string) { r.header[0] = id }
 
-// maxIDLen is the maximum length of a request ID that a client sends.
 const maxIDLen = 64
 
 // ValidID reports whether a request ID from a client is acceptable: 1 to 64 characters of
@@ -109,9 +107,9 @@ func ValidID(id string) bool {
 	return true
 }
 
-// GenerateID sets the request ID to a random version 4 UUID. It must be called once. The
-// ID is not cryptographically random. It shares the memory of the request;
-// string(r.buf[:]) would add an allocation, which TestRequest_GenerateID rejects.
+// GenerateID sets the request ID to a random version 4 UUID. It must be called once. Do
+// not use the ID as a secret. The string shares the memory of the request, which saves an
+// allocation (TestRequest_GenerateID).
 func (r *Request) GenerateID() {
 	putUUID(&r.buf, rand.Uint64(), rand.Uint64())
 	r.SetID(unsafe.String(&r.buf[0], idLen)) //nolint:gosec // buf lives as long as r and is written once
@@ -189,7 +187,6 @@ func (r *Request) Value(key any) any {
 	return r.base.Value(key)
 }
 
-// -
 func (r *Request) ownValue(k ContextKey) (any, bool) {
 	switch k {
 	case RequestKey:

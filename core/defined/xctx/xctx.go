@@ -51,7 +51,6 @@ func (k ContextKey) IsNil() bool { return k == "" }
 // IsExec reports whether the key is Exec.
 func (k ContextKey) IsExec() bool { return k == Exec }
 
-// -
 var reserved = []ContextKey{
 	RequestKey, UserStartTimeKey, RegNodeKey, DebugKey, DatabaseKey, CacheManagerKey,
 	RedisClientKey, LeasesKey, SnowflakeNodeKey, ErrorCodeKey, ErrorMessageKey,

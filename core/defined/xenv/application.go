@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 )
 
-// -
 const defaultName = "plinth"
 
 // majorVersion matches the last element of a module path from version 2 on.

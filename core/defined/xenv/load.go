@@ -22,11 +22,9 @@ import (
 //
 // The supported types are string, Secret, bool, integers, floats, time.Duration, []string
 // (comma-separated) and implementations of encoding.TextUnmarshaler. Load also reads the
-// fields of nested structs without the tag. The tags are:
-//
-//   - min and max limit a number, a duration or the length of a string.
-//   - unit is the unit of a duration without one, such as 1ms.
-//   - secret:"true" masks a value whose type is not Secret.
+// fields of nested structs without the tag. The tags min and max limit a number, a
+// duration or the length of a string. unit is the unit of a duration without one, such as
+// 1ms. secret:"true" masks a value whose type is not Secret.
 //
 // The error joins a Problem for each invalid value and for each required variable that is
 // not set; these fields have their defaults. Load uses reflection: call it once, at
@@ -62,7 +60,6 @@ func fill(s Source, into reflect.Value, defaults bool) error {
 	return errors.Join(problems...)
 }
 
-// field is a struct field and its variable.
 type field struct {
 	Var
 

@@ -54,7 +54,7 @@ func (v Var) read(into reflect.Value, text string) (problem string) {
 	return ""
 }
 
-// parseBool accepts the values of strconv.ParseBool and yes, no, on and off, in any case.
+// parseBool is like strconv.ParseBool but also accepts yes, no, on and off, in any case.
 func parseBool(s string) (bool, bool) {
 	switch strings.ToLower(s) {
 	case "yes", "on":
@@ -95,7 +95,6 @@ func (v Var) setDuration(into reflect.Value, text string) string {
 	return "is not a duration"
 }
 
-// setInt sets an integer field, which may be too small for n.
 func (v Var) setInt(into reflect.Value, n int64) string {
 	switch {
 	case !v.inRange(n):
@@ -110,7 +109,6 @@ func (v Var) setInt(into reflect.Value, n int64) string {
 	return ""
 }
 
-// -
 func (v Var) setText(into reflect.Value, text string) string {
 	if v.Type == TypeEnum && !slices.Contains(v.Values, text) {
 		return "is not one of the values"

@@ -93,7 +93,6 @@ func Validate() error {
 	return errors.Join(problems...)
 }
 
-// maxTypos is the maximum edit distance of a misspelled name.
 const maxTypos = 2
 
 // Misspelled returns a line for each environment variable that no linked package

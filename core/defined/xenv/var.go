@@ -108,7 +108,6 @@ func (v Var) acceptedDuration() string {
 	return text
 }
 
-// span describes a range of numbers.
 func span(lower, upper int64) string {
 	if upper == math.MaxInt64 {
 		return fmt.Sprintf("%d or more", lower)

@@ -86,7 +86,6 @@ func GetEnvDuration(key EnvKey, def time.Duration) time.Duration {
 // Surrounding space is trimmed and empty values are dropped.
 func GetEnvList(key EnvKey, def ...string) []string { return read(key, def) }
 
-// -
 func read[T any](key EnvKey, def T) T {
 	v := Lookup(key)
 	text, set := v.from(Environment())

@@ -255,7 +255,6 @@ func TestGetEnv_Types(t *testing.T) {
 	}
 }
 
-// -
 type numbers struct {
 	Bytes int64   `env:"SHOP_BYTES" default:"1"`
 	Rate  float64 `env:"SHOP_RATE" default:"1"`

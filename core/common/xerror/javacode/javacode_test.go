@@ -33,7 +33,6 @@ func TestJavaCode(t *testing.T) {
 		}
 	})
 
-	// -
 	t.Run("covers all known codes together with the catalogue", func(t *testing.T) {
 		const known = 58
 		labels := map[string]bool{}
