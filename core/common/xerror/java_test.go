@@ -123,8 +123,10 @@ func TestJavaCode(t *testing.T) {
 		{"general code of 504", xerror.GatewayTimeout, 50201, "GatewayError"},
 		{"application, name of a Java code", sameName, 40027, "RequestError"},
 		{"application", orderPaid, 40018, "OperationFailed"},
-		{"application, name of a Java code of another class",
-			sameNameOtherClass, 50001, "ServerInternalError"},
+		{
+			"application, name of a Java code of another class",
+			sameNameOtherClass, 50001, "ServerInternalError",
+		},
 		{"application, status without a code", teapot, 40024, "BadRequest"},
 		{"application, server status without a code", serverCode, 50001, "ServerInternalError"},
 		{"application, Java status of an unknown error", unknown, 50999, "UnknownError"},

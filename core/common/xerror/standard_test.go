@@ -153,8 +153,8 @@ func TestFrom_StandardLibrary(t *testing.T) {
 		{"broken pipe", syscall.EPIPE, xerror.NetworkError},
 		{"closed connection", net.ErrClosed, xerror.NetworkError},
 		{
-			"unknown host", &net.DNSError{Err: "no such host", Name: "db.internal",
-				IsNotFound: true},
+			"unknown host",
+			&net.DNSError{Err: "no such host", Name: "db.internal", IsNotFound: true},
 			xerror.NetworkError,
 		},
 		{

@@ -223,8 +223,10 @@ func TestGetEnv_Types(t *testing.T) {
 			read: func() any { return xenv.GetEnvBool(key, true) }, want: true,
 		},
 		{name: "int", text: " 42 ", read: func() any { return xenv.GetEnvInt(key, 1) }, want: 42},
-		{name: "not an int", text: "4.2",
-			read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1},
+		{
+			name: "not an int", text: "4.2",
+			read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1,
+		},
 		{name: "int64", text: "9223372036854775807", read: func() any {
 			return xenv.GetEnvInt64(key, 1)
 		}, want: int64(9223372036854775807)},
@@ -316,7 +318,7 @@ func TestProblem(t *testing.T) {
 		for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
 			if got := xenv.Problem(key, secret, "is wrong",
 				"").Error(); strings.Contains(got, secret) {
-				t.Errorf("%q shows the secret", got)
+				t.Errorf("%q contains the secret", got)
 			}
 		}
 	})
