@@ -100,7 +100,7 @@ func TestServe_Errors(t *testing.T) {
 			{
 				name: "leases of one process",
 				ctx:  context.WithValue(t.Context(), xctx.LeasesKey, own),
-				want: "the leases of memory, between all of one process",
+				want: "the leases of memory (scope: process)",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestWithOneProcess(t *testing.T) {
 			t.Error(err)
 		}
 		y.check(t, bubble.Add(time.Minute), bubble.Add(4*time.Minute), time.Minute)
-		if !strings.Contains(out.String(), "between all of one process") {
+		if !strings.Contains(out.String(), "(scope: process)") {
 			t.Errorf("log = %s, want the backend", out)
 		}
 	})

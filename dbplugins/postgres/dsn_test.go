@@ -115,7 +115,7 @@ func TestDriver_DSN_Errors(t *testing.T) {
 	for _, want := range []string{
 		"DATABASE_USER: is not set", "DATABASE_NAME: is not set",
 		`DATABASE_HOST: "h:1" is not a valid host`,
-		`DATABASE_PORT: "70000" is no port (accepted: 1 to 65535)`,
+		`DATABASE_PORT: "70000" is not a valid port (accepted: 1 to 65535)`,
 		"DATABASE_PASS: the value contains a NUL byte",
 		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
 	} {

@@ -44,8 +44,8 @@ type library interface {
 //
 // The library interrupts a statement only until the statement returns its first row, and
 // exports no way to interrupt it later. Without the handle, a slow query ignores its
-// context, and TestDriver_Conformance_File/Errors/CancelEndsAStatement and
-// DeadlineEndsAStatement do not return.
+// context, and the dbtest checks of cancellation and deadlines do not
+// return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
 	if field.Kind() != reflect.Uintptr {

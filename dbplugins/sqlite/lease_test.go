@@ -254,24 +254,24 @@ func TestRun_BrokenLeases(t *testing.T) {
 		{name: "no fault", driver: tampering(tamper{})},
 		{
 			name:   "clock an hour fast",
-			driver: fast{}, want: []string{"Lease/TimesAreThoseOfTheWorld"},
+			driver: fast{}, want: []string{"Lease/tokens follow the wall clock"},
 		},
 		{
 			name: "concurrent changes are ignored",
 			driver: tampering(tamper{query: leaseWithout("AND `token` = ?", "AND `mark` = ?",
 				"AND `until_us` <= "+now)}),
-			want: []string{"Lease/OneOfTwoWins", "Lease/SlotsHaveOneHolder"},
+			want: []string{"Lease/one of two acquires", "Lease/slots have one holder"},
 		},
 		{
 			name:   "renewal ignores the holder",
 			driver: tampering(tamper{query: leaseWithout("AND `holder` = ?")}),
-			want:   []string{"Lease/RowThatWasRemovedComesBack"},
+			want:   []string{"Lease/renew restores a deleted row"},
 		},
 		{
 			name: "sweep removes held leases",
 			driver: tampering(
 				tamper{query: leaseWithout("AND `slot` = 0", "AND `until_us` < "+now+" - ?")}),
-			want: []string{"Lease/OldRowsGo"},
+			want: []string{"Lease/removes old rows"},
 		},
 		{
 			name: "names are truncated",
@@ -281,14 +281,14 @@ func TestRun_BrokenLeases(t *testing.T) {
 				}
 				return arg
 			}}),
-			want: []string{"Lease/NamesAreExact"},
+			want: []string{"Lease/names are exact"},
 		},
 		{
 			name: "no table prefix",
 			driver: broken{dialector: func(dsn string) gorm.Dialector {
 				return unprefixed{dialect{sqlite.Driver{}.Dialector(dsn)}}
 			}},
-			want: []string{"Lease/TableIsMadeOnceAndHasThePrefix"},
+			want: []string{"Lease/table is created once with the prefix"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -298,8 +298,8 @@ func TestRun_BrokenLeases(t *testing.T) {
 				wantFailures(t, h, tc.want)
 				return
 			}
-			for name, complaints := range dbtest.Failures(t, h, "Lease/NamesAreExact",
-				"Lease/SlotsHaveOneHolder", "Lease/OldRowsGo") {
+			for name, complaints := range dbtest.Failures(t, h, "Lease/names are exact",
+				"Lease/slots have one holder", "Lease/removes old rows") {
 				t.Errorf("%s: %q", name, complaints)
 			}
 		})

@@ -289,7 +289,7 @@ func TestDialector_Translate(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind() != driver.Syntax {
 		t.Fatalf("error = %v, want kind Syntax", err)
 	}
-	if got := err.Error(); got != "statement not understood: syntax error at a literal" {
+	if got := err.Error(); got != "invalid statement: syntax error at a literal" {
 		t.Errorf("error = %q, want it without the literal", got)
 	}
 }

@@ -51,7 +51,7 @@ func TestMigrate_Files(t *testing.T) {
 		if err := migrate.Apply(t.Context(), db, sqlFiles("0001_a.sql", text)); err != nil {
 			t.Fatal(err)
 		}
-		wantRejected(t, db, "0001_b.sql: the database knows its version as 0001_a.sql",
+		wantRejected(t, db, "0001_b.sql: the database has applied its version as 0001_a.sql",
 			"0001_b.sql",
 			text)
 		if got := states(t, db, sqlFiles("0001_b.sql", text)); got != "changed/missing" {

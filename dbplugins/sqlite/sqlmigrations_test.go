@@ -155,7 +155,7 @@ func killVictim(t *testing.T, form, path string) {
 	lines, second, inserted := bufio.NewScanner(out), false, false
 	for lines.Scan() {
 		line := lines.Text()
-		second = second || strings.Contains(line, "migration begins") &&
+		second = second || strings.Contains(line, "migration started") &&
 			strings.Contains(line, "0002_half")
 		inserted = inserted || second && strings.Contains(line, "INSERT INTO runs")
 		if inserted && strings.Contains(line, forms[form].line) {

@@ -32,7 +32,7 @@ func TestMigrate_Warnings(t *testing.T) {
 		{
 			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
 				"0003_c.sql", "-- nothing"),
-			want: []string{`"warn"`, "an applied migration has no file any more", "0002_b.sql"},
+			want: []string{`"warn"`, "an applied migration has no file", "0002_b.sql"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

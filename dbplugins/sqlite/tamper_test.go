@@ -195,24 +195,24 @@ func TestRun_TamperingPools(t *testing.T) {
 			tamper: tamper{arg: stringArgs(func(s string) string {
 				return strings.SplitN(s, "\x00", 2)[0]
 			})},
-			want: []string{"Values/NULByteIsKeptOrRefused"},
+			want: []string{"Values/NUL byte is stored or rejected"},
 		},
 		{
 			name:   "strings change their case",
 			tamper: tamper{arg: stringArgs(strings.ToUpper)},
-			want:   []string{"Types/DefaultsAreFilledIn"},
+			want:   []string{"Types/column defaults"},
 		},
 		{
 			name: "invalid UTF-8 is replaced",
 			tamper: tamper{arg: stringArgs(func(s string) string {
 				return strings.ToValidUTF8(s, "\uFFFD")
 			})},
-			want: []string{"Values/BrokenUTF8IsKeptOrRefused"},
+			want: []string{"Values/invalid UTF-8 is stored or rejected"},
 		},
 		{
 			name:   "invalid UTF-8 is a server error",
 			tamper: tamper{refuse: rejectInvalidUTF8},
-			want:   []string{"Values/BrokenUTF8IsKeptOrRefused"},
+			want:   []string{"Values/invalid UTF-8 is stored or rejected"},
 		},
 		{
 			name: "numbers lose half of their digits",
@@ -222,7 +222,7 @@ func TestRun_TamperingPools(t *testing.T) {
 				}
 				return arg
 			}},
-			want: []string{"Types/BooleansBytesAndNumbers"},
+			want: []string{"Types/booleans, bytes and numbers"},
 		},
 		{
 			name: "empty bytes are NULL",
@@ -232,17 +232,17 @@ func TestRun_TamperingPools(t *testing.T) {
 				}
 				return arg
 			}},
-			want: []string{"Types/NullIsNoValue"},
+			want: []string{"Types/NULL is no value"},
 		},
 		{
 			name:   "strings are limited to 4000 bytes",
 			tamper: tamper{arg: stringArgs(func(s string) string { return s[:min(len(s), 4000)] })},
-			want:   []string{"Types/JSONInAText", "Data/TextsComeBackAsTheyWent"},
+			want:   []string{"Types/JSON in a text column", "Data/strings are stored unchanged"},
 		},
 		{
 			name:   "generated keys are missing",
 			tamper: tamper{query: without(" RETURNING .*")},
-			want:   []string{"Types/KeysThatTheDatabaseCounts"},
+			want:   []string{"Types/auto-increment keys"},
 		},
 		{
 			name: "upsert does not update",
@@ -250,21 +250,21 @@ func TestRun_TamperingPools(t *testing.T) {
 				return upserts.ReplaceAllString(query, "DO NOTHING")
 			}},
 			want: []string{
-				"Write/UpsertOfABatch", "Write/UpsertByTheKey",
-				"Write/SaveCreatesOrUpdates", "Data/UpsertUpdatesOrLeaves",
+				"Write/upserts a batch", "Write/upserts by primary key",
+				"Write/Save creates or updates", "Data/upsert updates or skips",
 			},
 		},
 		{
 			name:   "affected rows are not counted",
 			tamper: tamper{rows: func(n int64) int64 { return min(n, 1) }},
-			want:   []string{"Write/RowsAffectedAreThoseFound"},
+			want:   []string{"Write/RowsAffected counts matched rows"},
 		},
 		{
 			name:   "transactions have no effect",
 			tamper: tamper{noTx: true},
 			want: []string{
-				"Write/SerializableLosesNoUpdate", "Lock/RowLockLosesNoUpdate",
-				"Transaction/RollbackLeavesNothing",
+				"Write/serializable isolation loses no update", "Lock/row lock loses no update",
+				"Transaction/rollback removes the rows",
 			},
 		},
 		{
@@ -275,48 +275,48 @@ func TestRun_TamperingPools(t *testing.T) {
 				}
 				return nil
 			}},
-			want: []string{"Query/ListOfManyIds"},
+			want: []string{"Query/IN list of many IDs"},
 		},
 		{
 			name: "columns in upper case",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "`name`,`age`,", "`name` AS NAME,`age`,", 1)
 			}},
-			want: []string{"Query/MapsHaveTheNamesOfColumns"},
+			want: []string{"Query/maps have column names as keys"},
 		},
 		{
 			name:   "patterns without an escape",
 			tamper: tamper{query: without(` ESCAPE '!'`)},
-			want:   []string{"Query/LikeWithAnEscape"},
+			want:   []string{"Query/LIKE with ESCAPE"},
 		},
 		{
 			name:   "columns without an alias",
 			tamper: tamper{query: without(` AS (total|writer_name)`)},
-			want:   []string{"Query/GroupsAndCounts", "Query/AliasesFillAStruct"},
+			want:   []string{"Query/groups and counts", "Query/aliases map to struct fields"},
 		},
 		{
 			name: "associations of all entities",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "`author_id` IN", "`author_id` NOT IN", 1)
 			}},
-			want: []string{"Query/AssociationsAreRead"},
+			want: []string{"Query/reads associations"},
 		},
 		{
 			name: "limit is one too small",
 			tamper: tamper{query: func(query string) string {
 				return strings.Replace(query, "LIMIT 10", "LIMIT 9", 1)
 			}},
-			want: []string{"Query/RowsOneByOne", "Data/PagesAreStable"},
+			want: []string{"Query/reads row by row", "Data/offset pages are stable"},
 		},
 		{
 			name:   "missing condition",
 			tamper: tamper{query: without(` OR age > .`)},
-			want:   []string{"Query/NamedParameters"},
+			want:   []string{"Query/named parameters"},
 		},
 		{
 			name:   "statements cannot be prepared",
 			tamper: tamper{prepares: errors.New("not prepared")},
-			want:   []string{"Query/PreparedStatements"},
+			want:   []string{"Query/prepared statements"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -332,10 +332,10 @@ func TestRun_TamperingPools(t *testing.T) {
 func wantFailures(t *testing.T, h dbtest.Harness, want []string) {
 	t.Helper()
 	if len(want) == 0 {
-		for name, complaints := range dbtest.Failures(t, h, "Values/NULByteIsKeptOrRefused",
-			"Write/SaveCreatesOrUpdates",
-			"Write/RowsAffectedAreThoseFound", "Query/PreparedStatements",
-			"Lock/RowLockLosesNoUpdate", "Transaction/RollbackLeavesNothing") {
+		for name, complaints := range dbtest.Failures(t, h, "Values/NUL byte is stored or rejected",
+			"Write/Save creates or updates",
+			"Write/RowsAffected counts matched rows", "Query/prepared statements",
+			"Lock/row lock loses no update", "Transaction/rollback removes the rows") {
 			t.Errorf("%s: %q", name, complaints)
 		}
 		return

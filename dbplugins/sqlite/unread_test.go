@@ -16,7 +16,7 @@ type other struct{ sqlite.Driver }
 func (other) DSN(driver.Config) (string, error) { return ":memory:", nil }
 
 func TestOpen_UnusedVariables(t *testing.T) {
-	const warning = "DATABASE_PATH is set, but means nothing to this driver"
+	const warning = "DATABASE_PATH is set, but this driver does not read it"
 	path := map[string]string{"DATABASE_PATH": ":memory:"}
 	for _, tc := range []struct {
 		name   string

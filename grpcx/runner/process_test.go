@@ -167,7 +167,7 @@ func TestProgram_Startup(t *testing.T) {
 					strings.Contains(out, `"level":"error"`) {
 					t.Errorf("output\n%s\nwant neither readiness nor an error", out)
 				}
-				p.order("start given up", "node closed", "stopped")
+				p.order("start aborted", "node closed", "stopped")
 			})
 		}
 	})

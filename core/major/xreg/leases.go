@@ -47,7 +47,7 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 		detail = leases.String()
 		t := leases.Capabilities() // the scope matters: a file is not shared between hosts
 		initLog.Info(ctx, "locks and leases",
-			slog.String("backend", t.Name), slog.String("between", "all of one "+t.Scope.String()))
+			slog.String("backend", t.Name), slog.String("scope", t.Scope.String()))
 		return leases, nil
 	}
 	return phase

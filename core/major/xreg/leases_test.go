@@ -69,7 +69,7 @@ func TestNew_Leases(t *testing.T) {
 				if d := detail(reg, "leases"); d != want.leases.String() {
 					t.Errorf("part = %q, want %q", d, want.leases)
 				}
-				if line := fmt.Sprintf(`"backend":"the %s","between":"all of one %s"`,
+				if line := fmt.Sprintf(`"backend":"the %s","scope":"%s"`,
 					tc.want, want.scope); linesWith(out, line) != 1 {
 					t.Errorf("log\n%s\nwant once %s", out, line)
 				}
@@ -211,7 +211,7 @@ func TestReg_Apply_Leases(t *testing.T) {
 			if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases {
 				t.Errorf("leases = %v, want those of the database", got)
 			}
-			if !strings.Contains(before, "between all of one host") || source(out) != before ||
+			if !strings.Contains(before, "(scope: host)") || source(out) != before ||
 				linesWith(out, `"id node"`) != 1 {
 				t.Errorf("source = %q, then %q; want the same file", before, source(out))
 			}

@@ -29,10 +29,10 @@ func TestNew_LeasedNodeID(t *testing.T) {
 		}{
 			{
 				name: "cluster", scope: driver.Cluster,
-				want: "a lease in the database, between all of one cluster",
+				want: "a lease in the database (scope: cluster)",
 			},
-			{name: "host", scope: driver.Host, want: "between all of one host"},
-			{name: "process", scope: driver.Process, want: "between all of one host"},
+			{name: "host", scope: driver.Host, want: "(scope: host)"},
+			{name: "process", scope: driver.Process, want: "(scope: host)"},
 			{
 				name:  "configured node ID",
 				scope: driver.Cluster, env: [2]string{"SNOWFLAKE_NODE_ID", "3"},
@@ -40,7 +40,7 @@ func TestNew_LeasedNodeID(t *testing.T) {
 			},
 			{
 				name: "no leases", scope: driver.Cluster, env: [2]string{"LEASE_BACKEND", "none"},
-				want: "between all of one host",
+				want: "(scope: host)",
 			},
 			{
 				name: "other layout", scope: driver.Cluster, opts: []xoption.Option{layout},
