@@ -16,63 +16,66 @@ import (
 var orderShipped = xerror.MustErrorCode(40973, "ORDER_SHIPPED", "The order has been shipped",
 	"订单已发货")
 
-func TestJavaCodeOfAnApplicationsOwn(t *testing.T) {
+func TestJavaCode(t *testing.T) {
 	t.Parallel()
-	if number, label := xerror.JavaCode(orderShipped); number != 40018 ||
-		label != "OperationFailed" {
-		t.Errorf("JavaCode = %d %s, want 40018 OperationFailed", number, label)
-	}
+
+	t.Run("is the general code for an application code", func(t *testing.T) {
+		t.Parallel()
+		if number, label := xerror.JavaCode(orderShipped); number != 40018 ||
+			label != "OperationFailed" {
+			t.Errorf("JavaCode = %d %s, want 40018 OperationFailed", number, label)
+		}
+	})
+
+	t.Run("matches the table of the page", func(t *testing.T) {
+		t.Parallel()
+		page, err := os.ReadFile("../../docs/content/base-java/error-codes.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]string{}
+		for _, code := range xerror.Codes() {
+			if detail := code.GetCode() % 100; detail >= javaApplication && detail < 99 &&
+				!slices.Contains(javaOnly, code) {
+				continue
+			}
+			number, label := xerror.JavaCode(code)
+			key := fmt.Sprintf("%d %s", number, label)
+			want[key] = append(want[key], fmt.Sprintf("`%s` %d", code.GetOutput(), code.GetCode()))
+		}
+		rows := javaRow.FindAllStringSubmatch(string(page), -1)
+		if len(rows) != 58 {
+			t.Errorf("the page has %d codes, want 58", len(rows))
+		}
+		for _, row := range rows {
+			key := row[2] + " " + row[3]
+			listed := strings.Split(row[4], ", ")
+			slices.Sort(listed)
+			slices.Sort(want[key])
+			if !slices.Equal(listed, want[key]) {
+				t.Errorf("%s: the page has %v, want %v", key, listed, want[key])
+			}
+			delete(want, key)
+		}
+		if len(want) > 0 {
+			t.Errorf("codes missing on the page: %v", want)
+		}
+	})
 }
 
-// javaOnly are the codes of package javacode.
+// javaOnly contains the codes of package javacode.
 var javaOnly = []*xerror.ErrorCode{
 	javacode.BodyInvalid, javacode.HeaderInvalid, javacode.HeaderIllegal, javacode.OperationIllegal,
 	javacode.OperationTypeError, javacode.RequestError, javacode.NetworkNotSuccess,
 }
 
-// javaRow is a row of the table of codes: number and label there, and the codes that
-// become it.
+// javaRow matches a table row: Java name, number, label and Plinth codes.
 var javaRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (\\d+) \\| `([A-Za-z]+)` \\| (.*) \\|$")
 
-// javaOwn are the details that applications may take; other tests of the package do.
-const javaOwn = 70
+// javaApplication is the first detail of application codes. Other tests register some.
+const javaApplication = 70
 
-func TestJavaCodesOnThePageAreThoseOfTheLibrary(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/content/base-java/error-codes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]string{}
-	for _, code := range xerror.Codes() {
-		if detail := code.GetCode() % 100; detail >= javaOwn && detail < 99 &&
-			!slices.Contains(javaOnly, code) {
-			continue
-		}
-		number, label := xerror.JavaCode(code)
-		key := fmt.Sprintf("%d %s", number, label)
-		want[key] = append(want[key], fmt.Sprintf("`%s` %d", code.GetOutput(), code.GetCode()))
-	}
-	rows := javaRow.FindAllStringSubmatch(string(page), -1)
-	if len(rows) != 58 {
-		t.Errorf("the page has %d codes, want 58", len(rows))
-	}
-	for _, row := range rows {
-		key := row[2] + " " + row[3]
-		listed := strings.Split(row[4], ", ")
-		slices.Sort(listed)
-		slices.Sort(want[key])
-		if !slices.Equal(listed, want[key]) {
-			t.Errorf("%s: the page has %v, want %v", key, listed, want[key])
-		}
-		delete(want, key)
-	}
-	if len(want) > 0 {
-		t.Errorf("the page lacks %v", want)
-	}
-}
-
-func TestJavaBusinessErrorCarriesCodeMessageAndData(t *testing.T) {
+func TestJavaBusinessException(t *testing.T) {
 	t.Parallel()
 	errNoRow := errors.New("no row")
 	find := func(id int64) error {

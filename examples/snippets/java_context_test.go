@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func TestJavaContextIsSetInCodeToo(t *testing.T) {
+func TestJavaRequestID(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t,
 		xoption.WithServe(func(c *xhelper.Config) {
@@ -26,23 +26,23 @@ func TestJavaContextIsSetInCodeToo(t *testing.T) {
 			c.ExcludeURLs = []string{"/static/**"}
 		}),
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
-			answer := func(c *gin.Context) { xresult.Success(c, "pong") }
-			engine.GET("/ping", answer)
-			engine.GET("/static/logo", answer)
+			pong := func(c *gin.Context) { xresult.Success(c, "pong") }
+			engine.GET("/ping", pong)
+			engine.GET("/static/logo", pong)
 		}),
 	)
 	sent := plinthtest.WithHeader("X-Request-UUID", "gateway-7")
 	if id := app.Request(http.MethodGet, "/ping", nil, sent).RequestID(); id == "" ||
 		id == "gateway-7" {
-		t.Errorf("id = %q, want one of the service's own", id)
+		t.Errorf("id = %q, want a new ID", id)
 	}
 	if r := app.Request(http.MethodGet, "/static/logo", nil, sent); r.RequestID() != "" ||
 		r.Header().Get("X-Request-UUID") != "" {
-		t.Errorf("id = %q, want none", r.RequestID())
+		t.Errorf("id = %q, want no ID", r.RequestID())
 	}
 }
 
-func TestJavaFiltersAreMiddleware(t *testing.T) {
+func TestJavaFilters(t *testing.T) {
 	t.Parallel()
 	image := func(c *gin.Context) { xresult.Success(c, "shown") }
 	remove, dump := image, image
@@ -89,7 +89,7 @@ func TestJavaFiltersAreMiddleware(t *testing.T) {
 	}
 }
 
-func TestJavaAspectIsATimedCall(t *testing.T) {
+func TestJavaAspect(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	engine, err := xlog.New(xlog.Config{

@@ -22,7 +22,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
+func TestJavaException(t *testing.T) {
 	_, number := strconv.Atoi("x")
 	_, missing := os.Open("/there/is/no/such/file")
 	kind := func(k driver.ErrorKind) error { return driver.Translate(k, errors.New("secret"), "") }
@@ -63,8 +63,8 @@ func TestJavaExceptionsHaveTheseCodes(t *testing.T) {
 	}
 }
 
-// It changes the mappers of the process, so it is not parallel.
-func TestJavaHabitsCanBeMapped(t *testing.T) {
+// It is not parallel, because it changes the error mappers of the process.
+func TestJavaErrorMapper(t *testing.T) {
 	mappers := xoption.WithErrorMapper(
 		xerror.MapIs(fs.ErrNotExist, xerror.NotExist),
 		xerror.MapIs(fs.ErrPermission, xerror.Unauthorized),
@@ -82,7 +82,7 @@ func TestJavaHabitsCanBeMapped(t *testing.T) {
 	}
 }
 
-func TestJavaValidationCanBeAParameterError(t *testing.T) {
+func TestJavaValidation(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava),
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
@@ -113,7 +113,7 @@ func TestJavaValidationCanBeAParameterError(t *testing.T) {
 	}
 }
 
-func TestJavaBindingErrorsHaveTheseCodes(t *testing.T) {
+func TestJavaBinding(t *testing.T) {
 	t.Parallel()
 	type form struct {
 		Page int `binding:"required" form:"page" header:"X-Page" json:"page" uri:"page"`

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func TestJavaServiceIsReplacedRouteByRoute(t *testing.T) {
+func TestJavaMigration(t *testing.T) {
 	t.Parallel()
 	type User struct {
 		xmodels.BaseEntity

@@ -11,11 +11,11 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// javaTexts is a sender of text messages.
-type javaTexts struct{ sent []string }
+// javaSMS is a sender double that records text messages.
+type javaSMS struct{ sent []string }
 
 // Send implements notifyx.Sender.
-func (s *javaTexts) Send(_ context.Context, m *notifyx.Message) error {
+func (s *javaSMS) Send(_ context.Context, m *notifyx.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
@@ -23,16 +23,16 @@ func (s *javaTexts) Send(_ context.Context, m *notifyx.Message) error {
 	return nil
 }
 
-func TestJavaMessageIsSentWithItsResult(t *testing.T) {
+func TestJavaMessage(t *testing.T) {
 	t.Parallel()
-	texts := &javaTexts{}
+	sms := &javaSMS{}
 	templates := notifyx.NewTemplates()
 	err := templates.Add("code", "en", notifyx.PartText, "Hello ${name}, your code is ${code}",
 		notifyx.SyntaxVariables)
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, texts),
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, sms),
 		notifyx.WithTemplates(templates))
 	if err != nil {
 		t.Fatal(err)
@@ -41,9 +41,9 @@ func TestJavaMessageIsSentWithItsResult(t *testing.T) {
 		Type: notifyx.TypeSMS, To: []string{"+4912345"}, Priority: job.PriorityHigh,
 		Template: "code", Variables: map[string]any{"name": "Ada", "code": 1234},
 	})
-	if err != nil || !result.Success || len(texts.sent) != 1 ||
-		texts.sent[0] != "Hello Ada, your code is 1234" {
-		t.Errorf("Send = %+v, %v, sent %q", result, err, texts.sent)
+	if err != nil || !result.Success || len(sms.sent) != 1 ||
+		sms.sent[0] != "Hello Ada, your code is 1234" {
+		t.Errorf("Send = %+v, %v, sent %q", result, err, sms.sent)
 	}
 	text, _ := json.Marshal(result)
 	t.Logf("%s", text)

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/utility"
 )
 
-// javaUsers answers with what came along.
+// javaUsers returns an error that contains the source and the request ID.
 type javaUsers struct {
 	userv1.UnimplementedUserServiceServer
 }
@@ -28,7 +28,7 @@ func (javaUsers) Get(ctx context.Context, _ *userv1.GetRequest) (*userv1.GetResp
 		xerror.ErrMessage(utility.Source(ctx)+" "+utility.RequestUUID(ctx)))
 }
 
-func TestJavaContextTravelsWithACall(t *testing.T) {
+func TestJavaCall(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +63,7 @@ func TestJavaContextTravelsWithACall(t *testing.T) {
 	var e *xerror.Error
 	if err := call(ctx, listener.Addr().String(), 7); !errors.As(err, &e) ||
 		e.GetErrorMessage() != "orders gateway-7" {
-		t.Errorf("call = %v, want the source and the id", err)
+		t.Errorf("call = %v, want the source and the request ID", err)
 	}
 	err = call(ctx, listener.Addr().String(), 0)
 	if !errors.As(err, &e) || !errors.Is(err, xerror.ParameterError) {

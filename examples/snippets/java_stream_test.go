@@ -26,14 +26,14 @@ func javaPrices() iter.Seq2[javaPrice, error] {
 	return func(yield func(javaPrice, error) bool) {
 		for i, name := range []string{"tea", "bread"} {
 			if !yield(javaPrice{Name: name, Cents: 100 + i}, nil) {
-				return // the client has gone
+				return // the client closed the connection
 			}
 		}
 		yield(javaPrice{}, xerror.New(xerror.UpstreamError, "the list is not complete"))
 	}
 }
 
-func TestJavaStreamEndsInTheEnvelopeOfItsProfile(t *testing.T) {
+func TestJavaStream(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithProfile(xbase.ProfileJava),
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {

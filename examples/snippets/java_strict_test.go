@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// strictErrors are errors with the code and the status in each Java profile.
+// strictErrors lists errors with their code and status in each Java profile.
 var strictErrors = []struct {
 	name         string
 	err          error
@@ -125,8 +125,8 @@ func TestJavaStrict(t *testing.T) {
 	}
 }
 
-// The log has the error as it is, whatever the profile reports.
-func TestJavaStrict_log(t *testing.T) {
+// The log contains the catalogue code in every profile.
+func TestJavaStrict_Log(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java-strict")
 	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/file", func(c *gin.Context) {
@@ -138,7 +138,7 @@ func TestJavaStrict_log(t *testing.T) {
 	}
 	for _, want := range []string{"FILE_ERROR", "read : invalid argument", `"level":"error"`} {
 		if !strings.Contains(app.LogText(), want) {
-			t.Errorf("the log lacks %s: %s", want, app.LogText())
+			t.Errorf("log does not contain %s: %s", want, app.LogText())
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestJavaOnlyCodes(t *testing.T) {
 	}
 }
 
-func TestJavaOnlyCodes_body(t *testing.T) {
+func TestJavaOnlyCodes_Body(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java")
 	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.POST("/orders", func(c *gin.Context) {
