@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// The comparison is with a single login on the same machine: 300 logins that are computed
-// although their clients have gone delay the next one by 300 hashes, divided by the
-// processors.
-func TestAbandonedLoginsDoNotDelayTheNextOne(t *testing.T) {
+// The test compares the login with a single login on the same machine. If the service
+// computed all abandoned logins, the next one would wait for 300 hashes divided by the
+// number of processors.
+func TestLogin_Abandoned(t *testing.T) {
 	const abandoned, mostHashes = 300, 20
 	p := launch(t, t.TempDir(), "GOMAXPROCS=2").ready()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: abandoned}}
@@ -26,16 +26,16 @@ func TestAbandonedLoginsDoNotDelayTheNextOne(t *testing.T) {
 		ada); err != nil || status >= 300 {
 		t.Fatalf("register = %d %s, %v", status, text, err)
 	}
-	// The answer is 503 until the service has noticed that enough clients have gone; a
-	// client then tries again.
+	// The service returns 503 until it has noticed enough closed connections, so the
+	// client retries.
 	logIn := func() time.Duration {
-		began := time.Now()
+		start := time.Now()
 		for {
 			switch status, text, err := send(t.Context(), client, p.url+login, ada); {
 			case err == nil && status == http.StatusOK:
-				return time.Since(began)
+				return time.Since(start)
 			case err != nil || status != http.StatusServiceUnavailable ||
-				time.Since(began) > time.Minute:
+				time.Since(start) > time.Minute:
 				t.Fatalf("login = %d %s, %v; want 200", status, text, err)
 			}
 		}
@@ -56,15 +56,15 @@ func TestAbandonedLoginsDoNotDelayTheNextOne(t *testing.T) {
 	}
 	time.AfterFunc(3*single, abandon)
 	clients.Wait()
-	took := logIn()
-	t.Logf("a login takes %s alone and %s after %d abandoned ones, of which by status: %v",
-		single, took, abandoned, statuses)
-	if took > mostHashes*single {
-		t.Errorf("the login took %s, want less than %d times %s", took, mostHashes, single)
+	duration := logIn()
+	t.Logf("a login: %s, after %d abandoned logins: %s; statuses: %v",
+		single, abandoned, duration, statuses)
+	if duration > mostHashes*single {
+		t.Errorf("login after %s, want less than %d times %s", duration, mostHashes, single)
 	}
 	for status := range statuses {
 		if status != 0 && status != http.StatusOK && status != http.StatusServiceUnavailable {
-			t.Errorf("%d logins answered %d, want 200 or 503", statuses[status], status)
+			t.Errorf("%d logins = %d, want 200 or 503", statuses[status], status)
 		}
 	}
 	if code := p.stop(); code != 0 {

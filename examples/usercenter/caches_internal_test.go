@@ -13,9 +13,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// redis says with variables that the cache is the Redis server for tests, under a prefix
-// that is cleaned up at the end. As there is nothing under it, the first start waits for
-// part of the TTL.
+// redis returns variables that select the Redis server for tests, under a key prefix that
+// is removed after the test. Because the prefix is empty, the first ID waits for part
+// of the TTL.
 func redis(t *testing.T) []string {
 	t.Helper()
 	const variable xenv.EnvKey = "PLINTH_TEST_REDIS_URL"
@@ -37,7 +37,7 @@ func redis(t *testing.T) []string {
 	}
 }
 
-// remove removes the keys with a prefix, those of leases too.
+// remove deletes the keys with a prefix, including those of leases.
 func remove(ctx context.Context, url, prefix string) error {
 	m, err := xcache.Open(ctx,
 		xcache.Options{Driver: "redis", Config: driver.Config{URL: url, PoolSize: 1}})
@@ -56,7 +56,7 @@ func remove(ctx context.Context, url, prefix string) error {
 	return err
 }
 
-func TestServiceAnswersTheSameOnEveryCache(t *testing.T) {
+func TestConversation_Caches(t *testing.T) {
 	t.Parallel()
 	env := redis(t)
 	compare(t, converse(t, env...), converse(t))

@@ -21,24 +21,23 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-// replicas are processes of the service that share what their environment names.
+// replicas are processes of the service that share the environment.
 type replicas struct {
 	t   *testing.T
 	env []string
 
 	mu      sync.Mutex
-	ids     map[string]string // and who has made them
-	numbers map[string]int    // of the processes, by their address
+	ids     map[string]string // the user of each ID
+	nodeIDs map[string]int    // of the processes, by address
 }
 
-// launch starts a replica in a folder of its own, where no file tells of the others.
+// launch starts a replica in its own directory, so that replicas share no files.
 func (r *replicas) launch() *process {
 	r.t.Helper()
 	return launch(r.t, r.t.TempDir(), append(r.env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...)
 }
 
-// registerMany lets all processes register users at the same time, and notes ids that
-// come twice.
+// registerMany registers users with all processes concurrently and reports duplicate IDs.
 func (r *replicas) registerMany(round string, processes ...*process) {
 	r.t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -48,51 +47,50 @@ func (r *replicas) registerMany(round string, processes ...*process) {
 			clients.Go(func() {
 				name := fmt.Sprintf("%s-%d-%d", round, i, k)
 				status, text, err := send(r.t.Context(), client, p.url+register, person(name))
-				var made struct{ Data struct{ ID string } }
+				var created struct{ Data struct{ ID string } }
 				if err != nil || status != http.StatusOK ||
-					json.Unmarshal([]byte(text), &made) != nil || made.Data.ID == "" {
+					json.Unmarshal([]byte(text), &created) != nil || created.Data.ID == "" {
 					r.t.Errorf("register %s = %d %s %v", name, status, text, err)
 					return
 				}
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				if other, twice := r.ids[made.Data.ID]; twice {
-					r.t.Errorf("%s and %s both have the id %s", name, other, made.Data.ID)
+				if other, duplicate := r.ids[created.Data.ID]; duplicate {
+					r.t.Errorf("%s and %s both have the ID %s", name, other, created.Data.ID)
 				}
-				r.ids[made.Data.ID] = name
-				r.note(p.url, made.Data.ID)
+				r.ids[created.Data.ID] = name
+				r.note(p.url, created.Data.ID)
 			})
 		}
 	}
 	clients.Wait()
 }
 
-// note keeps the number of a process, which one of its ids shows.
+// note stores the node ID of a process, which it reads from one of the IDs.
 func (r *replicas) note(url, text string) {
 	id, err := xsnowflake.ParseSnowflakeID(text)
 	if err != nil {
-		r.t.Errorf("id %q: %v", text, err)
+		r.t.Errorf("ID %q: %v", text, err)
 		return
 	}
-	r.numbers[url] = id.DatacenterID()*8 + id.NodeID()
+	r.nodeIDs[url] = id.DatacenterID()*8 + id.NodeID()
 }
 
-// distinct looks whether the numbers of the processes, which have made ids, differ and
-// are from the source.
+// distinct checks that the processes have different node IDs, leased from source.
 func (r *replicas) distinct(source string, processes ...*process) {
 	r.t.Helper()
-	taken := map[int]bool{}
+	used := map[int]bool{}
 	for _, p := range processes {
-		number, made := r.numbers[p.url]
-		if !made || taken[number] || !strings.HasPrefix(p.ids.Source, source) {
-			r.t.Errorf("id node %+v with the number %d, want one of its own from %s",
-				p.ids, number, source)
+		nodeID, found := r.nodeIDs[p.url]
+		if !found || used[nodeID] || !strings.HasPrefix(p.ids.Source, source) {
+			r.t.Errorf("ID node %+v has node ID %d, want a unique one from %s",
+				p.ids, nodeID, source)
 		}
-		taken[number] = true
+		used[nodeID] = true
 	}
 }
 
-func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
+func TestReplicas_NodeIDs(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, source string
@@ -103,14 +101,14 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 			return environment(t, "postgres",
 				postgresParts(t, dbtest.FindServer(t, "postgres").DSN))
 		}},
-		// each with a database file of its own
+		// each with its own database file
 		{name: "redis", source: "a lease in redis", env: redis},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := &replicas{
 				t: t, env: tc.env(t), ids: map[string]string{},
-				numbers: map[string]int{},
+				nodeIDs: map[string]int{},
 			}
 			a, b, c := r.launch(), r.launch(), r.launch()
 			a.ready()
@@ -123,7 +121,7 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.exit()
-			b = r.launch().ready() // while the number of the killed one is still reserved
+			b = r.launch().ready() // while the node ID of the killed replica is still leased
 			r.registerMany("second", a, b, c)
 			r.distinct(tc.source, a, b, c)
 			for _, p := range []*process{a, b, c} {
@@ -135,7 +133,7 @@ func TestReplicasWithoutNumbersMakeDifferentIDs(t *testing.T) {
 	}
 }
 
-func TestDatabaseOfTheRunnersOptionsLeavesTheIDNode(t *testing.T) {
+func TestReg_Apply_NodeID(t *testing.T) {
 	t.Parallel()
 	server := dbtest.FindServer(t, "postgres")
 	prefix := tablePrefix(t, "postgres", postgresParts(t, server.DSN))
@@ -149,8 +147,8 @@ func TestDatabaseOfTheRunnersOptionsLeavesTheIDNode(t *testing.T) {
 	}
 	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 	before := node.Source()
-	if !strings.HasSuffix(before, "(scope: host)") {
-		t.Errorf("node ID from %s, want a file: there is no database yet", before)
+	if !strings.HasSuffix(before, "between all of one host") {
+		t.Errorf("node ID from %s, want a file before the database is open", before)
 	}
 	prepared := false
 	prepare := func(*gorm.DB) error { prepared = true; return nil }

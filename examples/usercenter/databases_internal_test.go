@@ -23,15 +23,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// step is one request of a conversation. Where the path ends in "/", the id of the first
-// user follows.
+// step is one request of a conversation. If path has the suffix "/", the ID of the first
+// user is appended.
 type step struct {
 	path string
 	body any
 }
 
-// conversation is what is asked of the service on every database. It holds the texts on
-// which databases disagree.
+// conversation contains the requests that are sent to the service on every database,
+// including strings that databases compare differently.
 var conversation = []step{
 	{register, person("ada")},
 	{register, person("ada")},
@@ -53,7 +53,7 @@ var conversation = []step{
 		"username": strings.Repeat("ü", 33), "email": "longer@example.org",
 		"password": password,
 	}},
-	{register, gin.H{"username": "a", "email": "nobody", "password": "x"}},
+	{register, gin.H{"username": "a", "email": "invalid", "password": "x"}},
 	{login, gin.H{"username": "ada", "password": password}},
 	{login, gin.H{"username": "Ada", "password": password}},
 	{login, gin.H{"username": "ADA", "password": password}},
@@ -73,22 +73,21 @@ var conversation = []step{
 	{"/api/v1/nothing", nil},
 }
 
-// fleeting is what may differ between two runs: ids, times, durations.
-var fleeting = []*regexp.Regexp{
+// volatile matches what differs between two runs: IDs, times and durations.
+var volatile = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`),
 	regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`),
 	regexp.MustCompile(`"id":"\d+"`),
 	regexp.MustCompile(`"duration":\d+`),
 }
 
-// converse runs the service on the database that env chooses, and returns its answers
-// without what is fleeting.
+// converse runs the service with env and returns its responses without volatile parts.
 func converse(t *testing.T, env ...string) []string {
 	t.Helper()
 	p := launch(t, t.TempDir(), append(env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...).ready()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var first struct{ Data struct{ ID string } }
-	answers := make([]string, len(conversation))
+	responses := make([]string, len(conversation))
 	for i, s := range conversation {
 		path := s.path
 		if strings.HasSuffix(path, "/") {
@@ -100,27 +99,28 @@ func converse(t *testing.T, env ...string) []string {
 		}
 		if i == 0 {
 			if err := json.Unmarshal([]byte(text), &first); err != nil || first.Data.ID == "" {
-				t.Fatalf("%s = %s, want a user with an id", path, text)
+				t.Fatalf("%s = %s, want a user with an ID", path, text)
 			}
 		}
-		for _, re := range fleeting {
+		for _, re := range volatile {
 			text = re.ReplaceAllString(text, "~")
 		}
-		answers[i] = fmt.Sprintf("%d %s", status, text)
+		responses[i] = fmt.Sprintf("%d %s", status, text)
 	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code = %d:\n%s", code, p.out.String())
 	}
-	return answers
+	return responses
 }
 
-// environment says with variables where a database is, and cleans it up at the end.
+// environment returns the variables for a database. Its tables are dropped when the test
+// ends.
 func environment(t *testing.T, name string, parts driver.Config) []string {
 	t.Helper()
 	return variables(name, parts, tablePrefix(t, name, parts))
 }
 
-// tablePrefix returns a prefix of the test's own, whose tables are dropped at the end.
+// tablePrefix returns a unique prefix, whose tables are dropped after the test.
 func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 	t.Helper()
 	prefix := fmt.Sprintf("uc%d_", time.Now().UnixNano()%1e9)
@@ -155,7 +155,7 @@ func variables(name string, parts driver.Config, prefix string) []string {
 	return env
 }
 
-// postgresParts reads the DSN of a PostgreSQL server.
+// postgresParts parses the DSN of a PostgreSQL server.
 func postgresParts(t *testing.T, dsn string) driver.Config {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -164,12 +164,12 @@ func postgresParts(t *testing.T, dsn string) driver.Config {
 	}
 	pass, _ := u.User.Password()
 	return driver.Config{
-		Host: u.Hostname(), Port: number(t, u.Port()), User: u.User.Username(),
+		Host: u.Hostname(), Port: parsePort(t, u.Port()), User: u.User.Username(),
 		Pass: pass, Name: strings.TrimPrefix(u.Path, "/"),
 	}
 }
 
-// mysqlParts reads the DSN of a MySQL or MariaDB server.
+// mysqlParts parses the DSN of a MySQL or MariaDB server.
 func mysqlParts(t *testing.T, dsn string) driver.Config {
 	t.Helper()
 	c, err := mysqllib.ParseDSN(dsn)
@@ -178,12 +178,12 @@ func mysqlParts(t *testing.T, dsn string) driver.Config {
 	}
 	host, port, _ := strings.Cut(c.Addr, ":")
 	return driver.Config{
-		Host: host, Port: number(t, port), User: c.User, Pass: c.Passwd,
+		Host: host, Port: parsePort(t, port), User: c.User, Pass: c.Passwd,
 		Name: c.DBName,
 	}
 }
 
-func number(t *testing.T, text string) int {
+func parsePort(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -192,9 +192,9 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-func TestServiceAnswersTheSameOnEveryDatabase(t *testing.T) {
+func TestConversation_Databases(t *testing.T) {
 	t.Parallel()
-	want := converse(t) // on SQLite, as it is without any configuration
+	want := converse(t) // SQLite, the default
 	for _, tc := range []struct {
 		name  string
 		parts func(*testing.T, string) driver.Config

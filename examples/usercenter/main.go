@@ -1,8 +1,8 @@
-// Command usercenter registers users and lets them log in.
+// Command usercenter registers users and logs them in.
 //
-// It runs without any configuration: the users are in a SQLite file under .data, the
-// cache is in the process. The environment, or a .env file, chooses any other backend
-// that plugins.go imports.
+// It runs without configuration: users are stored in a SQLite file under .data, and the
+// cache is in memory. The environment or a .env file selects any other backend that
+// plugins.go imports.
 package main
 
 import (
@@ -23,10 +23,9 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/route"
 )
 
-// dataDir holds the database file where nobody says otherwise.
+// dataDir is the directory of the default database file.
 const dataDir = ".data"
 
-// dataFile is that file.
 var dataFile = filepath.Join(dataDir, "usercenter.db")
 
 func main() {
@@ -34,14 +33,14 @@ func main() {
 	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil)
 }
 
-// options describe the whole application; its tests start the same.
+// options returns the options of the application, which its tests use too.
 func options() []xoption.Option {
 	return []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 			xenv.AppName:        "usercenter",
 			xenv.DatabaseDriver: "sqlite",
 			"DATABASE_PATH":     dataFile,
-			xenv.DatabaseUser:   "postgres", // of a server, where the driver is that of one
+			xenv.DatabaseUser:   "postgres", // for database servers
 			xenv.DatabaseName:   "postgres",
 			xenv.DatabasePrefix: "app_",
 			xenv.NoSqlDriver:    "memory",
@@ -50,19 +49,19 @@ func options() []xoption.Option {
 			xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}),
 			xoptdatabase.WithMigrations(migration.Files),
 		),
-		// the database knows what the cache has lost
+		// the database contains everything that the cache may lose
 		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()),
 		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is
-// an option of the database because options are evaluated when .env and the defaults have
-// been read.
+// withDataDir creates the directory of the default database file if that file is used. It
+// is a database option because options are evaluated after .env and the defaults are
+// read.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
-		_ = makeDataDir() // the driver reports a folder that is missing
+		_ = makeDataDir() // the driver reports a missing directory
 	}
 }
 

@@ -24,18 +24,18 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// playKey makes this test binary the service.
-const playKey xenv.EnvKey = "USERCENTER_TEST_PLAY"
+// serviceKey makes the test binary run the service.
+const serviceKey xenv.EnvKey = "USERCENTER_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
-	if _, play := xenv.GetEnv(playKey); play {
+	if _, ok := xenv.GetEnv(serviceKey); ok {
 		main()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// process is the service as a process of its own.
+// process is the service in a separate process.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -45,13 +45,13 @@ type process struct {
 	ids   idNode
 }
 
-// idNode is what the log says about the id node.
+// idNode contains the log fields of the ID node.
 type idNode struct {
 	Msg    string
 	Source string
 }
 
-// launch starts the service in dir with nothing but these variables, and a free port.
+// launch starts the service in dir on a free port, with only these variables.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()
 	p := &process{
@@ -59,7 +59,8 @@ func launch(t *testing.T, dir string, env ...string) *process {
 		lines: make(chan string, 100_000),
 	}
 	p.cmd.Dir = dir
-	p.cmd.Env = append([]string{playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0"}, env...)
+	p.cmd.Env = append([]string{serviceKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0"},
+		env...)
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -98,11 +99,11 @@ func (p *process) ready() *process {
 			return p
 		}
 	}
-	p.t.Fatalf("the service ended:\n%s", p.out.String())
+	p.t.Fatalf("the service exited before it was ready:\n%s", p.out.String())
 	return nil
 }
 
-// exit waits for the end of the service.
+// exit waits until the process exits.
 func (p *process) exit() (code int) {
 	p.t.Helper()
 	watchdog := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
@@ -115,7 +116,7 @@ func (p *process) exit() (code int) {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// stop ends the service in order.
+// stop shuts the service down gracefully.
 func (p *process) stop() (code int) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -124,7 +125,7 @@ func (p *process) stop() (code int) {
 	return p.exit()
 }
 
-// send posts JSON, or gets where there is none.
+// send sends a POST request with JSON, or a GET request if body is nil.
 func send(
 	ctx context.Context, client *http.Client, url string, body any,
 ) (status int, text string, err error) {
@@ -150,7 +151,7 @@ func send(
 	return resp.StatusCode, string(data), err
 }
 
-func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
+func TestService_Defaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -175,21 +176,21 @@ func TestServiceRunsWithoutConfigurationAndKeepsItsUsers(t *testing.T) {
 	if err != nil || status != http.StatusOK || !strings.Contains(text, `"overhead":`) {
 		t.Errorf("login after a restart in debug mode = %d %s %v", status, text, err)
 	}
-	began := time.Now()
-	if code := p.stop(); code != 0 || time.Since(began) > 4*time.Second {
-		t.Errorf("exit code = %d after %s, want 0 without a drain delay", code, time.Since(began))
+	start := time.Now()
+	if code := p.stop(); code != 0 || time.Since(start) > 4*time.Second {
+		t.Errorf("exit code = %d after %s, want 0 without a drain delay", code, time.Since(start))
 	}
 	file, err := os.ReadFile(filepath.Join(dir, ".logs", "app.log"))
 	if err != nil || strings.Count(string(file), `"msg":"stopped"`) != 2 {
-		t.Errorf("log file = %v\n%s\nwant the end of both lives", err, file)
+		t.Errorf("log file = %v\n%s\nwant two stopped lines", err, file)
 	}
 	if log := p.out.String() + string(file); strings.Contains(log, password) ||
 		strings.Contains(log, "argon2id") {
-		t.Errorf("the log holds a password:\n%s", log)
+		t.Errorf("the log contains a password:\n%s", log)
 	}
 }
 
-func TestStopUnderLoadLosesNoRequest(t *testing.T) {
+func TestShutdown_Load(t *testing.T) {
 	t.Parallel()
 	p := launch(t, t.TempDir(), "PLINTH_DRAIN_DELAY=500ms", "LOG_DIR=none").ready()
 	var served atomic.Int64
@@ -200,7 +201,7 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 			defer client.CloseIdleConnections()
 			name := person(strings.Repeat("x", 3+i))
 			for n := 0; ; n++ {
-				url, body := p.url+register, any(name) // the first succeeds, the others are refused
+				url, body := p.url+register, any(name) // the first succeeds, the others fail
 				if n%3 == 1 {
 					url, body = p.url+"/ping", nil
 				}
@@ -208,8 +209,8 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 				if errors.Is(err, syscall.ECONNREFUSED) {
 					return
 				}
-				taken := status == http.StatusBadRequest && strings.Contains(text, "EXISTED")
-				if err != nil || status != http.StatusOK && !taken {
+				exists := status == http.StatusBadRequest && strings.Contains(text, "EXISTED")
+				if err != nil || status != http.StatusOK && !exists {
 					t.Errorf("request %d of client %d = %d %s %v", n, i, status, text, err)
 					return
 				}
@@ -218,7 +219,7 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 		})
 	}
 	for served.Load() < 100 {
-		time.Sleep(time.Millisecond) //nolint:forbidigo // the clients are under way in other goroutines
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the clients run in other goroutines
 	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code = %d:\n%s", code, p.out.String())
@@ -227,41 +228,65 @@ func TestStopUnderLoadLosesNoRequest(t *testing.T) {
 	t.Logf("%d requests served", served.Load())
 }
 
-func TestBackendThatIsNotImportedIsNamedWithItsImport(t *testing.T) {
+func TestStartup(t *testing.T) {
 	t.Parallel()
-	p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret",
-		"NOSQL_DRIVER=memcached", "LOG_DIR=none")
-	if code := p.exit(); code != 1 {
-		t.Errorf("exit code = %d, want 1", code)
-	}
-	out := p.out.String()
-	for _, want := range []string{
-		"github.com/plinthgo/plinth/dbplugins/oracle", "go get",
-		"imported: mysql, postgres, sqlite",
-		`\"memcached\" (imported: memory, redis)`,
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("output\n%s\nlacks %q", out, want)
+
+	t.Run("reports drivers that are not imported", func(t *testing.T) {
+		t.Parallel()
+		p := launch(t, t.TempDir(), "DATABASE_DRIVER=oracle", "DATABASE_PASS=s3cret",
+			"NOSQL_DRIVER=memcached", "LOG_DIR=none")
+		if code := p.exit(); code != 1 {
+			t.Errorf("exit code = %d, want 1", code)
 		}
-	}
-	if strings.Contains(out, "s3cret") {
-		t.Error("the password is in the output")
-	}
+		out := p.out.String()
+		for _, want := range []string{
+			"github.com/plinthgo/plinth/dbplugins/oracle", "go get",
+			"imported: mysql, postgres, sqlite",
+			`\"memcached\" (imported: memory, redis)`,
+		} {
+			if !strings.Contains(out, want) {
+				t.Errorf("output\n%s\ndoes not contain %q", out, want)
+			}
+		}
+		if strings.Contains(out, "s3cret") {
+			t.Error("the output contains the password")
+		}
+	})
+
+	t.Run("writes no log files", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "DATABASE_DSN=:memory:").ready()
+		if code := p.stop(); code != 0 {
+			t.Errorf("exit code = %d:\n%s", code, p.out.String())
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".logs")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Stat(.logs) = %v, want fs.ErrNotExist", err)
+		}
+	})
+
+	t.Run("reports a missing directory with other problems", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, dataDir), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := launch(t, dir, "PLINTH_DEBUG=maybe", "LOG_DIR=none")
+		if code := p.exit(); code != 1 {
+			t.Errorf("exit code = %d, want 1", code)
+		}
+		for _, want := range []string{
+			`"msg":"start failed: DATABASE_PATH: `,
+			`"msg":"start failed: PLINTH_DEBUG: `,
+		} {
+			if !strings.Contains(p.out.String(), want) {
+				t.Errorf("output\n%s\ndoes not contain %s", p.out.String(), want)
+			}
+		}
+	})
 }
 
-func TestStart_WritesNoLogFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "DATABASE_DSN=:memory:").ready()
-	if code := p.stop(); code != 0 {
-		t.Errorf("exit code = %d:\n%s", code, p.out.String())
-	}
-	if _, err := os.Stat(filepath.Join(dir, ".logs")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder of log files: %v, want none", err)
-	}
-}
-
-func TestStart_ShowsNoCredentials(t *testing.T) {
+func TestStartup_Credentials(t *testing.T) {
 	t.Parallel()
 	for _, env := range [][]string{
 		{"DATABASE_DRIVER=postgres", "DATABASE_HOST=u:hunter2@127.0.0.1"},
@@ -285,7 +310,7 @@ func TestStart_ShowsNoCredentials(t *testing.T) {
 		{"LOG_LEVEL=u:hunter2@info"},
 		{"SNOWFLAKE_NODE_ID=u:hunter2@1"},
 	} {
-		// the name of the folder is made of it
+		// the name of the temporary directory contains it
 		t.Run(strings.ReplaceAll(strings.Join(env, " "), "hunter2", ""), func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, t.TempDir(), append([]string{
@@ -296,30 +321,30 @@ func TestStart_ShowsNoCredentials(t *testing.T) {
 				t.Errorf("exit code = %d, want 1", code)
 			}
 			if strings.Contains(p.out.String(), "hunter2") {
-				t.Errorf("the output holds the password:\n%s", p.out.String())
+				t.Errorf("the output contains the password:\n%s", p.out.String())
 			}
 		})
 	}
 }
 
-func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
+func TestStartup_DataDir(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, file string
 		env        []string
 		want       string
-		made       bool
+		created    bool
 	}{
 		{
-			name: "driver chosen", env: []string{"DATABASE_DRIVER=sqlite"},
-			want: filepath.Join(dataDir, "usercenter.db"), made: true,
+			name: "driver is selected", env: []string{"DATABASE_DRIVER=sqlite"},
+			want: filepath.Join(dataDir, "usercenter.db"), created: true,
 		},
 		{
-			name: "an empty driver is not set", env: []string{"DATABASE_DRIVER="},
-			want: filepath.Join(dataDir, "usercenter.db"), made: true,
+			name: "empty driver is not set", env: []string{"DATABASE_DRIVER="},
+			want: filepath.Join(dataDir, "usercenter.db"), created: true,
 		},
 		{name: "another path in .env", file: "DATABASE_PATH=mine.db\n", want: "mine.db"},
-		{name: "a connection string", env: []string{"DATABASE_DSN=file:dsn.db"}, want: "dsn.db"},
+		{name: "DSN", env: []string{"DATABASE_DSN=file:dsn.db"}, want: "dsn.db"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -334,14 +359,14 @@ func TestFolderOfTheDefaultDatabaseIsMadeWhereItIsUsed(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, tc.want)); err != nil {
 				t.Error(err)
 			}
-			if _, err := os.Stat(filepath.Join(dir, dataDir)); (err == nil) != tc.made {
-				t.Errorf("folder %s: %v, want it made: %t", dataDir, err, tc.made)
+			if _, err := os.Stat(filepath.Join(dir, dataDir)); (err == nil) != tc.created {
+				t.Errorf("directory %s: %v, want created %t", dataDir, err, tc.created)
 			}
 		})
 	}
 }
 
-func TestStartWithoutADatabaseIsRefused(t *testing.T) {
+func TestStartup_RequiredDatabase(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, file, env, want string }{
 		{
@@ -365,28 +390,8 @@ func TestStartWithoutADatabaseIsRefused(t *testing.T) {
 				t.Errorf("exit code = %d, want 1 and %s:\n%s", code, tc.want, p.out.String())
 			}
 			if _, err := os.Stat(filepath.Join(dir, dataDir)); err == nil {
-				t.Error("the folder of the database was made")
+				t.Error("the database directory was created")
 			}
 		})
-	}
-}
-
-func TestFolderThatCannotBeMadeIsAProblemLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, dataDir), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := launch(t, dir, "PLINTH_DEBUG=maybe", "LOG_DIR=none")
-	if code := p.exit(); code != 1 {
-		t.Errorf("exit code = %d, want 1", code)
-	}
-	for _, want := range []string{
-		`"msg":"start failed: DATABASE_PATH: `,
-		`"msg":"start failed: PLINTH_DEBUG: `,
-	} {
-		if !strings.Contains(p.out.String(), want) {
-			t.Errorf("output\n%s\nlacks %s", p.out.String(), want)
-		}
 	}
 }

@@ -26,11 +26,11 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/repository"
 )
 
-// What pages of the documentation show of databases is run here, where there are
+// This file runs the database snippets of the documentation, because this package has
 // entities, migrations and a repository.
 
-// registerWithDatabase is the shortest program with a database; nothing runs it here,
-// because it ends the process.
+// registerWithDatabase is the shortest program with a database. It is only compiled,
+// because Register may exit the process.
 func registerWithDatabase(ctx context.Context, nodes []xregnode.Node) *xreg.Reg {
 	reg := xreg.Register(ctx, nodes,
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
@@ -40,7 +40,7 @@ func registerWithDatabase(ctx context.Context, nodes []xregnode.Node) *xreg.Reg 
 
 var _ = registerWithDatabase
 
-// userDatabase starts an application with the tables of users.
+// userDatabase starts an application with the user tables.
 func userDatabase(t *testing.T) context.Context {
 	t.Helper()
 	return plinthtest.New(t,
@@ -52,7 +52,7 @@ func userDatabase(t *testing.T) context.Context {
 	).Context()
 }
 
-// findUser says of a user who is not there that this is so.
+// findUser returns a UserNotFound error if the user does not exist.
 func findUser(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -61,7 +61,7 @@ func findUser(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, err
 	return user, err
 }
 
-func TestSnippetErrorHasCodeAndCause(t *testing.T) {
+func TestFindUser(t *testing.T) {
 	t.Parallel()
 	_, err := findUser(userDatabase(t), 1)
 	if !errors.Is(err, xerror.UserNotFound) || !errors.Is(err, gorm.ErrRecordNotFound) {
@@ -69,50 +69,54 @@ func TestSnippetErrorHasCodeAndCause(t *testing.T) {
 	}
 }
 
-func TestSnippetTransactionReachesTheFunctionsWithinIt(t *testing.T) {
+func TestTransaction(t *testing.T) {
 	t.Parallel()
-	ctx := userDatabase(t)
-	user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
-	failed := errors.New("the audit is closed")
-	record := func(ctx context.Context, _ string) error {
-		if _, err := repository.ByUsername(ctx, "ada"); err != nil {
-			return err
+
+	t.Run("includes the functions called with its context", func(t *testing.T) {
+		t.Parallel()
+		ctx := userDatabase(t)
+		user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
+		failed := errors.New("the audit is closed")
+		record := func(ctx context.Context, _ string) error {
+			if _, err := repository.ByUsername(ctx, "ada"); err != nil {
+				return err
+			}
+			return failed
 		}
-		return failed
-	}
-	err := xdb.Transaction(ctx, func(ctx context.Context) error {
-		if err := repository.Create(ctx, &user); err != nil {
-			return err
+		err := xdb.Transaction(ctx, func(ctx context.Context) error {
+			if err := repository.Create(ctx, &user); err != nil {
+				return err
+			}
+			return record(ctx, "user created") // the same transaction
+		})
+		if !errors.Is(err, failed) {
+			t.Errorf("error = %v, want the error of record", err)
 		}
-		return record(ctx, "user created") // the same transaction
+		if _, err := repository.ByUsername(ctx, "ada"); !errors.Is(err, gorm.ErrRecordNotFound) {
+			t.Errorf("the user exists after the transaction failed: %v", err)
+		}
 	})
-	if !errors.Is(err, failed) {
-		t.Errorf("error = %v, want that of the audit", err)
-	}
-	if _, err := repository.ByUsername(ctx, "ada"); !errors.Is(err, gorm.ErrRecordNotFound) {
-		t.Errorf("the user is there after the transaction has failed: %v", err)
-	}
+
+	t.Run("runs OnCommit functions after the commit", func(t *testing.T) {
+		t.Parallel()
+		ctx := userDatabase(t)
+		user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
+		var notified xsnowflake.SnowflakeID
+		tell := func(_ context.Context, id xsnowflake.SnowflakeID) { notified = id }
+		err := xdb.Transaction(ctx, func(ctx context.Context) error {
+			if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
+				return err
+			}
+			xdb.OnCommit(ctx, func(ctx context.Context) { tell(ctx, user.ID) })
+			return nil
+		})
+		if err != nil || notified.IsZero() || notified != user.ID {
+			t.Errorf("notified = %v, %v, want %v", notified, err, user.ID)
+		}
+	})
 }
 
-func TestSnippetOnCommitRunsAfterTheCommit(t *testing.T) {
-	t.Parallel()
-	ctx := userDatabase(t)
-	user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
-	var told xsnowflake.SnowflakeID
-	tell := func(_ context.Context, id xsnowflake.SnowflakeID) { told = id }
-	err := xdb.Transaction(ctx, func(ctx context.Context) error {
-		if err := xdb.MustGetDB(ctx).Create(&user).Error; err != nil {
-			return err
-		}
-		xdb.OnCommit(ctx, func(ctx context.Context) { tell(ctx, user.ID) })
-		return nil
-	})
-	if err != nil || told.IsZero() || told != user.ID {
-		t.Errorf("told = %v, %v, want %v", told, err, user.ID)
-	}
-}
-
-func TestSnippetReadSeesItsWrite(t *testing.T) {
+func TestWithPrimary(t *testing.T) {
 	t.Parallel()
 	ctx := userDatabase(t)
 	user := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
@@ -120,21 +124,21 @@ func TestSnippetReadSeesItsWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx = xdb.WithPrimary(ctx) // from here on, also in the functions that are called with it
+	ctx = xdb.WithPrimary(ctx) // also in the functions called with it
 	seen, err := repository.ByUsername(ctx, user.Username)
 	if err != nil || seen.ID != user.ID {
 		t.Errorf("seen = %+v, %v", seen, err)
 	}
 }
 
-func TestSnippetFirstFindsAnID(t *testing.T) {
+func TestFirst(t *testing.T) {
 	t.Parallel()
 	ctx := userDatabase(t)
-	made := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
-	if err := repository.Create(ctx, &made); err != nil {
+	created := entity.User{Username: "ada", Email: "ada@example.org", Password: "-"}
+	if err := repository.Create(ctx, &created); err != nil {
 		t.Fatal(err)
 	}
-	id := made.ID
+	id := created.ID
 	var user entity.User
 	err := xdb.MustGetDB(ctx).First(&user, id).Error
 	if err != nil || user.Username != "ada" {

@@ -27,12 +27,12 @@ const (
 	password = "correct horse"
 )
 
-// person is what a new user sends.
+// person returns the registration request of a new user.
 func person(name string) gin.H {
 	return gin.H{"username": name, "email": name + "@example.org", "password": password}
 }
 
-// user is what a client sees of one.
+// user is the response to a client.
 type user struct {
 	ID        xsnowflake.SnowflakeID `json:"id"`
 	Username  string                 `json:"username"`
@@ -40,28 +40,131 @@ type user struct {
 	CreatedAt string                 `json:"created_at"`
 }
 
-func TestRegisterAndLogin(t *testing.T) {
+func TestRegister_Login(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	var made, seen user
+	var created, seen user
 	r := app.Request(http.MethodPost, register, person("ada"))
-	if r.Into(&made); r.Status() != http.StatusOK || r.Output() != "Success" || r.Code() != 200 {
+	if r.Into(&created); r.Status() != http.StatusOK || r.Output() != "Success" || r.Code() != 200 {
 		t.Fatalf("register = %d %s", r.Status(), r.Body())
 	}
-	if made.ID.Gene() != xsnowflake.GeneUser || made.Username != "ada" ||
-		made.Email != "ada@example.org" || made.CreatedAt == "" {
-		t.Errorf("user = %+v", made)
+	if created.ID.Gene() != xsnowflake.GeneUser || created.Username != "ada" ||
+		created.Email != "ada@example.org" || created.CreatedAt == "" {
+		t.Errorf("user = %+v", created)
 	}
 	r = app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password})
-	if r.Into(&seen); r.Status() != http.StatusOK || seen.ID != made.ID {
-		t.Errorf("login = %d %s, want user %s", r.Status(), r.Body(), made.ID)
+	if r.Into(&seen); r.Status() != http.StatusOK || seen.ID != created.ID {
+		t.Errorf("login = %d %s, want user %s", r.Status(), r.Body(), created.ID)
 	}
 	if strings.Contains(r.Body(), "assword") {
 		t.Errorf("login = %s, want no password", r.Body())
 	}
 }
 
-func TestErrorsHaveTheirCodes(t *testing.T) {
+func TestRegister(t *testing.T) {
+	t.Parallel()
+
+	t.Run("validates the request", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		for i, tc := range []struct {
+			name                      string
+			username, email, password string
+			field                     string
+		}{
+			{name: "shortest", username: "abc", password: "secret"},
+			{name: "longest", username: strings.Repeat("ü", 32),
+				password: strings.Repeat("ü", 256)},
+			{name: "name too short", username: "ab", password: "secret", field: "username"},
+			{
+				name: "name too long", username: strings.Repeat("a", 33), password: "secret",
+				field: "username",
+			},
+			{name: "missing name", password: "secret", field: "username"},
+			{name: "password too short", username: "abcd", password: "12345", field: "password"},
+			{
+				name: "password too long", username: "abcd",
+				password: strings.Repeat("x", 257), field: "password",
+			},
+			{name: "malformed address", username: "abcd", email: "invalid", password: "secret",
+				field: "email"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				if tc.email == "" {
+					tc.email = fmt.Sprintf("n%d@example.org", i)
+				}
+				r := app.Request(http.MethodPost, register,
+					gin.H{"username": tc.username, "email": tc.email, "password": tc.password})
+				if tc.field == "" {
+					if r.Status() != http.StatusOK {
+						t.Errorf("register = %d %s, want success", r.Status(), r.Body())
+					}
+					return
+				}
+				var failures []struct{ Field string }
+				if r.Into(&failures); r.Code() != xerror.BodyError.GetCode() ||
+					len(failures) != 1 ||
+					failures[0].Field != tc.field {
+					t.Errorf("register = %d %s, want a failure of %s",
+						r.Status(), r.Body(), tc.field)
+				}
+			})
+		}
+	})
+
+	t.Run("stores only a hash of the password", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		bodies := app.Request(http.MethodPost, register, person("ada")).Body() +
+			app.Request(http.MethodPost, login,
+				gin.H{"username": "ada", "password": password}).Body() +
+			app.Request(http.MethodPost, login,
+				gin.H{"username": "ada", "password": password + "!"}).Body() +
+			app.Request(http.MethodPost, register,
+				gin.H{"username": "x", "email": "x", "password": password}).Body()
+
+		var row entity.User
+		if err := xdb.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(row.Password, "$argon2id$") {
+			t.Errorf("stored password = %q, want an argon2id hash", row.Password)
+		}
+		for _, secret := range []string{password, row.Password} {
+			if strings.Contains(bodies, secret) || strings.Contains(app.LogText(), secret) {
+				t.Errorf("a response or the log contains %q", secret)
+			}
+		}
+	})
+
+	t.Run("accepts one of many concurrent requests", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		const many = 50
+		outputs := make([]string, many)
+		var wg sync.WaitGroup
+		for i := range many {
+			wg.Go(func() {
+				p := person("ada") // one name for all, one address for half of them
+				if i%2 == 0 {
+					p["email"] = fmt.Sprintf("ada%d@example.org", i)
+				}
+				outputs[i] = app.Request(http.MethodPost, register, p).Output()
+			})
+		}
+		wg.Wait()
+		count := map[string]int{}
+		for _, o := range outputs {
+			count[o]++
+		}
+		if count["Success"] != 1 || count["EXISTED"] != many-1 {
+			t.Errorf("outputs = %v, want one Success and %d EXISTED", count, many-1)
+		}
+	})
+}
+
+func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	app.Request(http.MethodPost, register, person("ada"))
@@ -75,10 +178,10 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 		body any
 		want *xerror.ErrorCode
 	}{
-		{name: "username taken", path: register, body: person("ada"), want: xerror.Existed},
-		{name: "address taken", path: register, body: sameMail, want: xerror.Existed},
+		{name: "existing username", path: register, body: person("ada"), want: xerror.Existed},
+		{name: "existing address", path: register, body: sameMail, want: xerror.Existed},
 		{
-			name: "address taken in another case",
+			name: "existing address in another case",
 			path: register, body: sameMailInCapitals, want: xerror.Existed,
 		},
 		{
@@ -89,119 +192,25 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 			"username": "ada",
 			"password": "wrong " + password,
 		}, want: xerror.Unauthorized},
-		{name: "no JSON", path: login, body: "{", want: xerror.BodyError},
+		{name: "malformed JSON", path: login, body: "{", want: xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := app.Request(http.MethodPost, tc.path, tc.body)
 			if r.Code() != tc.want.GetCode() || r.Status() != tc.want.Status() {
-				t.Errorf("answer = %d %s, want %d", r.Status(), r.Body(), tc.want.GetCode())
+				t.Errorf("response = %d %s, want %d", r.Status(), r.Body(), tc.want.GetCode())
 			}
 		})
-	}
-}
-
-func TestBoundsOfARegistration(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	for i, tc := range []struct {
-		name                      string
-		username, email, password string
-		field                     string
-	}{
-		{name: "shortest", username: "abc", password: "secret"},
-		{name: "longest", username: strings.Repeat("ü", 32), password: strings.Repeat("ü", 256)},
-		{name: "name too short", username: "ab", password: "secret", field: "username"},
-		{
-			name: "name too long", username: strings.Repeat("a", 33), password: "secret",
-			field: "username",
-		},
-		{name: "no name", password: "secret", field: "username"},
-		{name: "password too short", username: "abcd", password: "12345", field: "password"},
-		{
-			name: "password too long", username: "abcd",
-			password: strings.Repeat("x", 257), field: "password",
-		},
-		{name: "no address", username: "abcd", email: "nobody", password: "secret", field: "email"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if tc.email == "" {
-				tc.email = fmt.Sprintf("n%d@example.org", i)
-			}
-			r := app.Request(http.MethodPost, register,
-				gin.H{"username": tc.username, "email": tc.email, "password": tc.password})
-			if tc.field == "" {
-				if r.Status() != http.StatusOK {
-					t.Errorf("register = %d %s, want success", r.Status(), r.Body())
-				}
-				return
-			}
-			var failures []struct{ Field string }
-			if r.Into(&failures); r.Code() != xerror.BodyError.GetCode() || len(failures) != 1 ||
-				failures[0].Field != tc.field {
-				t.Errorf("register = %d %s, want a failure of %s", r.Status(), r.Body(), tc.field)
-			}
-		})
-	}
-}
-
-func TestPasswordIsKeptAsAHashOnly(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	bodies := app.Request(http.MethodPost, register, person("ada")).Body() +
-		app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Body() +
-		app.Request(http.MethodPost, login,
-			gin.H{"username": "ada", "password": password + "!"}).Body() +
-		app.Request(http.MethodPost, register,
-			gin.H{"username": "x", "email": "x", "password": password}).Body()
-
-	var row entity.User
-	if err := xdb.MustGetDB(app.Context()).Take(&row, "username = ?", "ada").Error; err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(row.Password, "$argon2id$") {
-		t.Errorf("stored password = %q, want an argon2id hash", row.Password)
-	}
-	for _, secret := range []string{password, row.Password} {
-		if strings.Contains(bodies, secret) || strings.Contains(app.LogText(), secret) {
-			t.Errorf("%q is in a response or in the log", secret)
-		}
-	}
-}
-
-func TestOnlyOneOfManyRegistrationsAtOnceSucceeds(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	const many = 50
-	outputs := make([]string, many)
-	var wg sync.WaitGroup
-	for i := range many {
-		wg.Go(func() {
-			p := person("ada") // one name, and for half of them one address
-			if i%2 == 0 {
-				p["email"] = fmt.Sprintf("ada%d@example.org", i)
-			}
-			outputs[i] = app.Request(http.MethodPost, register, p).Output()
-		})
-	}
-	wg.Wait()
-	count := map[string]int{}
-	for _, o := range outputs {
-		count[o]++
-	}
-	if count["Success"] != 1 || count["EXISTED"] != many-1 {
-		t.Errorf("answers = %v, want one Success and %d EXISTED", count, many-1)
 	}
 }
 
 func TestJavaProfile(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
-	made := app.Request(http.MethodPost, "/api/v1/user", person("ada"))
-	if made.Code() != 200 || !strings.Contains(made.Body(), `"errorMessage":null`) ||
-		!strings.Contains(made.Body(), `"data":null`) {
-		t.Errorf("create = %s, want the Java shape without data", made.Body())
+	created := app.Request(http.MethodPost, "/api/v1/user", person("ada"))
+	if created.Code() != 200 || !strings.Contains(created.Body(), `"errorMessage":null`) ||
+		!strings.Contains(created.Body(), `"data":null`) {
+		t.Errorf("create = %s, want the Java format without data", created.Body())
 	}
 	var ada, seen user
 	app.Request(http.MethodPost, login, gin.H{"username": "ada", "password": password}).Into(&ada)
@@ -209,7 +218,7 @@ func TestJavaProfile(t *testing.T) {
 		r := app.Request(http.MethodGet, "/api/v1/user/"+ada.ID.String(), nil)
 		if r.Into(&seen); seen != ada || !strings.Contains(r.Body(), `"duration":`) ||
 			strings.Contains(r.Body(), "argon2id") {
-			t.Errorf("get = %s, want %+v in the Java shape", r.Body(), ada)
+			t.Errorf("get = %s, want %+v in the Java format", r.Body(), ada)
 		}
 	}
 	for _, tc := range []struct {
@@ -219,23 +228,23 @@ func TestJavaProfile(t *testing.T) {
 		output             string
 	}{
 		{
-			name: "no such user", method: http.MethodGet, path: "/api/v1/user/1",
+			name: "unknown user", method: http.MethodGet, path: "/api/v1/user/1",
 			code: 40000, output: "NotExist",
 		},
 		{
-			name: "id that is null", method: http.MethodGet, path: "/api/v1/user/null",
+			name: "ID null", method: http.MethodGet, path: "/api/v1/user/null",
 			code: 40002, output: "ParameterError",
 		},
 		{
-			name: "id that is nothing", method: http.MethodGet, path: "/api/v1/user/0",
+			name: "ID 0", method: http.MethodGet, path: "/api/v1/user/0",
 			code: 40002, output: "ParameterError",
 		},
 		{
-			name: "no id", method: http.MethodGet, path: "/api/v1/user/ada",
+			name: "malformed ID", method: http.MethodGet, path: "/api/v1/user/ada",
 			code: 40002, output: "ParameterError",
 		},
 		{
-			name: "taken", method: http.MethodPost, path: "/api/v1/user",
+			name: "existing user", method: http.MethodPost, path: "/api/v1/user",
 			body: person("ada"), code: 40001, output: "Existed",
 		},
 		{name: "ping", method: http.MethodGet, path: "/api/ping", code: 200, output: "Success"},
@@ -245,13 +254,13 @@ func TestJavaProfile(t *testing.T) {
 			r := app.Request(tc.method, tc.path, tc.body)
 			if r.Code() != tc.code || r.Output() != tc.output ||
 				!strings.Contains(r.Body(), `"errorMessage":`) {
-				t.Errorf("answer = %s, want %d %s", r.Body(), tc.code, tc.output)
+				t.Errorf("response = %s, want %d %s", r.Body(), tc.code, tc.output)
 			}
 		})
 	}
 }
 
-func TestUserIsFoundInTheCacheForAWhile(t *testing.T) {
+func TestGet_Cache(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	var ada user
@@ -271,7 +280,7 @@ func TestUserIsFoundInTheCacheForAWhile(t *testing.T) {
 	}
 }
 
-func TestPingIsOneField(t *testing.T) {
+func TestPing(t *testing.T) {
 	t.Parallel()
 	r := plinthtest.New(t, options()...).Request(http.MethodGet, "/ping", nil)
 	if r.Status() != http.StatusOK || r.Body() != `{"message":"pong"}` {
@@ -279,7 +288,7 @@ func TestPingIsOneField(t *testing.T) {
 	}
 }
 
-func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
+func TestLeases_Transaction(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	leases := xlease.MustGetLeases(app.Context())
@@ -295,7 +304,7 @@ func TestLeasesOfATestAreTakenWithinATransactionToo(t *testing.T) {
 	}
 }
 
-func TestPartsStartInTheirOrder(t *testing.T) {
+func TestStartup_Order(t *testing.T) {
 	t.Parallel()
 	var order []any
 	for _, line := range plinthtest.New(t, options()...).LogsOf("started") {
@@ -309,7 +318,7 @@ func TestPartsStartInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestReadinessListsDatabaseAndCache(t *testing.T) {
+func TestReadyz(t *testing.T) {
 	t.Parallel()
 	r := plinthtest.New(t, options()...).Request(http.MethodGet, "/readyz", nil)
 	var got struct {
@@ -321,21 +330,21 @@ func TestReadinessListsDatabaseAndCache(t *testing.T) {
 	r.JSON(&got)
 	if r.Status() != http.StatusOK || len(got.Nodes) != 3 || got.Nodes[0].Name != "database" ||
 		got.Nodes[1].Name != "cache" {
-		t.Errorf("/readyz = %d %s, want database, cache and id node", r.Status(), r.Body())
+		t.Errorf("/readyz = %d %s, want database, cache and ID node", r.Status(), r.Body())
 	}
 }
 
-func TestEntityWithoutAContext(t *testing.T) {
+func TestUser_Create_WithoutContext(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	db := xdb.MustGetDB(app.Context()).WithContext(context.Background())
 	u := entity.User{Username: "job", Email: "job@example.org", Password: "x"}
 	if err := db.Create(&u).Error; err != nil || u.ID.Gene() != xsnowflake.GeneUser {
-		t.Errorf("Create = %v with the id %d, want one of the application's node", err, u.ID)
+		t.Errorf("Create = %v with the ID %d, want an ID of the application's node", err, u.ID)
 	}
 	if node, _ := xsnowflake.GetNode(app.Context()); node.NodeID() != u.ID.NodeID() ||
 		node.DatacenterID() != u.ID.DatacenterID() {
-		t.Errorf("id of node %d/%d, want %d/%d",
+		t.Errorf("ID of node %d/%d, want %d/%d",
 			u.ID.DatacenterID(), u.ID.NodeID(), node.DatacenterID(), node.NodeID())
 	}
 }

@@ -1,4 +1,4 @@
-// Package entity holds what the database keeps.
+// Package entity defines the database entities.
 package entity
 
 import (
@@ -6,8 +6,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// User is somebody who can log in. Password is an argon2id hash and never leaves the
-// process.
+// User is a registered user. Password is an argon2id hash and is never sent to clients.
 type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
@@ -15,5 +14,5 @@ type User struct {
 	Password string `gorm:"size:256;not null"             json:"-"`
 }
 
-// GetGene makes the ids of users ids of users.
+// GetGene returns the gene of user IDs.
 func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }

@@ -1,4 +1,4 @@
-// Package handler binds requests, calls the logic and answers.
+// Package handler binds requests, calls the logic and writes responses.
 package handler
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
-// RegisterRequest is what a new user sends. The upper bounds are those of the columns,
-// and of what is worth hashing.
+// RegisterRequest is the registration of a new user. Its limits are those of the columns
+// and of the password hash.
 type RegisterRequest struct {
 	Username string `binding:"required,min=3,max=32"     json:"username"`
 	Email    string `binding:"required,email,max=128"    json:"email"`
 	Password string `binding:"required,min=6,max=256"    json:"password"`
 }
 
-// LoginRequest is what a known user sends.
+// LoginRequest is the login of a registered user.
 type LoginRequest struct {
 	Username string `binding:"required" json:"username"`
 	Password string `binding:"required" json:"password"`
 }
 
-// Register answers POST /api/v1/user/register with the new user.
+// Register handles POST /api/v1/user/register and returns the new user.
 func Register(c *gin.Context) {
 	request := xbind.Bind(c, &RegisterRequest{}).Data()
 	if request == nil {
@@ -42,7 +42,7 @@ func Register(c *gin.Context) {
 	xresult.SuccessHasData(c, "registered", user)
 }
 
-// Login answers POST /api/v1/user/login with the user.
+// Login handles POST /api/v1/user/login and returns the user.
 func Login(c *gin.Context) {
 	request := xbind.Bind(c, &LoginRequest{}).Data()
 	if request == nil {
@@ -56,7 +56,7 @@ func Login(c *gin.Context) {
 	xresult.SuccessHasData(c, "logged in", user)
 }
 
-// Create answers POST /api/v1/user as Register does, without data.
+// Create handles POST /api/v1/user like Register, but returns no data.
 func Create(c *gin.Context) {
 	request := xbind.Bind(c, &RegisterRequest{}).Data()
 	if request == nil {
@@ -70,12 +70,12 @@ func Create(c *gin.Context) {
 	xresult.Success(c, "created")
 }
 
-// Get answers GET /api/v1/user/{id} with the user. A path without a usable id is a
+// Get handles GET /api/v1/user/{id} and returns the user. An invalid ID is a
 // PARAMETER_ERROR.
 func Get(c *gin.Context) {
 	id, err := xsnowflake.ParseSnowflakeID(c.Param("id"))
 	if err != nil || id.IsZero() {
-		_ = c.Error(xerror.Wrap(xerror.ParameterError, "the id is not one of a user", err))
+		_ = c.Error(xerror.Wrap(xerror.ParameterError, "the ID is invalid", err))
 		return
 	}
 	user, err := logic.Find(c.Request.Context(), id)
@@ -86,10 +86,10 @@ func Get(c *gin.Context) {
 	xresult.SuccessHasData(c, "found", user)
 }
 
-// Ping answers GET /ping.
+// Ping handles GET /ping.
 func Ping(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{"message": "pong"})
 }
 
-// APIPing answers GET /api/ping.
+// APIPing handles GET /api/ping.
 func APIPing(c *gin.Context) { xresult.SuccessHasData(c, "SUCCESS", "pong") }

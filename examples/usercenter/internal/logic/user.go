@@ -1,5 +1,5 @@
-// Package logic holds the rules of the application. It knows no HTTP: its errors carry
-// the codes that answer a request.
+// Package logic contains the application logic. It does not depend on HTTP: its errors
+// have the codes that responses report.
 package logic
 
 import (
@@ -21,22 +21,22 @@ import (
 
 var log = xlog.WithName(xlog.NamedLOGC, "user")
 
-// errTaken answers a name or an address that somebody has.
+// errTaken reports a username or an e-mail address that another user has.
 var errTaken = xerror.New(xerror.Existed, "the username or the e-mail address is taken")
 
-// errUnreadable answers a name or an address that people could not tell from another, and
-// that databases disagree on.
+// errUnreadable reports a username or an e-mail address that users cannot distinguish
+// from another, or that databases compare differently.
 var errUnreadable = xerror.New(xerror.ParameterError,
-	"the username or the e-mail address has outer spaces or a character that cannot be printed")
+	"the username or the e-mail address has leading or trailing spaces or an unprintable character")
 
-// readable reports whether a text is one that people can read back.
+// readable reports whether text has only printable characters and no outer spaces.
 func readable(text string) bool {
 	return text == strings.TrimSpace(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Register makes a new user. The unique indexes decide who comes first; looking before
-// only spares the hash. Case tells names apart, but no addresses.
+// Register creates a user. The unique indexes prevent duplicates; the query before only
+// avoids an unnecessary hash. Usernames are case-sensitive, e-mail addresses are not.
 func Register(ctx context.Context, username, email, password string) (*entity.User, error) {
 	if !readable(username) || !readable(email) {
 		return nil, errUnreadable
@@ -64,8 +64,8 @@ func Register(ctx context.Context, username, email, password string) (*entity.Us
 	return user, nil
 }
 
-// Login returns the user whose password this is. That a name is unknown has an answer of
-// its own, so there is nothing to hide in the time that the two answers take.
+// Login returns the user if the password is correct. An unknown username has its own
+// error code, so response times need not hide whether a user exists.
 func Login(ctx context.Context, username, password string) (*entity.User, error) {
 	if !readable(username) {
 		return nil, xerror.New(xerror.UserNotFound, "")
@@ -82,13 +82,13 @@ func Login(ctx context.Context, username, password string) (*entity.User, error)
 		return nil, err
 	}
 	if !valid {
-		log.Notice(ctx, "login refused", slog.Any("user", user.ID))
+		log.Notice(ctx, "login rejected", slog.Any("user", user.ID))
 		return nil, xerror.New(xerror.Unauthorized, "the password does not match")
 	}
 	return user, nil
 }
 
-// Find returns the user with this id.
+// Find returns the user with this ID.
 func Find(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	user, err := repository.ByID(ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -1,1 +1,1 @@
--- The usual collation compares without regard to case: the unique index of the entity does it.
+-- The default collation is case-insensitive, so the unique index of the entity is sufficient.

@@ -1,1 +1,1 @@
--- Texts are equal here only where every byte is.
+-- Strings are equal only if all their bytes are equal.

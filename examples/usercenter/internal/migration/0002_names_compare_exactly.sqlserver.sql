@@ -1,4 +1,4 @@
--- The usual collation takes Ada for ada. A column of an index cannot change.
+-- The default collation treats Ada as ada. An indexed column cannot be altered.
 DROP INDEX idx_${prefix}users_username ON ${prefix}users;
 DROP INDEX idx_${prefix}users_email ON ${prefix}users;
 ALTER TABLE ${prefix}users ALTER COLUMN username NVARCHAR(64) COLLATE Latin1_General_100_BIN2 NOT NULL;

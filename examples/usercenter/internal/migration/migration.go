@@ -1,10 +1,10 @@
-// Package migration holds the changes of the schema that entities cannot express, one SQL
-// file each. Applied files never change: a new one mends what an old one did.
+// Package migration contains schema changes that entities cannot express, one SQL file
+// for each. Applied files never change: a new file corrects an old one.
 package migration
 
 import "embed"
 
-// Files are the migrations, in the order of their names.
+// Files contains the migrations, sorted by name.
 //
 //go:embed *.sql
 var Files embed.FS

@@ -11,16 +11,16 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 )
 
-// cached is how long a user is kept in the cache. Users do not change.
-const cached = 10 * time.Minute
+// cacheTTL is the TTL of a user in the cache. Users do not change.
+const cacheTTL = 10 * time.Minute
 
-// Create writes a new user and fills in the id and the times. A name or an address that
-// is taken is a gorm.ErrDuplicatedKey.
+// Create inserts a new user and sets its ID and times. It returns gorm.ErrDuplicatedKey
+// if the username or the e-mail address exists.
 func Create(ctx context.Context, user *entity.User) error {
 	return xdb.MustGetDB(ctx).Create(user).Error
 }
 
-// Taken reports whether somebody has the name or the address.
+// Taken reports whether a user with this username or e-mail address exists.
 func Taken(ctx context.Context, username, email string) (bool, error) {
 	var n int64
 	err := xdb.MustGetDB(ctx).Model(&entity.User{}).Where("username = ? OR email = ?",
@@ -28,22 +28,22 @@ func Taken(ctx context.Context, username, email string) (bool, error) {
 	return n > 0, err
 }
 
-// ByUsername returns the user with this name, or a gorm.ErrRecordNotFound.
+// ByUsername returns the user with this username, or gorm.ErrRecordNotFound.
 func ByUsername(ctx context.Context, username string) (*entity.User, error) {
 	return first(ctx, "username = ?", username)
 }
 
-// ByID returns a user from the cache or the database, or a gorm.ErrRecordNotFound. The
-// password may be missing: it is no part of what a cache outside the process keeps.
+// ByID returns a user from the cache or the database, or gorm.ErrRecordNotFound. Password
+// may be empty, because a cache outside of the process does not store it.
 func ByID(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
 	load := func(ctx context.Context) (*entity.User, error) { return first(ctx, "id = ?", id) }
-	manager, none := xcache.GetManager(ctx)
-	if none != nil {
+	manager, missing := xcache.GetManager(ctx)
+	if missing != nil {
 		return load(ctx) // NOSQL_DRIVER=none
 	}
 	users := xcache.KeyCacheOf[xsnowflake.SnowflakeID, entity.User](manager,
 		xcache.WithName("user"))
-	user, _, err := users.GetOrLoad(ctx, id, load, xcache.WithTTL(cached))
+	user, _, err := users.GetOrLoad(ctx, id, load, xcache.WithTTL(cacheTTL))
 	return user, err
 }
 

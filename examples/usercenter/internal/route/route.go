@@ -1,4 +1,4 @@
-// Package route says which handler answers what.
+// Package route maps routes to handlers.
 package route
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/handler"
 )
 
-// Register registers the routes. Those marked java answer clients of a Java service, in
-// its envelope.
+// Register registers the routes. Routes with java return the envelope of the Java
+// library.
 func Register(_ context.Context, engine *gin.Engine) {
 	java := xmiddle.UseProfile(xbase.ProfileJava)
 

@@ -16,12 +16,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// rightsTables are the tables of the service that exist before a user with few rights
-// starts it.
-var rightsTables = []string{"users", "plinth_migrations", "plinth_migration_lock"}
+// existingTables lists the tables that exist before a user with few privileges starts the
+// service.
+var existingTables = []string{"users", "plinth_migrations", "plinth_migration_lock"}
 
-// restricted is a database with the service's tables and without one of leases, and a
-// user who may only read and write rows.
+// restricted is a database with the tables of the service except the lease table, and a
+// user that may only read and write rows.
 type restricted struct {
 	db     *gorm.DB
 	prefix string
@@ -42,7 +42,7 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	}
 	r.db = db
 	user := r.prefix + "role"
-	create, drop := rightsSQL(name, user)
+	create, drop := userSQL(name, user)
 	t.Cleanup(func() {
 		r.do(t, drop...)
 		if err := xdb.Close(db); err != nil {
@@ -50,7 +50,7 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 		}
 	})
 	r.do(t, create...)
-	for _, table := range rightsTables {
+	for _, table := range existingTables {
 		if table = strings.Replace(r.prefix+table, r.prefix+"plinth_migration_lock",
 			"plinth_migration_lock", 1); db.Migrator().HasTable(table) {
 			r.grant(t, name, table)
@@ -61,8 +61,8 @@ func newRestricted(t *testing.T, name string, parts driver.Config) *restricted {
 	return r
 }
 
-// rightsSQL returns the statements that create and drop a user.
-func rightsSQL(name, user string) (create, drop []string) {
+// userSQL returns the statements that create and drop a user.
+func userSQL(name, user string) (create, drop []string) {
 	if name == "mysql" {
 		return []string{"CREATE USER " + user + "@'%' IDENTIFIED BY 's3cret'"},
 			[]string{"DROP USER " + user + "@'%'"}
@@ -89,7 +89,7 @@ func (r *restricted) do(t *testing.T, statements ...string) {
 	}
 }
 
-// wantTables fails the test unless the database has the same tables as before.
+// wantTables fails the test if the service created a table.
 func (r *restricted) wantTables(t *testing.T, before []string) {
 	t.Helper()
 	after, err := r.db.Migrator().GetTables()
@@ -98,12 +98,12 @@ func (r *restricted) wantTables(t *testing.T, before []string) {
 	}
 	for _, table := range after {
 		if strings.HasPrefix(table, r.prefix) && !slices.Contains(before, table) {
-			t.Errorf("the service has created the table %s", table)
+			t.Errorf("the service created the table %s", table)
 		}
 	}
 }
 
-func TestRightsOfTheDatabaseUser(t *testing.T) {
+func TestService_Privileges(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"postgres", "mysql"} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestRightsOfTheDatabaseUser(t *testing.T) {
 				r.serves(t, "bob", append(redis(t), "LEASE_BACKEND=cache")...)
 				r.wantTables(t, tables)
 			})
-			t.Run("lease in the database names the statement to run", func(t *testing.T) {
+			t.Run("lease in the database reports the statement to run", func(t *testing.T) {
 				statement := r.fails(t)
 				r.wantTables(t, tables)
 				r.do(t, statement)
@@ -146,8 +146,8 @@ func (r *restricted) serves(t *testing.T, user string, env ...string) {
 	}
 }
 
-// fails starts the service, whose leases are in the database, and returns the statement
-// that its log names when the first id is made.
+// fails starts the service with leases in the database and returns the statement that the
+// log contains after the first ID failed.
 func (r *restricted) fails(t *testing.T) string {
 	t.Helper()
 	p := launch(t, t.TempDir(), r.env...).ready()
@@ -162,7 +162,7 @@ func (r *restricted) fails(t *testing.T) string {
 	return statementOf(t, p.out.String())
 }
 
-// statementOf returns the statement that creates the table of leases from a log.
+// statementOf returns the statement in a log that creates the lease table.
 func statementOf(t *testing.T, log string) string {
 	t.Helper()
 	_, text, found := strings.Cut(log,
@@ -170,7 +170,7 @@ func statementOf(t *testing.T, log string) string {
 	statement, _, end := strings.Cut(text, "; ")
 	if !found || !end || strings.Contains(log, "s3cret") ||
 		!strings.Contains(log, "accepted instead: LEASE_BACKEND=cache, or none") {
-		t.Fatalf("want the statement and the other backends, and no password:\n%s", log)
+		t.Fatalf("want the statement and the other backends, but no password:\n%s", log)
 	}
 	return strings.ReplaceAll(statement, `\"`, `"`)
 }
