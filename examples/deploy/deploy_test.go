@@ -1,5 +1,5 @@
-// Package deploy_test holds the manifests of this folder, and the page that quotes them,
-// to what the code reads and serves.
+// Package deploy_test checks the manifests of this directory, and the page that quotes
+// them, against the code.
 package deploy_test
 
 import (
@@ -21,48 +21,50 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// runtimeVariables are those of Go's runtime that the manifests set.
+// runtimeVariables are variables of the Go runtime that the manifests set.
 var runtimeVariables = []string{"GOMEMLIMIT", "GOMAXPROCS"}
 
-func TestManifestsSetOnlyKnownVariables(t *testing.T) {
-	known := slices.Clone(runtimeVariables)
-	for _, v := range xenv.Table() {
-		known = append(known, v.Key.String())
-	}
-	for where, names := range variables(t) {
-		for name := range names {
-			if !slices.Contains(known, name) {
-				t.Errorf("%s sets %s, which nothing reads", where, name)
+func TestManifests_Variables(t *testing.T) {
+	t.Run("are registered", func(t *testing.T) {
+		known := slices.Clone(runtimeVariables)
+		for _, v := range xenv.Table() {
+			known = append(known, v.Key.String())
+		}
+		for where, names := range variables(t) {
+			for name := range names {
+				if !slices.Contains(known, name) {
+					t.Errorf("%s sets %s, which no package registers", where, name)
+				}
 			}
 		}
-	}
-}
+	})
 
-func TestManifestsHoldNoSecret(t *testing.T) {
-	for where, names := range variables(t) {
-		for name, value := range names {
-			if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" &&
-				!strings.HasPrefix(value, "${") {
-				t.Errorf("%s holds the value of %s", where, name)
-			}
-		}
-	}
-}
-
-func TestValuesInTheManifestsAreAccepted(t *testing.T) {
-	for where, names := range variables(t) {
-		t.Run(where, func(t *testing.T) {
+	t.Run("contain no secrets", func(t *testing.T) {
+		for where, names := range variables(t) {
 			for name, value := range names {
-				t.Setenv(name, value)
+				if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" &&
+					!strings.HasPrefix(value, "${") {
+					t.Errorf("%s contains the value of %s", where, name)
+				}
 			}
-			if err := xenv.Validate(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+		}
+	})
+
+	t.Run("have valid values", func(t *testing.T) {
+		for where, names := range variables(t) {
+			t.Run(where, func(t *testing.T) {
+				for name, value := range names {
+					t.Setenv(name, value)
+				}
+				if err := xenv.Validate(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
 }
 
-func TestProbesAskTheHealthRoutes(t *testing.T) {
+func TestManifests_Probes(t *testing.T) {
 	app := plinthtest.New(t, xoption.WithHealth())
 	const live, ready = "/healthz", "/readyz"
 	for _, path := range []string{live, ready} {
@@ -70,7 +72,7 @@ func TestProbesAskTheHealthRoutes(t *testing.T) {
 			t.Errorf("%s = %d, want 200", path, got)
 		}
 	}
-	c := container(t)
+	c := readContainer(t)
 	port := c.Ports[0]
 	if got := xenv.GetEnvInt(xenv.Port, 1118); port.ContainerPort != got {
 		t.Errorf("container port = %d, want %d", port.ContainerPort, got)
@@ -85,88 +87,91 @@ func TestProbesAskTheHealthRoutes(t *testing.T) {
 		{name: "readiness", probe: c.ReadinessProbe, want: ready},
 	} {
 		if got := tc.probe.HTTPGet; got.Path != tc.want || got.Port != port.Name {
-			t.Errorf("%s probe asks %s of port %q, want %s of %q",
+			t.Errorf("%s probe = %s on port %q, want %s on %q",
 				tc.name, got.Path, got.Port, tc.want, port.Name)
 		}
 	}
-	check := composed(t).Healthcheck.Test
+	check := readCompose(t).Healthcheck.Test
 	if want := "http://127.0.0.1:1118" + ready; check[len(check)-1] != want {
-		t.Errorf("the check of Compose asks %s, want %s", check[len(check)-1], want)
+		t.Errorf("health check of Compose = %s, want %s", check[len(check)-1], want)
 	}
-	if got := read[service](t,
+	if got := decode[service](t,
 		"kubernetes/service.yaml").Spec.Ports[0].TargetPort; got != port.Name {
-		t.Errorf("the service leads to port %q, want %q", got, port.Name)
+		t.Errorf("target port of the service = %q, want %q", got, port.Name)
 	}
 }
 
-func TestStopFitsIntoTheTimeOfThePlatform(t *testing.T) {
-	compose, err := time.ParseDuration(composed(t).StopGracePeriod)
+func TestManifests_GracePeriod(t *testing.T) {
+	compose, err := time.ParseDuration(readCompose(t).StopGracePeriod)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for where, grace := range map[string]time.Duration{
 		"Kubernetes": time.Duration(
-			deployed(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
+			readDeployment(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
 		"Compose": compose,
 	} {
 		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); grace <= limit {
-			t.Errorf("%s gives %s for a stop that may take %s", where, grace, limit)
+			t.Errorf("grace period of %s = %s, want more than the shutdown timeout of %s",
+				where, grace, limit)
 		}
 	}
 	for where, names := range variables(t) {
 		if _, set := names["PLINTH_SHUTDOWN_TIMEOUT"]; set {
-			t.Errorf("%s sets %s: compare it above", where, "PLINTH_SHUTDOWN_TIMEOUT")
+			t.Errorf("%s sets %s, which this test does not read", where, "PLINTH_SHUTDOWN_TIMEOUT")
 		}
 	}
 }
 
-func TestEveryReplicaFindsANumberForItsIDs(t *testing.T) {
-	numbers := xsnowflake.LayoutDefault.Datacenters() * xsnowflake.LayoutDefault.Nodes()
-	// Pods that stop are no replicas any more and still have their numbers.
-	most := read[autoscaler](t, "kubernetes/autoscaler.yaml").Spec.MaxReplicas
-	if surge := deployed(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > numbers {
-		t.Errorf("%d replicas, as many that stop, and a surge of %d: there are %d numbers",
-			most, surge, numbers)
+func TestManifests_NodeIDs(t *testing.T) {
+	nodeIDs := xsnowflake.LayoutDefault.Datacenters() * xsnowflake.LayoutDefault.Nodes()
+	// Pods that are shutting down do not count as replicas, but still hold their node
+	// IDs.
+	most := decode[autoscaler](t, "kubernetes/autoscaler.yaml").Spec.MaxReplicas
+	if surge := readDeployment(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > nodeIDs {
+		t.Errorf("%d replicas, as many that shut down, and a surge of %d, but only %d node IDs",
+			most, surge, nodeIDs)
 	}
-	if got := config(t)[string(xenv.LeaseBackend)]; got != "database" {
+	if got := readConfigMap(t)[string(xenv.LeaseBackend)]; got != "database" {
 		t.Errorf("LEASE_BACKEND = %q, want database", got)
 	}
 }
 
-func TestNothingIsWrittenToAReadOnlyRoot(t *testing.T) {
-	c := container(t)
-	compose := composed(t)
+func TestManifests_ReadOnlyRoot(t *testing.T) {
+	c := readContainer(t)
+	compose := readCompose(t)
 	if !c.SecurityContext.ReadOnlyRootFilesystem || !compose.ReadOnly {
-		t.Fatal("a root file system can be written to")
+		t.Fatal("a root file system is writable")
 	}
-	if got, set := config(t)["LOG_DIR"]; set || xenv.Lookup("LOG_DIR").Default != "none" {
-		t.Errorf("LOG_DIR = %q, and its default is %q, want none",
+	if got, set := readConfigMap(t)["LOG_DIR"]; set || xenv.Lookup("LOG_DIR").Default != "none" {
+		t.Errorf("LOG_DIR = %q with default %q, want none",
 			got, xenv.Lookup("LOG_DIR").Default)
 	}
 	mounted := slices.ContainsFunc(c.VolumeMounts,
 		func(m mount) bool { return m.MountPath == "/tmp" })
 	if !mounted || !slices.Contains(compose.Tmpfs, "/tmp") {
-		t.Error("uploads have no temporary folder")
+		t.Error("no temporary directory for uploads")
 	}
 }
 
-func TestMemoryOfGoStaysBelowTheLimit(t *testing.T) {
+func TestManifests_MemoryLimit(t *testing.T) {
 	var kubernetes string
-	for _, v := range container(t).Env {
+	for _, v := range readContainer(t).Env {
 		if v.Name == "GOMEMLIMIT" {
 			kubernetes = v.Value
 		}
 	}
-	if limit := container(t).Resources.Limits.Memory; kubernetes != "230MiB" || limit != "256Mi" {
+	if limit := readContainer(t).Resources.Limits.Memory; kubernetes != "230MiB" ||
+		limit != "256Mi" {
 		t.Errorf("Kubernetes: GOMEMLIMIT %s of %s, want 230MiB of 256Mi", kubernetes, limit)
 	}
-	if s := composed(t); s.Environment["GOMEMLIMIT"] != "230MiB" || s.MemLimit != "256m" {
+	if s := readCompose(t); s.Environment["GOMEMLIMIT"] != "230MiB" || s.MemLimit != "256m" {
 		t.Errorf("Compose: GOMEMLIMIT %s of %s, want 230MiB of 256m",
 			s.Environment["GOMEMLIMIT"], s.MemLimit)
 	}
 }
 
-func TestKustomizationNamesEveryManifest(t *testing.T) {
+func TestKustomization_Resources(t *testing.T) {
 	files, err := filepath.Glob("kubernetes/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -177,17 +182,17 @@ func TestKustomizationNamesEveryManifest(t *testing.T) {
 			want = append(want, name)
 		}
 	}
-	got := read[struct{ Resources []string }](t, "kubernetes/kustomization.yaml").Resources
+	got := decode[struct{ Resources []string }](t, "kubernetes/kustomization.yaml").Resources
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("resources = %q, want %q", got, want)
 	}
 }
 
-// fence matches a block of a file that the pages quote.
+// fence matches a code block in a page.
 var fence = regexp.MustCompile("(?ms)^```(?:yaml|dockerfile)\n(.*?)^```$")
 
-func TestPagesQuoteTheManifests(t *testing.T) {
+func TestPages_Manifests(t *testing.T) {
 	var sources []string
 	for _, pattern := range []string{"Dockerfile*", "*.yaml", "kubernetes/*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -201,35 +206,35 @@ func TestPagesQuoteTheManifests(t *testing.T) {
 	for _, page := range []string{"deployment.md", "deployment.zh.md"} {
 		blocks := fence.FindAllStringSubmatch(text(t, "../../docs/content/guide/"+page), -1)
 		if len(blocks) == 0 {
-			t.Errorf("%s quotes nothing", page)
+			t.Errorf("%s quotes no manifest", page)
 		}
 		for _, block := range blocks {
 			if !slices.ContainsFunc(sources,
 				func(s string) bool { return strings.Contains(s, block[1]) }) {
-				t.Errorf("%s: in no file of this folder:\n%s", page, block[1])
+				t.Errorf("%s: not in any file of this directory:\n%s", page, block[1])
 			}
 		}
 	}
 }
 
-// variables are those that each manifest sets for the service. What a secret of the
-// cluster sets has no value.
+// variables returns the variables that each file sets for the service. Variables from a
+// secret of the cluster have no value.
 func variables(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	direct := map[string]string{}
-	for _, v := range container(t).Env {
+	for _, v := range readContainer(t).Env {
 		direct[v.Name] = v.Value
 	}
 	return map[string]map[string]string{
-		"configmap.yaml":  config(t),
+		"configmap.yaml":  readConfigMap(t),
 		"deployment.yaml": direct,
-		"compose.yaml":    composed(t).Environment,
-		"Dockerfile":      imaged(t),
+		"compose.yaml":    readCompose(t).Environment,
+		"Dockerfile":      dockerfileEnv(t),
 	}
 }
 
-// imaged are the variables of the last stage of the Dockerfile.
-func imaged(t *testing.T) map[string]string {
+// dockerfileEnv returns the variables of the last stage of the Dockerfile.
+func dockerfileEnv(t *testing.T) map[string]string {
 	t.Helper()
 	_, last, _ := strings.Cut(text(t, "Dockerfile"), "FROM gcr.io")
 	set := map[string]string{}
@@ -238,34 +243,34 @@ func imaged(t *testing.T) map[string]string {
 		set[pair[1]] = pair[2]
 	}
 	if len(set) == 0 {
-		t.Fatal("the Dockerfile sets nothing")
+		t.Fatal("the Dockerfile sets no variables")
 	}
 	return set
 }
 
-func config(t *testing.T) map[string]string {
+func readConfigMap(t *testing.T) map[string]string {
 	t.Helper()
-	return maps.Clone(read[struct{ Data map[string]string }](t, "kubernetes/configmap.yaml").Data)
+	return maps.Clone(decode[struct{ Data map[string]string }](t, "kubernetes/configmap.yaml").Data)
 }
 
-func deployed(t *testing.T) deployment {
+func readDeployment(t *testing.T) deployment {
 	t.Helper()
-	return read[deployment](t, "kubernetes/deployment.yaml")
+	return decode[deployment](t, "kubernetes/deployment.yaml")
 }
 
-func container(t *testing.T) containerSpec {
+func readContainer(t *testing.T) containerSpec {
 	t.Helper()
-	return deployed(t).Spec.Template.Spec.Containers[0]
+	return readDeployment(t).Spec.Template.Spec.Containers[0]
 }
 
-func composed(t *testing.T) composeService {
+func readCompose(t *testing.T) composeService {
 	t.Helper()
-	return read[struct {
+	return decode[struct {
 		Services map[string]composeService
 	}](t, "compose.yaml").Services["usercenter"]
 }
 
-func read[T any](t *testing.T, file string) T {
+func decode[T any](t *testing.T, file string) T {
 	t.Helper()
 	var into T
 	if err := yaml.Unmarshal([]byte(text(t, file)), &into); err != nil {

@@ -1,6 +1,6 @@
 package deploy_test
 
-// The parts of the manifests that the tests look at.
+// The following types contain the fields of the manifests that the tests check.
 
 type deployment struct {
 	Spec struct {

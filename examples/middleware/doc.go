@@ -1,3 +1,2 @@
-// Package middleware proves that middleware of third parties works with Plinth's request
-// pipeline.
+// Package middleware tests third-party middleware with the request pipeline of Plinth.
 package middleware

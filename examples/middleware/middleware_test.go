@@ -34,14 +34,14 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// limit is the largest body of the application.
+// limit is the maximum body size of the application.
 const limit = 100
 
 type item struct {
 	Name string `json:"name" form:"name" binding:"required"`
 }
 
-// endings are the ways in which a handler ends a request.
+// endings maps names to handlers, each of which completes a request in a different way.
 var endings = map[string]struct {
 	handler gin.HandlerFunc
 	status  int
@@ -51,8 +51,8 @@ var endings = map[string]struct {
 		c.Status(http.StatusCreated)
 		xresult.Success(c, "done")
 	}, 201},
-	"nothing-to-say": {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
-	"redirect":       {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
+	"no-content": {func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
+	"redirect":   {func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/success") }, 303},
 	"error": {func(c *gin.Context) {
 		_ = c.Error(xerror.New(xerror.NotFound, "no such item"))
 	}, 404},
@@ -82,27 +82,28 @@ var endings = map[string]struct {
 	"panic": {func(*gin.Context) { panic("boom") }, 500},
 }
 
-// requests are what clients send, in addition to one request for each ending.
+// requests are sent in addition to one request for each ending.
 var requests = []struct {
 	name, method, path string
 	body               func() io.Reader
 	status             int
 }{
-	{"an unknown path", http.MethodGet, "/nowhere", none, 404},
-	{"an unknown method", http.MethodDelete, "/items/error", none, 405},
+	{"an unknown path", http.MethodGet, "/nowhere", noBody, 404},
+	{"an unknown method", http.MethodDelete, "/items/error", noBody, 405},
 	{"a body over the limit", http.MethodPost, "/items/bind", tooLarge, 413},
 	{
 		"a body over the limit in chunks", http.MethodPost, "/items/bind",
 		func() io.Reader { return io.MultiReader(tooLarge()) }, 413,
 	},
-	{"a body over the limit that is not read", http.MethodPost, "/items/success", tooLarge, 413},
+	{"an unread body over the limit", http.MethodPost, "/items/success", tooLarge, 413},
 }
 
-func none() io.Reader { return http.NoBody }
+func noBody() io.Reader { return http.NoBody }
 
 func tooLarge() io.Reader { return strings.NewReader(strings.Repeat(" ", limit+1)) }
 
-// mounts are the places where an application mounts middleware.
+// mounts maps the places for middleware to functions that return the options to install
+// it.
 var mounts = map[string]func(mw gin.HandlerFunc) []xoption.Option{
 	"engine": func(mw gin.HandlerFunc) []xoption.Option {
 		return []xoption.Option{
@@ -118,7 +119,7 @@ var mounts = map[string]func(mw gin.HandlerFunc) []xoption.Option{
 	},
 }
 
-// routes registers the endings.
+// routes registers the handlers of endings.
 func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xoption.Option {
 	return xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 		r := in(e)
@@ -128,7 +129,7 @@ func routes(in func(gin.IRouter) gin.IRouter, before ...gin.HandlerFunc) xoption
 	})
 }
 
-// serve starts an application on a real listener.
+// serve starts an application with a real listener.
 func serve(t *testing.T, options ...xoption.Option) *httptest.Server {
 	t.Helper()
 	t.Setenv("PLINTH_DEBUG", "false")
@@ -148,7 +149,7 @@ type received struct {
 	Header     http.Header
 }
 
-// send returns the response and the body that the client receives.
+// send sends a request and returns the response and its body.
 func send(
 	t *testing.T, s *httptest.Server, method, path string, body io.Reader, header ...string,
 ) (received, string) {
@@ -179,12 +180,12 @@ func send(
 	return received{res.StatusCode, res.Header}, string(text)
 }
 
-// observer is a middleware that records the status of requests.
+// observer is a middleware that records the status of each request.
 type observer struct {
 	middleware gin.HandlerFunc
-	// seen returns the statuses since the last call, as text.
+	// seen returns the statuses since the last call.
 	seen func(t *testing.T) []string
-	// panics is false if the middleware records nothing of a handler that panics.
+	// panics reports whether the middleware records handlers that panic.
 	panics bool
 }
 
@@ -194,7 +195,7 @@ var observers = map[string]func(t *testing.T) observer{
 	"otelgin":           tracing,
 }
 
-func TestStatus(t *testing.T) {
+func TestMiddleware_Status(t *testing.T) {
 	for name, observe := range observers {
 		for place, mount := range mounts {
 			t.Run(name+" on the "+place, func(t *testing.T) {
@@ -204,10 +205,10 @@ func TestStatus(t *testing.T) {
 					t.Helper()
 					seen := o.seen(t)
 					if res.StatusCode != want {
-						t.Errorf("%s: the client got %d, want %d", what, res.StatusCode, want)
+						t.Errorf("%s: status %d, want %d", what, res.StatusCode, want)
 					}
 					if len(seen) != 1 || seen[0] != strconv.Itoa(res.StatusCode) {
-						t.Errorf("%s: the client got %d, the middleware saw %v",
+						t.Errorf("%s: status %d, the middleware recorded %v",
 							what, res.StatusCode, seen)
 					}
 				}
@@ -220,7 +221,7 @@ func TestStatus(t *testing.T) {
 				}
 				for _, r := range requests {
 					if r.status != http.StatusRequestEntityTooLarge && place != "engine" {
-						continue // it reaches no route
+						continue // it matches no route
 					}
 					res, _ := send(t, s, r.method, r.path, r.body())
 					check(r.name, res, r.status)
@@ -230,8 +231,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// prometheusClient is what the documentation of promhttp shows, for gin. It counts in a
-// deferred function, which a panic does not skip.
+// prometheusClient is the example of the promhttp documentation, adapted to gin. It
+// counts in a deferred function, so it also counts panics.
 func prometheusClient(t *testing.T) observer {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -311,9 +312,9 @@ func tracing(t *testing.T) observer {
 	}
 }
 
-// Middleware that changes the response must not break the errors that are written outside
+// Middleware that changes the response must not break errors that Plinth writes outside
 // of it.
-func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
+func TestMiddleware_Errors(t *testing.T) {
 	stack := []gin.HandlerFunc{
 		gingzip.Gzip(gingzip.DefaultCompression),
 		requestid.New(),
@@ -345,7 +346,7 @@ func TestErrorsPassThirdPartyMiddleware(t *testing.T) {
 		}
 		if res.Header.Get("Access-Control-Allow-Origin") == "" ||
 			res.Header.Get("X-Request-ID") == "" {
-			t.Errorf("%s: the header of a middleware is lost: %v", what, res.Header)
+			t.Errorf("%s: header %v, want the headers of the middleware", what, res.Header)
 		}
 	}
 	header := []string{"Accept-Encoding", "gzip", "Origin", "https://app.example"}

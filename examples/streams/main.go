@@ -1,6 +1,5 @@
-// Command streams serves server-sent events and WebSockets with libraries that do not
-// know Plinth. At a stop their contexts end after the drain delay, and the exit code is
-// 0.
+// Command streams serves server-sent events and WebSockets with third-party libraries. On
+// shutdown their contexts are cancelled after the drain delay, and the exit code is 0.
 //
 //	curl -N localhost:1118/events
 package main
@@ -31,7 +30,7 @@ func routes(_ context.Context, e *gin.Engine) {
 	e.GET("/echo/gorilla", echoGorilla)
 }
 
-// events sends the time, with the server-sent events of gin.
+// events sends the current time as server-sent events with gin.
 func events(c *gin.Context) {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -46,7 +45,7 @@ func events(c *gin.Context) {
 	})
 }
 
-// echo returns messages through coder/websocket, which ends with the context.
+// echo returns messages with coder/websocket until the context is cancelled.
 func echo(c *gin.Context) {
 	conn, err := coder.Accept(c.Writer, c.Request, nil)
 	if err != nil {
@@ -64,8 +63,8 @@ func echo(c *gin.Context) {
 	}
 }
 
-// echoGorilla returns messages through gorilla/websocket, which has no contexts: it ends
-// when its connection is closed.
+// echoGorilla returns messages with gorilla/websocket, which does not support contexts,
+// until its connection is closed.
 func echoGorilla(c *gin.Context) {
 	conn, err := (&gorilla.Upgrader{}).Upgrade(c.Writer, c.Request, nil)
 	if err != nil {

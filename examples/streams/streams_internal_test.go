@@ -18,25 +18,25 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// playKey makes this test binary the service.
-const playKey xenv.EnvKey = "STREAMS_TEST_PLAY"
+// serviceKey makes the test binary run the service.
+const serviceKey xenv.EnvKey = "STREAMS_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
-	if _, play := xenv.GetEnv(playKey); play {
+	if _, ok := xenv.GetEnv(serviceKey); ok {
 		main()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// launch starts the service as a process of its own and returns its address when it is
+// launch starts the service in a separate process and returns its address when it is
 // ready.
 func launch(t *testing.T, env ...string) (cmd *exec.Cmd, url string) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = t.TempDir()
 	cmd.Env = append([]string{
-		playKey.String() + "=1", "TMPDIR=" + cmd.Dir, "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0",
+		serviceKey.String() + "=1", "TMPDIR=" + cmd.Dir, "PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0",
 		"LOG_DIR=none",
 	}, env...)
 	pipe, err := cmd.StdoutPipe()
@@ -49,7 +49,7 @@ func launch(t *testing.T, env ...string) (cmd *exec.Cmd, url string) {
 	for reader := bufio.NewReader(pipe); ; {
 		text, err := reader.ReadBytes('\n')
 		if err != nil {
-			t.Fatalf("the service was never ready: %v", err)
+			t.Fatalf("the service exited before it was ready: %v", err)
 		}
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(text, &line) == nil && line.Msg == "ready" {
@@ -58,8 +58,8 @@ func launch(t *testing.T, env ...string) (cmd *exec.Cmd, url string) {
 	}
 }
 
-// event opens the events and returns when the first has come.
-func event(t *testing.T, url string) {
+// openEvents opens the event stream and returns after the first event.
+func openEvents(t *testing.T, url string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/events", http.NoBody)
 	if err != nil {
@@ -76,10 +76,10 @@ func event(t *testing.T, url string) {
 	}
 }
 
-// socket opens a WebSocket and returns when a message has come back.
-func socket(t *testing.T, url string) {
+// openSocket opens a WebSocket and returns after the first echoed message.
+func openSocket(t *testing.T, url string) {
 	t.Helper()
-	conn, _, err := coder.Dial(t.Context(), "ws"+strings.TrimPrefix(url, "http"), nil) //nolint:bodyclose // the connection's
+	conn, _, err := coder.Dial(t.Context(), "ws"+strings.TrimPrefix(url, "http"), nil) //nolint:bodyclose // the connection owns the body
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,37 +92,40 @@ func socket(t *testing.T, url string) {
 	}
 }
 
-func TestStop_streamsOfThirdParties(t *testing.T) {
+func TestShutdown_Streams(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		open func(t *testing.T, url string)
 	}{
 		{"no stream", func(*testing.T, string) {}},
-		{"server-sent events of gin", event},
-		{"coder/websocket", func(t *testing.T, url string) { t.Helper(); socket(t, url+"/echo") }},
+		{"server-sent events of gin", openEvents},
+		{"coder/websocket", func(t *testing.T, url string) {
+			t.Helper()
+			openSocket(t, url+"/echo")
+		}},
 		{"gorilla/websocket", func(t *testing.T, url string) {
 			t.Helper()
-			socket(t, url+"/echo/gorilla")
+			openSocket(t, url+"/echo/gorilla")
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const delay = 300 * time.Millisecond
 			cmd, url := launch(t, "PLINTH_DRAIN_DELAY="+delay.String())
 			tc.open(t, url)
-			began := time.Now()
+			start := time.Now()
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 			err := cmd.Wait()
-			took := time.Since(began)
+			took := time.Since(start)
 			if err != nil {
 				t.Errorf("exit = %v, want 0", err)
 			}
 			if took < delay || took > delay+12*time.Second {
-				t.Errorf("the stop took %s, want little more than the drain delay of %s",
+				t.Errorf("shutdown took %s, want little more than the drain delay of %s",
 					took, delay)
 			}
-			t.Logf("the stop took %s", took)
+			t.Logf("shutdown took %s", took)
 		})
 	}
 }

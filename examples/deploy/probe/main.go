@@ -1,5 +1,5 @@
-// Command probe asks one URL and exits with 0 where the answer is 200. It is the health
-// check of a container without a shell.
+// Command probe sends a GET request to a URL and exits with 0 if the status is 200. It is
+// a health check for containers without a shell.
 package main
 
 import (
@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// limit is how long an answer may take.
-const limit = 2 * time.Second
+// timeout limits the whole request.
+const timeout = 2 * time.Second
 
 func main() {
-	if err := ask(os.Args[1:]); err != nil {
+	if err := check(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "probe:", err)
 		os.Exit(1)
 	}
 }
 
-func ask(args []string) error {
+func check(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("want one URL, got %d arguments", len(args))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, args[0], http.NoBody) //nolint:gosec // the URL is what the operator asks for
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, args[0], http.NoBody) //nolint:gosec // the operator chooses the URL
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func ask(args []string) error {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", args[0], response.Status)
+		return fmt.Errorf("GET %s: status %s", args[0], response.Status)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestProbeSucceedsWithStatus200Only(t *testing.T) {
+func TestCheck(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -20,12 +20,12 @@ func TestProbeSucceedsWithStatus200Only(t *testing.T) {
 	}{
 		{name: "200", args: []string{server.URL + "/readyz"}, want: true},
 		{name: "503", args: []string{server.URL + "/draining"}, want: false},
-		{name: "nothing listens", args: []string{"http://127.0.0.1:1/readyz"}, want: false},
+		{name: "no listener", args: []string{"http://127.0.0.1:1/readyz"}, want: false},
 		{name: "no URL", args: nil, want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if err := ask(tc.args); (err == nil) != tc.want {
-				t.Errorf("ask(%q) = %v, want success %t", tc.args, err, tc.want)
+			if err := check(tc.args); (err == nil) != tc.want {
+				t.Errorf("check(%q) = %v, want success %t", tc.args, err, tc.want)
 			}
 		})
 	}
