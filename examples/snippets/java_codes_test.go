@@ -35,7 +35,7 @@ func TestJavaCode(t *testing.T) {
 		}
 		want := map[string][]string{}
 		for _, code := range xerror.Codes() {
-			if detail := code.GetCode() % 100; detail >= javaApplication && detail < 99 &&
+			if detail := code.GetCode() % 100; detail >= firstApplicationDetail && detail < 99 &&
 				!slices.Contains(javaOnly, code) {
 				continue
 			}
@@ -72,8 +72,8 @@ var javaOnly = []*xerror.ErrorCode{
 // javaRow matches a table row: Java name, number, label and Plinth codes.
 var javaRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (\\d+) \\| `([A-Za-z]+)` \\| (.*) \\|$")
 
-// javaApplication is the first detail of application codes. Other tests register some.
-const javaApplication = 70
+// firstApplicationDetail is the first detail of application codes. Other tests register some.
+const firstApplicationDetail = 70
 
 func TestJavaBusinessException(t *testing.T) {
 	t.Parallel()
