@@ -39,7 +39,7 @@ func harness(tb testing.TB) dbtest.Harness {
 		Slow:   slow,
 		Source: server.Source, Server: version(tb, admin(tb, server.DSN)),
 		Differences: map[string]string{
-			dbtest.DiffNoNUL: "PostgreSQL keeps no NUL byte in a text, and refuses it",
+			dbtest.DiffNoNUL: "PostgreSQL rejects NUL bytes in strings",
 		},
 	}
 }
