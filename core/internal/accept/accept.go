@@ -1,5 +1,4 @@
-// Package accept reads the headers by which clients say what they prefer, such as Accept
-// and Accept-Language.
+// Package accept parses weighted request headers such as Accept and Accept-Language.
 package accept
 
 import (
@@ -8,12 +7,12 @@ import (
 	"strings"
 )
 
-// MaxWeight is the weight 1, in thousandths.
+// MaxWeight is the maximum weight, 1, in thousandths.
 const MaxWeight = 1000
 
-// Elements returns the elements of a header with their weights in thousandths, in the
-// order of the header (RFC 9110, section 12.4.2). A malformed weight is 0: a client does
-// not get what it cannot ask for properly.
+// Elements returns the elements of a header in order, with their weights in thousandths
+// (RFC 9110, section 12.4.2). A malformed weight counts as 0, so the client does not
+// receive that element.
 func Elements(header string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for element := range strings.SplitSeq(header, ",") {
@@ -25,7 +24,7 @@ func Elements(header string) iter.Seq2[string, int] {
 	}
 }
 
-// weight returns the weight among the parameters of an element.
+// -
 func weight(parameters string) int {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -36,7 +35,7 @@ func weight(parameters string) int {
 	return MaxWeight
 }
 
-// thousandths reads a qvalue: 0 to 1 with at most three decimals.
+// thousandths parses a qvalue: a number from 0 to 1 with at most three decimals.
 func thousandths(value string) int {
 	whole, decimals, _ := strings.Cut(value, ".")
 	if len(decimals) > 3 || whole != "0" && whole != "1" ||

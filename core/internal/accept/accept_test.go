@@ -15,8 +15,8 @@ func TestElements(t *testing.T) {
 		name, header string
 		want         []element
 	}{
-		{"one", "en", []element{{"en", 1000}}},
-		{"blanks", " en ; q = 0.5 ,\tzh", []element{{"en", 500}, {"zh", 1000}}},
+		{"one element", "en", []element{{"en", 1000}}},
+		{"white space", " en ; q = 0.5 ,\tzh", []element{{"en", 500}, {"zh", 1000}}},
 		{
 			"decimals", "a;q=0.25,b;q=0.125,c;q=1.000,d;q=0",
 			[]element{{"a", 250}, {"b", 125}, {"c", 1000}, {"d", 0}},
@@ -26,7 +26,7 @@ func TestElements(t *testing.T) {
 			"malformed weights", "a;q=x,b;q=2,c;q=0.1234,d;q=0.1x,e;q=,f;q=-1",
 			[]element{{"a", 0}, {"b", 0}, {"c", 0}, {"d", 0}, {"e", 0}, {"f", 0}},
 		},
-		{"more than one", "a;q=1.5", []element{{"a", 1000}}},
+		{"weight above 1", "a;q=1.5", []element{{"a", 1000}}},
 		{"empty", ",", []element{{"", 1000}, {"", 1000}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

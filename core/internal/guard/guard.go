@@ -7,24 +7,24 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic that became an error.
+// PanicError is the error that Run and Call return for a panic.
 type PanicError struct {
-	// Value is what was given to panic.
+	// Value is the argument of panic.
 	Value any
 	// Stack is the stack of the goroutine that panicked.
 	Stack []byte
 }
 
-// Error says what was given to panic, without the stack.
+// Error returns the value of the panic without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap returns the value of the panic where it is an error.
+// Unwrap returns the value of the panic if it is an error, otherwise nil.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// Run calls fn and turns a panic into a *PanicError.
+// Run calls fn and converts a panic into a *PanicError.
 func Run(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -34,8 +34,9 @@ func Run(fn func() error) (err error) {
 	return fn()
 }
 
-// Call runs fn until it returns or ctx ends. A panic is a *PanicError; an fn that goes on
-// after the end of ctx is left behind, and the error says so.
+// Call runs fn in a new goroutine until fn returns or ctx is done. It converts a panic
+// into a *PanicError. If ctx is done first, Call returns an error that wraps its cause,
+// and abandons the goroutine.
 func Call(ctx context.Context, fn func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -47,7 +48,7 @@ func Call(ctx context.Context, fn func(ctx context.Context) error) error {
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-done: // it ended at the same moment
+	case err := <-done: // fn returned at the same time
 		return err
 	default:
 		return fmt.Errorf("still running: %w", context.Cause(ctx))

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// maxDepth bounds how deep values may be nested. encoding/json decides about those that
-// are nested deeper: it looks for circles from this depth on.
+// maxDepth is the maximum nesting depth that an Encoder handles itself. It leaves deeper
+// values to encoding/json, which checks for cycles from this depth on.
 const maxDepth = 1000
 
-// nilable makes the appender of a kind that can be nil. Each circle of values has one.
+// nilable returns an appender for a kind that can be nil. It counts the depth: each cycle
+// of values contains such a kind.
 func nilable(a appender) appender {
 	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 		switch {
@@ -53,7 +54,7 @@ func listOf(element appender) appender {
 	}
 }
 
-// mapOf encodes the values and leaves the keys and their order to encoding/json.
+// mapOf encodes the values. encoding/json encodes and sorts the keys.
 func (e *Encoder) mapOf(t reflect.Type, element appender) appender {
 	encoded := reflect.MapOf(t.Key(), reflect.TypeFor[json.RawMessage]())
 	return nilable(func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
@@ -71,14 +72,14 @@ func (e *Encoder) mapOf(t reflect.Type, element appender) appender {
 
 func (o object) append(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 	dst = append(dst, '{')
-	skip := len(",") // the first member has none
+	skip := len(",") // the first member has no leading comma
 	for i := range o {
 		m := &o[i]
 		value := v.Field(m.index)
 		if m.embedded != nil {
 			var err error
 			if value, err = v.FieldByIndexErr(m.embedded); err != nil {
-				continue // there are no fields behind a nil pointer
+				continue // an embedded nil pointer has no fields
 			}
 		}
 		if m.omitEmpty && isEmpty(value) || m.omitZero && isZero(value) {
@@ -110,17 +111,17 @@ func (e *Encoder) appendText(dst []byte, v reflect.Value, depth int) ([]byte, bo
 	if s := v.String(); isPlain(s) {
 		return appendPlain(dst, s), true
 	}
-	// v is an interface without a copy, its text would need one
+	// v converts to an interface without a copy; its text does not
 	return e.appendForeign(dst, v, depth)
 }
 
-// appendQuotedText appends the JSON of a string as a string.
+// appendQuotedText appends a string that contains the JSON encoding of a string.
 func (e *Encoder) appendQuotedText(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	return e.AppendString(dst, string(e.AppendString(nil, v.String()))), true
 }
 
-// Between these numbers encoding/json surely writes no exponent, whatever their
-// precision: it does below 1e-6 and from 1e21 on.
+// encoding/json uses an exponent below 1e-6 and from 1e21 on. Between minPlain and
+// maxPlain it never does, for any precision.
 const (
 	minPlain = 2e-6
 	maxPlain = 5e20
@@ -128,7 +129,7 @@ const (
 
 func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 	n := v.Float()
-	// the latter is true of NaN
+	// !(size < maxPlain) is also true for NaN
 	if size := math.Abs(n); size < minPlain && size != 0 || !(size < maxPlain) {
 		return e.appendForeign(dst, v, depth)
 	}
@@ -136,13 +137,13 @@ func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, b
 }
 
 func appendInstant(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
-	t, _ := reflect.TypeAssert[time.Time](v) // the type has this plan
+	t, _ := reflect.TypeAssert[time.Time](v) // only time.Time has this plan
 	out, err := t.AppendText(append(dst, '"'))
 	return append(out, '"'), err == nil
 }
 
-// appendForeign leaves one value to encoding/json, which treats one that has an address
-// differently.
+// appendForeign encodes a value with encoding/json. It passes a pointer to an addressable
+// value because encoding/json treats such values differently.
 func (e *Encoder) appendForeign(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	if v.CanAddr() {
 		v = v.Addr()

@@ -1,5 +1,5 @@
-// Package jsonenc encodes values as encoding/json of Go 1.27 does, to the byte and on
-// every supported version of Go, by a plan that it makes once for each type.
+// Package jsonenc encodes values to the same bytes as encoding/json of Go 1.27, on every
+// supported version of Go. It compiles a plan for each type once.
 package jsonenc
 
 import (
@@ -16,27 +16,28 @@ import (
 
 const null = "null"
 
-// Encoder appends values as JSON. The zero value writes what json.Marshal writes. The
-// fields must not change after the first use; then an Encoder is safe for concurrent use.
+// Encoder appends values as JSON. The zero value produces the same output as
+// json.Marshal. Do not change the fields after the first use. An Encoder is safe for
+// concurrent use.
 type Encoder struct {
-	// KeepHTML writes the characters that HTML reads as markup as they are.
+	// KeepHTML disables escaping of &, < and >.
 	KeepHTML bool
 
-	// Replace returns the function that turns values of type t into the text to write
-	// instead of them, nil if they are written as they are. It is called once for each
-	// type that is no interface. A nil pointer in a struct is null, everywhere else it is
-	// replaced too.
+	// Replace returns a function that converts values of type t into the text to encode
+	// instead. If it returns nil, values of type t are not replaced. An Encoder calls
+	// Replace for each type except interface types. A nil pointer in a struct field is
+	// encoded as null; other nil pointers are replaced.
 	Replace func(t reflect.Type) func(v reflect.Value) string
 
 	plans   jsonplan.Cache[reflect.Type, *plan]
 	writers sync.Pool // of *writer
 }
 
-// errTooDeep is the error of a value that encoding/json would write without replacements.
+// errTooDeep is the error for a value that is too deep to apply replacements.
 var errTooDeep = errors.New("json: value is nested too deep")
 
-// Append appends v to dst. If v cannot be encoded, dst comes back as it was, with the
-// error of encoding/json.
+// Append appends the JSON encoding of v to dst. If v cannot be encoded, Append returns
+// dst unchanged and the error of encoding/json.
 func (e *Encoder) Append(dst []byte, v any) ([]byte, error) {
 	if v == nil {
 		return append(dst, null...), nil
@@ -51,18 +52,17 @@ func (e *Encoder) Append(dst []byte, v any) ([]byte, error) {
 	return out, err
 }
 
-// AppendString appends s to dst as a JSON string. An invalid byte becomes the character
-// U+FFFD, unescaped as in Go 1.27 and later.
+// AppendString appends s to dst as a JSON string. It replaces each invalid byte with an
+// unescaped U+FFFD, like Go 1.27 and later.
 func (e *Encoder) AppendString(dst []byte, s string) []byte {
 	if isPlain(s) {
 		return appendPlain(dst, s)
 	}
-	out, _ := e.appendAny(dst, s) // a string can always be encoded
+	out, _ := e.appendAny(dst, s) // encoding a string cannot fail
 	return out
 }
 
-// appendAny appends v as encoding/json encodes it, in the same bytes on Go 1.26 and
-// later.
+// appendAny encodes v with encoding/json and produces the same bytes on all Go versions.
 func (e *Encoder) appendAny(dst []byte, v any) ([]byte, error) {
 	w, ok := e.writers.Get().(*writer)
 	if !ok {
@@ -78,7 +78,7 @@ func (e *Encoder) appendAny(dst []byte, v any) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	out = out[:len(out)-1] // the encoder ends each value with a newline
+	out = out[:len(out)-1] // remove the newline of json.Encoder
 	if text := out[len(dst):]; bytes.Contains(text, escapedReplacement) {
 		out = append(out[:len(dst)], replacement.Replace(string(text))...)
 	}
@@ -88,14 +88,14 @@ func (e *Encoder) appendAny(dst []byte, v any) ([]byte, error) {
 var (
 	escapedReplacement = []byte(`\ufffd`)
 
-	// replacement writes U+FFFD as itself. Before Go 1.27 encoding/json writes an escape
+	// replacement unescapes U+FFFD. Before Go 1.27, encoding/json escapes the replacement
 	// for invalid UTF-8.
 	replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, string(utf8.RuneError))
 )
 
-// writer is a json.Encoder that appends to a buffer which it does not own. encoding/json
-// writes a value at once and only when all of it could be encoded, so a failure leaves
-// the buffer alone.
+// writer appends the output of a json.Encoder to a borrowed buffer. encoding/json writes
+// a value in one call after it is encoded completely, so an error leaves the buffer
+// unchanged.
 type writer struct {
 	json *json.Encoder
 	out  []byte

@@ -21,7 +21,7 @@ type (
 		Same int
 	}
 
-	// everything has what encoding/json treats in its own way.
+	// everything has fields of all types that encoding/json handles specially.
 	everything struct {
 		Embedded
 		*evenRef
@@ -50,7 +50,7 @@ type (
 func (e even) IsZero() bool     { return e%2 == 0 }
 func (e *evenRef) IsZero() bool { return e.N%2 == 0 }
 
-// samples returns values with n in the numbers, of which the odd ones are not zero.
+// samples returns values that contain n. IsZero reports false for an odd n.
 func samples(n int8) []everything {
 	at, text, number := time.Unix(int64(n), 0).UTC(), `a "<\u2028" text`, even(n)
 	full := everything{
@@ -92,7 +92,7 @@ func TestEncoder_Append(t *testing.T) {
 	}
 }
 
-// nested returns n lists inside each other.
+// nested wraps inside in n lists.
 func nested(n int, inside any) any {
 	for range n {
 		inside = []any{inside}
@@ -100,7 +100,7 @@ func nested(n int, inside any) any {
 	return inside
 }
 
-func TestEncoder_Append_deeplyNested(t *testing.T) {
+func TestEncoder_Append_Nested(t *testing.T) {
 	replaceErrors := jsonenc.Encoder{Replace: func(typ reflect.Type) func(reflect.Value) string {
 		if !typ.Implements(reflect.TypeFor[error]()) {
 			return nil
@@ -111,7 +111,7 @@ func TestEncoder_Append_deeplyNested(t *testing.T) {
 		name    string
 		encoder *jsonenc.Encoder
 		depth   int
-		want    string // nothing if it is an error
+		want    string // "" for an error
 	}{
 		{
 			name: "without replacements", encoder: new(jsonenc.Encoder), depth: 2000,

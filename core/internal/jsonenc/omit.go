@@ -2,7 +2,7 @@ package jsonenc
 
 import "reflect"
 
-// isEmpty reports whether omitempty leaves v out.
+// isEmpty reports whether omitempty omits v.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Array:
@@ -15,11 +15,11 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// zeroer decides itself whether omitzero leaves it out.
+// -
 type zeroer interface{ IsZero() bool }
 
-// isZero reports whether omitzero leaves v out. A method counts if it is one of the
-// field's type, or of a pointer to it.
+// isZero reports whether omitzero omits v. It calls IsZero if the type of the field, or a
+// pointer to it, has this method.
 func isZero(v reflect.Value) bool {
 	if v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface {
 		if z, ok := reflect.TypeAssert[zeroer](addressOf(v)); ok {
@@ -37,7 +37,7 @@ func isZero(v reflect.Value) bool {
 	return z.IsZero()
 }
 
-// addressOf returns a pointer to v, or to a copy of a v that has no address.
+// addressOf returns a pointer to v, or to a copy of v if v is not addressable.
 func addressOf(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return v.Addr()

@@ -10,19 +10,19 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// appender appends a value of one type, which is nested that deep. It reports false if
-// the value cannot be encoded: encoding/json says best why.
+// appender appends a value of one type at a nesting depth. It returns false if it cannot
+// encode the value; encoding/json then encodes it or reports the error.
 type appender func(dst []byte, v reflect.Value, depth int) ([]byte, bool)
 
-// plan is how values of one type are appended. Types with an encoding of their own, maps
-// and what is rare are left to encoding/json.
+// plan describes how to append values of one type. encoding/json handles rare types,
+// maps, and types with their own encoding.
 type plan struct {
-	append appender // nil while the plan is being made
-	plain  bool     // surely nothing in a value is replaced
+	append appender // nil until the plan is complete
+	plain  bool     // no part of a value is replaced
 }
 
-// appender returns the appender of the plan. While the plan is being made, that is one
-// which looks it up for each value.
+// appender returns the appender of the plan. If the plan is incomplete, the returned
+// appender reads it from the plan at each call.
 func (p *plan) appender() appender {
 	if p.append != nil {
 		return p.append
@@ -39,14 +39,15 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// planOf returns the plan of a type.
+// -
 func (e *Encoder) planOf(t reflect.Type) *plan {
 	return e.plans.Get(t, func(t reflect.Type) *plan {
 		return e.compile(t, map[reflect.Type]*plan{})
 	})
 }
 
-// compile makes the plan of a type. A type inside itself has the plan that is being made.
+// compile returns the plan of a type. For a recursive type it returns the incomplete plan
+// in making.
 func (e *Encoder) compile(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p, ok := making[t]; ok {
 		return p
@@ -69,7 +70,7 @@ func (e *Encoder) compile(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	return p
 }
 
-// replacement is Replace for types of any kind.
+// replacement calls Replace. It returns nil for interface types.
 func (e *Encoder) replacement(t reflect.Type) func(v reflect.Value) string {
 	if e.Replace == nil || t.Kind() == reflect.Interface {
 		return nil
@@ -77,13 +78,13 @@ func (e *Encoder) replacement(t reflect.Type) func(v reflect.Value) string {
 	return e.Replace(t)
 }
 
-// encodesItself reports whether a type has an encoding of its own.
+// encodesItself reports whether a type defines its own encoding.
 func encodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return t == numberType || p.Implements(marshaler) || p.Implements(textMarshaler)
 }
 
-// compileKind completes the plan of a type that is encoded by its kind.
+// compileKind completes the plan of a type that does not define its own encoding.
 func (e *Encoder) compileKind(p *plan, t reflect.Type, making map[reflect.Type]*plan) {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -98,8 +99,8 @@ func (e *Encoder) compileKind(p *plan, t reflect.Type, making map[reflect.Type]*
 	}
 }
 
-// container returns the appender of pointers, lists and maps. encoding/json knows how
-// bytes and the keys of maps are written.
+// container returns the appender of a pointer, list or map type. encoding/json encodes
+// byte slices and map keys.
 func (e *Encoder) container(t reflect.Type, element *plan) appender {
 	isBytes := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 	switch {
@@ -116,7 +117,7 @@ func (e *Encoder) container(t reflect.Type, element *plan) appender {
 	}
 }
 
-// scalar returns the appender of the kinds that hold no other values.
+// scalar returns the appender of a kind that contains no other values.
 func (e *Encoder) scalar(k reflect.Kind) appender {
 	switch k {
 	case reflect.Bool:
@@ -130,19 +131,19 @@ func (e *Encoder) scalar(k reflect.Kind) appender {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
 		reflect.Uintptr:
 		return appendUint
-	default: // encoding/json says why it has none of the others
+	default: // encoding/json reports that the other kinds are unsupported
 		return e.appendForeign
 	}
 }
 
-// compileStruct makes the appender of a struct. One with unknown options in a tag is left
-// to encoding/json, unless something in it is replaced.
+// compileStruct returns the appender of a struct. If a tag has unknown options and no
+// field is replaced, encoding/json encodes the struct.
 func (e *Encoder) compileStruct(
 	t reflect.Type, making map[reflect.Type]*plan,
 ) (a appender, plain bool) {
 	var members object
 	plain = true
-	odd := false
+	hasUnknownOption := false
 	for _, f := range jsonplan.Fields(t) {
 		value := e.compile(f.Type, making)
 		m := member{append: value.appender(), index: f.Index[0]}
@@ -152,7 +153,7 @@ func (e *Encoder) compileStruct(
 			m.embedded = f.Index
 		}
 		plain = plain && value.plain
-		odd = odd || slices.ContainsFunc(f.Options, isUnknown)
+		hasUnknownOption = hasUnknownOption || slices.ContainsFunc(f.Options, isUnknown)
 		switch {
 		case f.Type.Kind() == reflect.Pointer && e.replacement(f.Type) != nil:
 			m.append = nilable(m.append)
@@ -162,14 +163,14 @@ func (e *Encoder) compileStruct(
 		m.key = string(e.AppendString([]byte{','}, f.Name)) + ":"
 		members = append(members, m)
 	}
-	if plain && odd {
+	if plain && hasUnknownOption {
 		return e.appendForeign, true
 	}
 	return members.append, plain
 }
 
-// quoted returns the appender of a member with the option string: it concerns numbers,
-// truth values, strings and pointers to them.
+// quoted returns the appender of a field with the option "string". The option applies to
+// numbers, booleans, strings and pointers to them.
 func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender {
 	value := e.compile(t, making).appender()
 	switch {
@@ -186,20 +187,20 @@ func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender
 	}
 }
 
-// object has the members of a struct.
+// object contains the members of a struct.
 type object []member
 
-// member is a field of a struct.
+// -
 type member struct {
 	append    appender
-	key       string // as JSON: comma, name, colon
+	key       string // encoded comma, name and colon
 	index     int
-	embedded  []int // the indexes to a field of an embedded struct, else nil
+	embedded  []int // index path of a field of an embedded struct, otherwise nil
 	omitEmpty bool
 	omitZero  bool
 }
 
-// isUnknown reports whether only encoding/json may know an option of a tag.
+// isUnknown reports whether the package does not implement an option of a tag.
 func isUnknown(option string) bool {
 	return option != "" && option != "string" && option != "omitempty" && option != "omitzero"
 }

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// appendPlain appends s, which is plain, as a JSON string.
+// appendPlain appends s as a JSON string. s must be plain.
 func appendPlain(dst []byte, s string) []byte { return append(append(append(dst, '"'), s...), '"') }
 
-// isPlain reports whether s stands for itself in a JSON string.
+// isPlain reports whether s needs no escaping in a JSON string.
 func isPlain(s string) bool { return IsSafe(s) || !strings.ContainsFunc(s, isEscaped) }
 
-// IsSafe reports whether s is printable ASCII without the characters "&<>\^|~, as nearly
-// all strings are: it needs no escape in JSON or HTML. It reads eight characters at once
-// (BenchmarkEnvelope).
+// IsSafe reports whether s consists of printable ASCII characters other than "&<>\^|~.
+// Such a string needs no escaping in JSON or HTML. IsSafe reads eight bytes at once (see
+// BenchmarkEnvelope).
 func IsSafe(s string) bool {
-	p := []byte(s) // only read, so not copied
+	p := []byte(s) // read-only, so the compiler does not copy
 	bad := marks(lastEight(p))
 	for ; len(p) > 8; p = p[8:] {
 		bad |= marks(binary.LittleEndian.Uint64(p))
@@ -24,8 +24,8 @@ func IsSafe(s string) bool {
 	return bad&(0x80*ones) == 0
 }
 
-// lastEight returns the last eight bytes of p. A shorter p is completed by some of its
-// bytes or by dots.
+// lastEight returns the last eight bytes of p. It pads a shorter p with repeated bytes or
+// dots.
 func lastEight(p []byte) uint64 {
 	n := len(p)
 	if n >= 8 {
@@ -44,17 +44,19 @@ func lastEight(p []byte) uint64 {
 
 const ones = 0x0101010101010101
 
-// marks looks at eight characters at once: a high bit says that one of them, not
-// necessarily that one, is not safe. To subtract n borrows into the high bit of what is
-// below n, and x^c is 0 for c. The quote differs from the ampersand in one bit, and <, >
-// and the backslash from ^, | and ~ in two.
+// marks checks eight bytes at once. A set high bit means that one of the bytes is not
+// safe, but not which byte.
+//
+// Subtracting n borrows from the high bit of each byte below n, and x^c is 0 for a byte
+// equal to c. The quote differs from the ampersand in one bit. The characters <, > and \
+// differ from ^, | and ~ in two bits.
 func marks(x uint64) uint64 {
 	return x | (x - ' '*ones) | ((x ^ 0x7f*ones) - ones) |
 		(((x | 0x04*ones) ^ '&'*ones) - ones) | (((x | 0x62*ones) ^ '~'*ones) - ones)
 }
 
-// isEscaped reports whether a character has an escape in a JSON string, or may stand for
-// an invalid byte.
+// isEscaped reports whether a JSON string escapes c, or whether c may represent an
+// invalid byte.
 func isEscaped(c rune) bool {
 	return c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' ||
 		c == '\u2028' || c == '\u2029' || c == utf8.RuneError

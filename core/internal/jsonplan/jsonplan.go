@@ -1,5 +1,5 @@
-// Package jsonplan describes Go types as encoding/json sees them. A package that encodes,
-// copies or checks values by reflection makes a plan of each type once, and keeps it in a
+// Package jsonplan describes Go types as encoding/json sees them. Packages that encode,
+// copy or check values by reflection compute a plan of each type once and store it in a
 // Cache.
 package jsonplan
 
@@ -13,22 +13,23 @@ import (
 	"sync"
 )
 
-// Cache contains what was computed once for each key, such as the plan of a type. It
-// grows with the types of a program. The zero value is ready to use, from any goroutine.
+// Cache stores one computed value for each key, such as the plan of a type. It never
+// evicts a value. The zero value is ready to use. A Cache is safe for concurrent use.
 type Cache[K comparable, V any] struct{ m sync.Map }
 
-// Get returns the value of a key, and computes it first if there is none. Several
-// goroutines may compute the value of one key.
+// Get returns the value of k, and computes and stores a missing value. Several goroutines
+// may compute the value of one key concurrently; all of them return the same value.
 func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 	stored, ok := c.m.Load(k)
 	if !ok {
 		stored, _ = c.m.LoadOrStore(k, compute(k))
 	}
-	v, _ := stored.(V) // nothing else is stored
+	v, _ := stored.(V) // the map contains values of type V only
 	return v
 }
 
-// DecodesItself reports whether a type reads its own JSON, or the text of a JSON string.
+// DecodesItself reports whether t implements json.Unmarshaler or
+// encoding.TextUnmarshaler, directly or through a pointer.
 func DecodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
@@ -40,15 +41,15 @@ type Field struct {
 	Name    string
 	Type    reflect.Type
 	Index   []int
-	Options []string // of the tag, behind the name
-	Tagged  bool     // the name is that of the tag
-	Quoted  bool     // the option string applies
+	Options []string // options of the tag, without the name
+	Tagged  bool     // the tag contains the name
+	Quoted  bool     // the option "string" applies
 }
 
-// Fields returns the fields of a struct that JSON can fill, in the order of their
-// declaration, by Go's rules of embedding as encoding/json amends them: of several fields
-// with one name the least nested wins, then the one with a tag; if that leaves several,
-// none.
+// Fields returns the fields of a struct that JSON can fill, in the order of declaration.
+// It follows the embedding rules of encoding/json. If several fields have one name, the
+// least nested field is used, then a field with a tag. If several fields remain, all are
+// ignored.
 func Fields(t reflect.Type) []Field {
 	all := allFields(t)
 	fields := slices.DeleteFunc(slices.Clone(all),
@@ -58,22 +59,21 @@ func Fields(t reflect.Type) []Field {
 }
 
 // allFields returns all fields of a struct and of the structs that it embeds, the less
-// nested first. If a type is embedded again, its own fields are, but like encoding/json
-// it goes no deeper there.
+// nested fields first. Like encoding/json, it descends into each embedded type once.
 func allFields(t reflect.Type) []Field {
 	var all []Field
 	seen := map[reflect.Type]bool{}
 	for structs := []Field{{Type: t}}; len(structs) > 0; structs = structs[1:] {
-		around := structs[0]
-		again := seen[around.Type]
-		seen[around.Type] = true
-		for sf := range around.Type.Fields() {
+		outer := structs[0]
+		repeated := seen[outer.Type]
+		seen[outer.Type] = true
+		for sf := range outer.Type.Fields() {
 			f, descend, ok := fieldOf(sf)
-			f.Index = append(slices.Clip(around.Index), sf.Index...)
+			f.Index = append(slices.Clip(outer.Index), sf.Index...)
 			switch {
 			case ok && !descend:
 				all = append(all, f)
-			case ok && !again:
+			case ok && !repeated:
 				structs = append(structs, f)
 			}
 		}
@@ -81,7 +81,7 @@ func allFields(t reflect.Type) []Field {
 	return all
 }
 
-// losesTo reports whether other has the name of f, and f does not win it.
+// losesTo reports whether other has the same name as f and hides f or conflicts with it.
 func (f Field) losesTo(other Field) bool {
 	if other.Name != f.Name || slices.Equal(other.Index, f.Index) {
 		return false
@@ -90,8 +90,8 @@ func (f Field) losesTo(other Field) bool {
 		(other.Tagged || !f.Tagged)
 }
 
-// fieldOf returns what the tag of a field makes of it; descend says that its own fields
-// count instead.
+// fieldOf applies the tag of a field. If descend is true, the fields of the embedded
+// struct are used instead of the field.
 func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 	tag := sf.Tag.Get("json")
 	bare := sf.Type
@@ -121,22 +121,22 @@ func isScalar(k reflect.Kind) bool {
 	return k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 || k == reflect.String
 }
 
-// isPlain reports whether the name of a tag is surely that of the member.
+// isPlain reports whether every version of encoding/json accepts the name of a tag.
 func isPlain(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
 }
 
-// tagName returns the name that encoding/json reads from a tag, "" if it ignores the
-// name. What it does with a name of other characters differs between versions of Go, so a
-// value is encoded.
+// tagName returns the name that encoding/json reads from a tag, or "" if it ignores the
+// name. Go versions treat unusual characters differently, so tagName encodes a value to
+// find out.
 func tagName(tag reflect.StructTag) string {
 	const fieldName = "X"
 	field := reflect.StructField{Name: fieldName, Type: reflect.TypeFor[bool](), Tag: tag}
 	v := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
-	v.Field(0).SetBool(true) // not left out by omitempty
+	v.Field(0).SetBool(true) // so that omitempty keeps the field
 	data, _ := json.Marshal(v.Interface())
 	var members map[string]any
-	_ = json.Unmarshal(data, &members) // no members if a tag is an error
+	_ = json.Unmarshal(data, &members) // an invalid tag yields no members
 	for name := range members {
 		if name != fieldName {
 			return name

@@ -29,7 +29,7 @@ type outer struct {
 	BadName int    `json:"a\"b"` //nolint:staticcheck // Go 1.26 ignores this name, Go 1.27 reads "a"
 	Umlaut  int    `json:"größe"`
 	Space   int    `json:"a b,omitempty"`
-	Tab     int    `json:"a\tb"` // Go 1.27 takes this name
+	Tab     int    `json:"a\tb"` // Go 1.27 accepts this name
 	Empty   int    `json:"empty,omitempty"`
 	private int
 }
@@ -45,8 +45,8 @@ type (
 		*Circle
 		Own int
 	}
-	// The fields of Shared are those of the first way there: encoding/json goes no second
-	// way.
+	// bottom is embedded along two paths. encoding/json uses the fields of the first path
+	// only.
 	bottom  struct{ Shared }
 	west    struct{ bottom }
 	east    struct{ bottom }
@@ -64,11 +64,32 @@ type (
 )
 
 func TestFields(t *testing.T) {
-	check(t, diamond{right: &right{}})
-	check(t, distant{})
-	check(t, outer{
-		inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1,
-		Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1,
+	t.Run("matches encoding/json", func(t *testing.T) {
+		check(t, diamond{right: &right{}})
+		check(t, distant{})
+		check(t, outer{
+			inner: inner{1, "", 1}, Other: &Other{1, 1}, Name: "x", Hidden: 1, Dash: 1,
+			Quoted: 1, BadName: 1, Umlaut: 1, Space: 1, Tab: 1, Empty: 1, private: 1,
+		})
+	})
+
+	// 1,024 embedding paths lead to one type.
+	t.Run("visits each type once", func(t *testing.T) {
+		typ := reflect.TypeFor[Shared]()
+		for range 10 {
+			typ = reflect.StructOf([]reflect.StructField{
+				{Name: "A", Type: typ, Anonymous: true},
+				{Name: "B", Type: reflect.PointerTo(typ), Anonymous: true},
+			})
+		}
+		allocs := testing.AllocsPerRun(1, func() {
+			if fields := jsonplan.Fields(typ); len(fields) != 0 {
+				t.Errorf("%d fields, want 0 because each is duplicated", len(fields))
+			}
+		})
+		if allocs > 500 {
+			t.Errorf("%v allocations, want at most 500", allocs)
+		}
 	})
 }
 
@@ -85,7 +106,7 @@ func check(t *testing.T, v any) {
 	}
 	fields := jsonplan.Fields(reflect.TypeOf(v))
 	if len(fields) != len(members) {
-		t.Errorf("%d fields, want the %d of %s", len(fields), len(members), data)
+		t.Errorf("%d fields, want %d as in %s", len(fields), len(members), data)
 	}
 	for _, f := range fields {
 		member, ok := members[f.Name]
@@ -93,31 +114,12 @@ func check(t *testing.T, v any) {
 			t.Errorf("field %q is not in %s", f.Name, data)
 		}
 		if _, text := member.(string); text != (f.Quoted || f.Name == "name") {
-			t.Errorf("field %q: Quoted = %t, want that of %s", f.Name, f.Quoted, data)
+			t.Errorf("field %q: Quoted = %t, want the encoding in %s", f.Name, f.Quoted, data)
 		}
 	}
 }
 
-// TestFieldsOfManyDiamonds has 1,000 ways to one type.
-func TestFieldsOfManyDiamonds(t *testing.T) {
-	typ := reflect.TypeFor[Shared]()
-	for range 10 {
-		typ = reflect.StructOf([]reflect.StructField{
-			{Name: "A", Type: typ, Anonymous: true},
-			{Name: "B", Type: reflect.PointerTo(typ), Anonymous: true},
-		})
-	}
-	allocs := testing.AllocsPerRun(1, func() {
-		if fields := jsonplan.Fields(typ); len(fields) != 0 {
-			t.Errorf("%d fields, want none: each is there twice", len(fields))
-		}
-	})
-	if allocs > 500 {
-		t.Errorf("%v allocations, so each way was gone", allocs)
-	}
-}
-
-func TestCache(t *testing.T) {
+func TestCache_Get(t *testing.T) {
 	var c jsonplan.Cache[string, int]
 	computed := 0
 	length := func(key string) int {
@@ -126,6 +128,6 @@ func TestCache(t *testing.T) {
 	}
 	if first, second := c.Get("bb", length), c.Get("bb", length); first != 2 || second != 2 ||
 		computed != 1 {
-		t.Errorf("Get = %d and %d after %d computations, want 2 after one", first, second, computed)
+		t.Errorf("Get = %d and %d after %d computations, want 2 after 1", first, second, computed)
 	}
 }

@@ -1,4 +1,4 @@
-// Package phrase contains the messages about requests, in the languages of the error
+// Package phrase contains messages about requests in the languages of the error
 // catalogue.
 package phrase
 
@@ -7,17 +7,19 @@ import (
 	"strings"
 )
 
-// Phrase is a message in both languages; {0} and {1} stand for its parameters.
+// Phrase is a message in both languages. The placeholders {0} and {1} stand for its
+// parameters.
 type Phrase struct{ English, Chinese string }
 
-// The messages that several packages need.
+// Messages that several packages use.
 var (
 	NoBody     = Phrase{"the request has no body", "请求体为空"}
 	Syntax     = Phrase{"the body is not valid JSON at byte {0}", "请求体在第 {0} 字节处不是有效的 JSON"}
 	Unreadable = Phrase{"the request cannot be read", "无法解析请求"}
 )
 
-// In returns the message in a language: Chinese for "zh", else English.
+// In returns the message in lang: Chinese for "zh", otherwise English. It replaces {0},
+// {1} and so on with params.
 func (p Phrase) In(lang string, params ...string) string {
 	text := p.English
 	if lang == "zh" {
@@ -29,10 +31,11 @@ func (p Phrase) In(lang string, params ...string) string {
 	return text
 }
 
-// maxShown is the longest name of a client's that appears in a message.
+// maxShown is the maximum length in bytes of a client's name in a message.
 const maxShown = 32
 
-// Shown returns a name that a client sent if it is short and plain, else "*".
+// Shown returns name, which a client sent, if it is short and consists of ASCII letters,
+// digits, "_" and "-". Otherwise it returns "*".
 func Shown(name string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name == "" || len(name) > maxShown || strings.Trim(name, plain) != "" {

@@ -1,5 +1,5 @@
-// Package plugin holds what the registries of plugins share: a set of drivers by name,
-// and the error that tells how to get the one that is missing.
+// Package plugin contains the code that plugin registries share: a set of named drivers,
+// and errors that explain how to import a missing driver.
 package plugin
 
 import (
@@ -12,35 +12,35 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Named is a driver as far as a set is concerned.
+// Named is the method that a Set requires of a driver.
 type Named interface{ Name() string }
 
-// Family is one kind of plugin.
+// Family describes one kind of plugin.
 type Family struct {
-	// Package is the portable package, for messages.
+	// Package is the name of the portable package. Messages contain it.
 	Package string
-	// Root is the import path of the folder in which the project's own plugins live, with
-	// a slash at the end.
+	// Root is the import path of the directory of the project's own plugins, with a
+	// trailing slash.
 	Root string
-	// Own are the names of the project's own plugins.
+	// Own lists the names of the project's own plugins.
 	Own []string
-	// Unknown is the error of a name that nobody has registered.
+	// Unknown is the error for a name that is not registered.
 	Unknown error
 	// Interface is the version of the interface that drivers of the family implement.
 	Interface int
-	// Mismatch is the error of a driver that was written for another version of it.
+	// Mismatch is the error for a driver that was written for another version of the
+	// interface.
 	Mismatch error
 }
 
-// Set holds the drivers of one family. The zero value is empty and ready to use, and safe
-// for concurrent use.
+// Set contains the drivers of one family. The zero value is empty and ready to use. A Set
+// is safe for concurrent use.
 type Set[D Named] struct {
 	mu      sync.RWMutex
-	drivers []D // in the order of their names
+	drivers []D // sorted by name
 }
 
-// Add adds d. It panics if the name is empty or taken: both are mistakes of a program,
-// found when it starts.
+// Add adds d. It panics if the name of d is empty or already registered.
 func (s *Set[D]) Add(f Family, d D) {
 	name := d.Name()
 	if name == "" {
@@ -48,23 +48,23 @@ func (s *Set[D]) Add(f Family, d D) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, taken := slices.BinarySearchFunc(s.drivers, name, func(other D, name string) int {
+	i, exists := slices.BinarySearchFunc(s.drivers, name, func(other D, name string) int {
 		return strings.Compare(other.Name(), name)
 	})
-	if taken {
+	if exists {
 		panic(f.Package + ": driver registered twice: " + name)
 	}
 	s.drivers = slices.Insert(s.drivers, i, d)
 }
 
-// All returns the drivers in the order of their names.
+// All returns the drivers sorted by name.
 func (s *Set[D]) All() []D {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Clone(s.drivers)
 }
 
-// Names returns the names of the drivers, sorted.
+// Names returns the names of the drivers in ascending order.
 func (s *Set[D]) Names() []string {
 	var names []string
 	for _, d := range s.All() {
@@ -73,24 +73,27 @@ func (s *Set[D]) Names() []string {
 	return names
 }
 
-// Find returns the driver called name. The error wraps Family.Unknown, names the drivers
-// that are there, and says which line to add for one of the project's own; or it wraps
-// Family.Mismatch, and says which command to run.
+// Find returns the driver with the given name.
+//
+// If the name is not registered, the error wraps Family.Unknown and lists the registered
+// drivers. For one of the project's own drivers it contains the import line to add. If
+// the driver has another version, the error wraps Family.Mismatch and contains the
+// command to run.
 func (s *Set[D]) Find(f Family, name string) (D, error) {
 	for _, d := range s.All() {
 		if d.Name() == name {
-			return d, f.fits(d)
+			return d, f.checkVersion(d)
 		}
 	}
-	var none D
+	var zero D
 	names := s.Names()
 	have := cmp.Or(strings.Join(names, ", "), "none")
-	return none, fmt.Errorf("%w %q (imported: %s); %s",
+	return zero, fmt.Errorf("%w %q (imported: %s); %s",
 		f.Unknown, xenv.Redact(name), have, f.hint(name, names))
 }
 
-// hint says what to do about a name that is not imported. Names that differ in their case
-// are taken for a slip.
+// hint explains how to fix a name that is not imported. It treats a name that differs in
+// case only as a typing error.
 func (f Family) hint(name string, imported []string) string {
 	like := func(other string) bool { return strings.EqualFold(other, name) }
 	if i := slices.IndexFunc(imported, like); i >= 0 {

@@ -5,20 +5,20 @@ import (
 	"reflect"
 )
 
-// core is the import path of this module.
+// core is the import path of the module core.
 const core = "github.com/plinthgo/plinth/core"
 
-// first is the version of the interface for which a driver was written that does not say.
-const first = 1
+// defaultVersion is the interface version of a driver that is not Versioned.
+const defaultVersion = 1
 
-// Versioned is a driver that says for which version of its family's interface it was
-// written.
+// Versioned is a driver that declares the interface version of its family that it
+// implements.
 type Versioned interface{ InterfaceVersion() int }
 
-// fits refuses a driver that was written for another version of the interface. The error
-// has both versions and the command that mends it: the older side has to follow.
-func (f Family) fits(d Named) error {
-	have := first
+// checkVersion returns an error if d was written for another version of the interface.
+// The error contains both versions and the command that upgrades the older module.
+func (f Family) checkVersion(d Named) error {
+	have := defaultVersion
 	if v, ok := d.(Versioned); ok {
 		have = v.InterfaceVersion()
 	}
@@ -26,16 +26,16 @@ func (f Family) fits(d Named) error {
 		return nil
 	}
 	path := PackageOf(d)
-	behind := path
+	outdated := path
 	if have > f.Interface {
-		behind = core
+		outdated = core
 	}
 	return fmt.Errorf("%w: %q of %s was written for version %d of the driver interface, and %s has version %d: run `go get %s@latest`",
-		f.Mismatch, d.Name(), path, have, core, f.Interface, behind)
+		f.Mismatch, d.Name(), path, have, core, f.Interface, outdated)
 }
 
-// PackageOf returns the import path of the package that declares the type of v, or the
-// type that v points to.
+// PackageOf returns the import path of the package that declares the type of v. It
+// dereferences pointer types.
 func PackageOf(v any) string {
 	t := reflect.TypeOf(v)
 	for t.Kind() == reflect.Pointer {

@@ -1,5 +1,4 @@
-// Package tlsmode is the meaning of the TLS modes that connections to databases and cache
-// servers have.
+// Package tlsmode implements the TLS modes of connections to databases and cache servers.
 package tlsmode
 
 import (
@@ -14,36 +13,35 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// The modes.
+// TLS modes.
 const (
-	// Disable sends everything in plain text, as far as the protocol lets it. It is the
-	// default.
+	// Disable sends all data in plain text if the protocol permits it. It is the default.
 	Disable = "disable"
-	// Require encrypts, but takes any certificate: who listens in learns nothing, who
-	// stands in between everything.
+	// Require encrypts the connection but accepts any certificate. It protects against
+	// eavesdropping, but not against a man in the middle.
 	Require = "require"
-	// VerifyFull encrypts, and checks the certificate and that it was issued for the
-	// host.
+	// VerifyFull encrypts the connection and verifies the certificate and its host name.
 	VerifyFull = "verify-full"
 )
 
-// Variables are those that a mode and a CA file come from, for errors.
+// Variables are the configuration variables of the mode and the CA file. Errors name
+// them.
 type Variables struct{ Mode, CA xenv.EnvKey }
 
-// Check returns the mode, the default filled in. The error names the variable that is
-// wrong: a mode that is none, a CA file that cannot be read or that the mode does not
-// use.
+// Check validates mode and caFile and returns the mode, or Disable if it is empty. The
+// error names the invalid variable: an unknown mode, an unreadable CA file, or a CA file
+// that the mode does not use.
 func (v Variables) Check(mode, caFile string) (string, error) {
 	mode = cmp.Or(mode, Disable)
 	known := []string{Disable, Require, VerifyFull}
 	switch {
 	case !slices.Contains(known, mode):
-		return "", xenv.Problem(v.Mode, mode, "is no mode", strings.Join(known, ", "))
+		return "", xenv.Problem(v.Mode, mode, "is not a mode", strings.Join(known, ", "))
 	case caFile == "":
 		return mode, nil
 	case mode != VerifyFull:
 		return "", xenv.Problem(v.CA, caFile,
-			"is only used where "+string(v.Mode)+" is "+VerifyFull, "")
+			"is only used if "+string(v.Mode)+" is "+VerifyFull, "")
 	}
 	if _, err := v.readCA(caFile); err != nil {
 		return "", err
@@ -51,17 +49,17 @@ func (v Variables) Check(mode, caFile string) (string, error) {
 	return mode, nil
 }
 
-// Config returns what crypto/tls wants to know for a mode and a CA file, nil where
-// nothing is encrypted.
+// Config returns the TLS configuration for a mode and a CA file. It returns nil if the
+// connection is not encrypted.
 func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
 	if mode != Require && mode != VerifyFull {
-		return nil, nil // no encryption is no configuration
+		return nil, nil // nil disables encryption
 	}
 	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	var err error
 	switch {
 	case mode == Require:
-		config.InsecureSkipVerify = true // that is what the mode says
+		config.InsecureSkipVerify = true // Require accepts any certificate
 	case caFile != "":
 		config.RootCAs, err = v.readCA(caFile)
 	}
@@ -76,7 +74,7 @@ func (v Variables) readCA(name string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, xenv.Problem(v.CA, name, "holds no PEM certificate", "")
+		return nil, xenv.Problem(v.CA, name, "contains no PEM certificate", "")
 	}
 	return pool, nil
 }
