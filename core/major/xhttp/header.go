@@ -1,17 +1,15 @@
-// Package xhttp holds the names of HTTP headers and small readers of a request.
+// Package xhttp provides names of HTTP headers and functions that parse request headers.
 //
-// Nothing here logs: what the readers return is often a secret.
+// The functions do not log, because their results are often secrets.
 package xhttp
 
 import "net/http"
 
-// Header is the name of an HTTP header field, in its canonical spelling.
-//
-// It is a type of its own so that a header's name cannot be mistaken for its value.
+// Header is the canonical name of an HTTP header field.
 type Header string
 
-// The headers that services read and write. HTTP compares names without case: RequestUUID
-// is what contracts spell X-Request-UUID, in the form that net/http keeps as a map key.
+// Names of common headers, as net/http uses them as map keys. RequestUUID is equivalent
+// to X-Request-UUID, because header names are case-insensitive.
 const (
 	Accept                      Header = "Accept"
 	AcceptLanguage              Header = "Accept-Language"
@@ -49,5 +47,5 @@ func (h Header) String() string { return string(h) }
 // Get returns the first value of the header, or "".
 func (h Header) Get(from http.Header) string { return from.Get(string(h)) }
 
-// Set replaces the header's values by one.
+// Set replaces all values of the header with value.
 func (h Header) Set(to http.Header, value string) { to.Set(string(h), value) }

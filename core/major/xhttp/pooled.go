@@ -10,8 +10,8 @@ import (
 
 func init() { xctx.RegisterPooled(requestContext) }
 
-// requestContext returns the context of the request that a *gin.Context serves, and nil
-// for anything else.
+// requestContext returns the context of the request of a *gin.Context, or nil for any
+// other value.
 func requestContext(v any) context.Context {
 	if c, ok := v.(*gin.Context); ok && c != nil && c.Request != nil {
 		return c.Request.Context()

@@ -18,18 +18,18 @@ func TestUnpooled_GinContext(t *testing.T) {
 	own := context.WithValue(t.Context(), contextKey{}, 1)
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	if got := xctx.Unpooled(c); got != context.Context(c) {
-		t.Errorf("without a request, Unpooled = %v, want the gin context itself", got)
+		t.Errorf("Unpooled without a request = %v, want the gin context itself", got)
 	}
 	c.Request = httptest.NewRequestWithContext(own, http.MethodGet, "/", http.NoBody)
 	if got := xctx.Unpooled(c); got != own {
-		t.Errorf("Unpooled of a gin context = %v, want the request's", got)
+		t.Errorf("Unpooled of a gin context = %v, want the context of the request", got)
 	}
 	if got := xctx.Unpooled(own); got != own {
 		t.Errorf("Unpooled of another context = %v, want it unchanged", got)
 	}
 }
 
-func TestPooledKeyIsGins(t *testing.T) {
+func TestPooledKey(t *testing.T) {
 	if xctx.PooledKey != gin.ContextKey {
 		t.Errorf("PooledKey = %q, want gin.ContextKey, %q", xctx.PooledKey, gin.ContextKey)
 	}

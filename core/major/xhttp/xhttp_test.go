@@ -20,7 +20,7 @@ func contextWith(header xhttp.Header, value string) *gin.Context {
 	return c
 }
 
-func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
+func TestHeader_String(t *testing.T) {
 	for _, h := range []xhttp.Header{
 		xhttp.Accept, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
 		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods,
@@ -34,7 +34,7 @@ func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
 		xhttp.UserAgent, xhttp.Vary, xhttp.XContentTypeOptions, xhttp.XForwardedFor,
 	} {
 		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {
-			t.Errorf("%q is not canonical, %q is", h, got)
+			t.Errorf("header %q, want the canonical %q", h, got)
 		}
 	}
 	if got := http.CanonicalHeaderKey("X-Request-UUID"); got != xhttp.RequestUUID.String() {
@@ -42,7 +42,7 @@ func TestHeadersAreInTheFormOfMapKeys(t *testing.T) {
 	}
 }
 
-func TestHeaderGetAndSet(t *testing.T) {
+func TestHeader_GetAndSet(t *testing.T) {
 	h := http.Header{}
 	xhttp.Vary.Set(h, "Accept")
 	if got := xhttp.Vary.Get(h); got != "Accept" {
@@ -50,7 +50,7 @@ func TestHeaderGetAndSet(t *testing.T) {
 	}
 }
 
-func TestGetAuthorizationReadsBearerTokensOnly(t *testing.T) {
+func TestGetAuthorization(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		header string
@@ -58,8 +58,8 @@ func TestGetAuthorizationReadsBearerTokensOnly(t *testing.T) {
 	}{
 		{name: "bearer", header: "Bearer abc.def-1_2~3+4/5==", want: "abc.def-1_2~3+4/5=="},
 		{name: "scheme in any case", header: "bEARER abc", want: "abc"},
-		{name: "several blanks", header: "  Bearer   abc ", want: "abc"},
-		{name: "none", header: "", want: ""},
+		{name: "several spaces", header: "  Bearer   abc ", want: "abc"},
+		{name: "missing", header: "", want: ""},
 		{name: "no token", header: "Bearer ", want: ""},
 		{name: "bare token", header: "abc", want: ""},
 		{name: "other scheme", header: "Basic YTpi", want: ""},
@@ -89,8 +89,8 @@ func TestParseAuthorization(t *testing.T) {
 			name: "parameters", value: `Digest username="a b", uri="/"`, scheme: "Digest",
 			credentials: `username="a b", uri="/"`, want: true,
 		},
-		{name: "scheme alone", value: "Negotiate", want: false},
-		{name: "scheme that is none", value: "Ba(sic x", want: false},
+		{name: "scheme only", value: "Negotiate", want: false},
+		{name: "invalid scheme", value: "Ba(sic x", want: false},
 		{name: "empty", value: "", want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestParseAuthorization(t *testing.T) {
 	}
 }
 
-func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
+func TestGetToken(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		header string
@@ -112,7 +112,7 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 		{name: "bare", header: " abc ", want: "abc"},
 		{name: "bearer", header: "Bearer abc", want: "abc"},
 		{name: "other scheme", header: "Basic abc", want: ""},
-		{name: "none", header: "", want: ""},
+		{name: "missing", header: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := xhttp.GetToken(contextWith(xhttp.RefreshToken, tc.header),
@@ -123,14 +123,14 @@ func TestGetTokenTakesBareAndBearerTokens(t *testing.T) {
 	}
 }
 
-func TestReadersOfAContextWithoutRequestFindNothing(t *testing.T) {
+func TestReaders_NoRequest(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	for name, got := range map[string]string{
 		"GetAuthorization": xhttp.GetAuthorization(c),
 		"GetToken":         xhttp.GetToken(c, xhttp.RefreshToken),
 	} {
 		if got != "" {
-			t.Errorf("%s = %q, want nothing", name, got)
+			t.Errorf("%s = %q, want an empty string", name, got)
 		}
 	}
 }

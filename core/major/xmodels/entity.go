@@ -1,4 +1,4 @@
-// Package xmodels holds what entities share: ids, times, soft delete, versions, pages.
+// Package xmodels provides base entities, optimistic locking and pagination for gorm.
 //
 //	type User struct {
 //		xmodels.BaseEntity
@@ -7,10 +7,10 @@
 //
 //	func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 //
-// The id is set before the insert by Plugin, which xdb.Open registers; it comes from the
-// id node in the statement's context, so use xdb.GetDB or db.WithContext(ctx).
+// Plugin, which xdb.Open registers, sets the id before the insert. It uses the id node in
+// the context of the statement, so use xdb.GetDB or db.WithContext(ctx).
 //
-// Everything here is portable: no type or clause of one database.
+// The package is portable: it uses no type or clause that is specific to one database.
 package xmodels
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
 )
 
-// BaseEntity is embedded in every entity: the primary key and the times of creation and
-// last change.
+// BaseEntity contains the primary key and the times of creation and last update. Embed it
+// in an entity.
 //
-// An id or a time that is set already stays. The id is a decimal string in JSON, because
-// a number above 2^53 does not survive JavaScript.
+// An insert keeps an id or a time that is already set. In JSON the id is a decimal
+// string, because JavaScript cannot represent all integers above 2^53.
 type BaseEntity struct {
 	ID        xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false;type:int" json:"id"`
 	CreatedAt time.Time              `gorm:"not null" json:"created_at"`
@@ -35,25 +35,25 @@ type BaseEntity struct {
 // GetID returns the primary key.
 func (e BaseEntity) GetID() xsnowflake.SnowflakeID { return e.ID }
 
-// BaseEntityWithSoftDelete is BaseEntity for rows that are only marked when they are
-// deleted. gorm leaves marked rows out of every query; db.Unscoped() sees them, and
-// deletes for good:
+// BaseEntityWithSoftDelete is BaseEntity with soft delete: a delete only marks the row.
+// gorm excludes marked rows from queries. db.Unscoped() includes them, and deletes rows
+// permanently:
 //
-//	db.Unscoped().Model(&user).Update("deleted_at", nil) // takes the mark off
+//	db.Unscoped().Model(&user).Update("deleted_at", nil) // restores the row
 //
-// A unique index also counts marked rows. If a deleted name is to be free again, index
-// the unmarked ones:
+// A unique index also counts marked rows. To reuse a deleted name, index only the
+// unmarked rows:
 //
 //	Name string `gorm:"size:64;uniqueIndex:idx_users_name,where:deleted_at IS NULL"`
 //
-// SQLite, PostgreSQL and SQL Server have such an index. MySQL and Oracle have not, and
-// gorm leaves the condition out; there, index an expression that is NULL for marked rows,
-// since no NULL is equal to another:
+// SQLite, PostgreSQL and SQL Server support such an index. MySQL and Oracle do not, and
+// gorm omits the condition. For these databases, index an expression that is NULL for
+// marked rows, because a unique index permits several NULLs:
 //
 //	Name string `gorm:"size:64;uniqueIndex:idx_users_name,expression:(CASE WHEN deleted_at IS NULL THEN name END)"`
 //
-// For the same reason an index of the name and deleted_at would let unmarked rows be
-// alike.
+// For the same reason, a unique index on the name and deleted_at does not prevent
+// duplicate names of unmarked rows.
 type BaseEntityWithSoftDelete struct {
 	BaseEntity
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`

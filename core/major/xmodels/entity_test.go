@@ -7,9 +7,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// SQL Server's dialector wraps an insert in IDENTITY_INSERT where the key counts up by
-// itself.
-func TestTheKeyOfAnEntityNeverCountsUpByItself(t *testing.T) {
+// For an auto-increment key, SQL Server's dialector wraps an insert in IDENTITY_INSERT.
+func TestBaseEntity_PrimaryKey(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		entity any
@@ -27,7 +26,7 @@ func TestTheKeyOfAnEntityNeverCountsUpByItself(t *testing.T) {
 				t.Fatalf("primary key = %v, want id", s.PrimaryFieldDBNames)
 			}
 			if key.AutoIncrement || key.HasDefaultValue || len(s.FieldsWithDefaultDBValue) != 0 {
-				t.Errorf("auto increment = %v, default = %v, set by the database = %v; want none",
+				t.Errorf("auto increment = %v, default = %v, set by the database = %v; want false, false, none",
 					key.AutoIncrement, key.HasDefaultValue, s.FieldsWithDefaultDBValue)
 			}
 			if key.DataType != schema.Int || key.Size != 64 {

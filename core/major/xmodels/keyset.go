@@ -15,17 +15,16 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// KeysetRequest is what a client says about the next page of a list that it walks through
-// from the start.
+// KeysetRequest is a client's request for the next page of a list.
 type KeysetRequest struct {
-	// After is the Next of the page before; empty is the first page.
+	// After is the Next of the previous page. It is empty for the first page.
 	After string `json:"after" form:"after"`
-	// Size and Sort are those of PageRequest.
+	// Size and Sort have the same meaning as in PageRequest.
 	Size int    `json:"size" form:"size"`
 	Sort string `json:"sort" form:"sort"`
 }
 
-// KeysetPage is one page of a list that is walked through.
+// KeysetPage is one page of keyset pagination.
 type KeysetPage[T any] struct {
 	Size  int    `json:"size"`
 	Items []T    `json:"items"`
@@ -34,14 +33,14 @@ type KeysetPage[T any] struct {
 
 // Keyset returns the page of tx's rows that follows r.After.
 //
-// It finds its place by the key of the last row instead of by counting rows, so that the
-// thousandth page costs what the first one does, and rows that come or go in the meantime
-// shift nothing. The order is SortBy and then the primary key, ascending or all
-// descending; tx has no order of its own. An index of the same columns is what makes it
-// fast. The columns hold no NULL.
+// It finds the first row by the key of the previous page instead of an offset. All pages
+// therefore have the same cost, and concurrent inserts and deletes do not shift rows. The
+// order is SortBy and then the primary key, all ascending or all descending. tx must not
+// have an Order of its own, and the columns must not contain NULL. An index on the same
+// columns makes the query fast.
 //
-// A cursor is opaque, not secret: it holds the last row's values of the sort columns. One
-// that was not made for this order is a ParameterError.
+// A cursor is opaque but not secret: it contains the values of the last row in the sort
+// columns. A cursor for another order is a ParameterError.
 func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPage[T], error) {
 	page := PageRequest{Size: r.Size, Sort: r.Sort}.Normalize()
 	if tx.Statement.Model == nil {
@@ -74,13 +73,13 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 	return result, nil
 }
 
-// after is the condition for the rows behind values in the order of fields: for (a, b) it
-// is
+// after returns the condition for the rows after values in the order of fields. For (a,
+// b) it is
 //
 //	a >= A AND (a > A OR (a = A AND b > B))
 //
-// which says the same as (a, b) > (A, B), in a form that every database knows and in
-// which the first part lets an index find the start.
+// This is equivalent to (a, b) > (A, B), but all databases support it, and an index can
+// use its first part to find the start.
 func after(fields []*schema.Field, values []any, descending bool) clause.Expression {
 	than := ">"
 	if descending {
@@ -98,8 +97,7 @@ func after(fields []*schema.Field, values []any, descending bool) clause.Express
 	return cond
 }
 
-// cursor is what a cursor holds: the order that it was made for, and the values of the
-// last row.
+// cursor contains the order of a list and the values of the last row.
 type cursor struct {
 	Sort    string            `json:"s"`
 	Columns []string          `json:"c"`
@@ -118,12 +116,12 @@ func writeCursor(
 		}
 		if bytes.Equal(text, []byte("null")) {
 			return "", fmt.Errorf(
-				"xmodels: cursor: column %s is NULL: pages by key need columns without it",
+				"xmodels: cursor: column %s is NULL: keyset pagination requires NOT NULL columns",
 				f.DBName)
 		}
 		c.Columns, c.Values = append(c.Columns, f.DBName), append(c.Values, text)
 	}
-	text, _ := json.Marshal(c) // strings, and the JSON that was made above
+	text, _ := json.Marshal(c) // c contains strings and valid JSON only
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
@@ -137,12 +135,12 @@ func readCursor(text, sort string, fields []*schema.Field) ([]any, error) {
 		return nil, err
 	}
 	if c.Sort != sort || len(c.Columns) != len(fields) || len(c.Values) != len(fields) {
-		return nil, errOtherOrder
+		return nil, errOrderMismatch
 	}
 	values := make([]any, len(fields))
 	for i, f := range fields {
 		if c.Columns[i] != f.DBName || bytes.Equal(c.Values[i], []byte("null")) {
-			return nil, errOtherOrder
+			return nil, errOrderMismatch
 		}
 		value := reflect.New(f.FieldType)
 		if err := json.Unmarshal(c.Values[i], value.Interface()); err != nil {
@@ -153,4 +151,4 @@ func readCursor(text, sort string, fields []*schema.Field) ([]any, error) {
 	return values, nil
 }
 
-var errOtherOrder = errors.New("the cursor was made for another order")
+var errOrderMismatch = errors.New("the cursor was made for another order")

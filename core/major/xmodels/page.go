@@ -6,38 +6,37 @@ import (
 )
 
 const (
-	// defaultPageSize and maxPageSize are the bounds of a page.
+	// defaultPageSize and maxPageSize are numbers of items.
 	defaultPageSize, maxPageSize = 20, 200
 
-	// notCounted stands in TotalItems and TotalPages of a page that was made without
-	// counting.
+	// notCounted is the value of TotalItems and TotalPages if the rows were not counted.
 	notCounted = -1
 )
 
-// PageRequest is what a client says about the page that it wants. Fields that are missing
-// or out of bounds are put right by Normalize: a page is no reason for an error.
+// PageRequest is a client's request for a page. Normalize corrects fields that are
+// missing or out of range.
 type PageRequest struct {
-	// Page counts from 1.
+	// Page is the page number, starting at 1.
 	Page int `json:"page" form:"page"`
-	// Size is the number of items of a page, 20 by default and at most 200.
+	// Size is the number of items per page: 20 by default, at most 200.
 	Size int `json:"size" form:"size"`
-	// Sort is asc or desc.
+	// Sort is "asc" or "desc".
 	Sort string `json:"sort" form:"sort"`
 }
 
-// StrictPageRequest is a PageRequest whose values are refused, not corrected, if they are
-// out of bounds: bound from the query, page=0, size=1000 and sort=up are errors of the
-// client. Missing values are the defaults.
+// StrictPageRequest is a PageRequest whose binding rejects values that are out of range
+// instead of correcting them. For example, page=0, size=1000 and sort=up in a query are
+// client errors. Missing values have the defaults of PageRequest.
 type StrictPageRequest struct {
 	Page int    `json:"page" form:"page,default=1"   binding:"min=1"`
 	Size int    `json:"size" form:"size,default=20"  binding:"min=1,max=200"`
 	Sort string `json:"sort" form:"sort,default=asc" binding:"oneof=asc desc"`
 }
 
-// PageRequest returns the request in the form that the other functions accept.
+// PageRequest converts the request for Paginate and PageScope.
 func (r StrictPageRequest) PageRequest() PageRequest { return PageRequest(r) }
 
-// Normalize returns the request with every field within its bounds.
+// Normalize returns the request with every field in its range.
 func (r PageRequest) Normalize() PageRequest {
 	n := PageRequest{Page: max(r.Page, 1), Size: min(r.Size, maxPageSize), Sort: "asc"}
 	if n.Size < 1 {
@@ -49,8 +48,8 @@ func (r PageRequest) Normalize() PageRequest {
 	return n
 }
 
-// Offset returns how many items stand before the page. It does not overflow: a page
-// beyond what an int can count begins at the largest int, less one page.
+// Offset returns the number of items before the page. It does not overflow: its maximum
+// is the largest int minus the size of one page.
 func (r PageRequest) Offset() int {
 	n := r.Normalize()
 	if n.Page-1 > (math.MaxInt-n.Size)/n.Size {
@@ -59,17 +58,17 @@ func (r PageRequest) Offset() int {
 	return (n.Page - 1) * n.Size
 }
 
-// Limit returns how many items a page has at most.
+// Limit returns the maximum number of items of the page.
 func (r PageRequest) Limit() int { return r.Normalize().Size }
 
 // OrderDirection returns "asc" or "desc".
 func (r PageRequest) OrderDirection() string { return r.Normalize().Sort }
 
-// Descending reports whether the direction is desc.
+// Descending reports whether the order is descending.
 func (r PageRequest) Descending() bool { return r.Normalize().Sort == "desc" }
 
-// PageResponse is one page of items. TotalItems and TotalPages are -1 if they were not
-// counted.
+// PageResponse is one page of items. TotalItems and TotalPages are -1 if the rows were
+// not counted.
 type PageResponse[T any] struct {
 	CurrentPage int   `json:"current_page"`
 	TotalPages  int64 `json:"total_pages"`
@@ -78,13 +77,13 @@ type PageResponse[T any] struct {
 	Items       []T   `json:"items"`
 }
 
-// NewPage returns a page of items; no items are an empty list, not null. A total below 0
-// was not counted.
+// NewPage returns a page of items. It encodes nil items as an empty list, not null. A
+// negative total means that the rows were not counted.
 func NewPage[T any](page, size int, total int64, items []T) *PageResponse[T] {
 	return NewPageFromRequest(PageRequest{Page: page, Size: size}, total, items)
 }
 
-// NewPageFromRequest is NewPage with the page and the size of a request.
+// NewPageFromRequest is like NewPage with the normalized page and size of r.
 func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageResponse[T] {
 	r = r.Normalize()
 	if items == nil {
@@ -103,8 +102,8 @@ func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageRespo
 	}
 }
 
-// MapPage returns the page with every item converted, such as from an entity to what
-// clients see.
+// MapPage returns the page with every item converted, for example from an entity to a
+// DTO.
 func MapPage[T, U any](p *PageResponse[T], convert func(T) U) *PageResponse[U] {
 	items := make([]U, len(p.Items))
 	for i, item := range p.Items {
@@ -116,7 +115,7 @@ func MapPage[T, U any](p *PageResponse[T], convert func(T) U) *PageResponse[U] {
 	}
 }
 
-// PageDTO is a page in the shape of the Java library.
+// PageDTO is a page in the format of the Java library.
 type PageDTO[T any] struct {
 	Records []T   `json:"records"`
 	Total   int64 `json:"total"`
@@ -124,7 +123,7 @@ type PageDTO[T any] struct {
 	Current int   `json:"current"`
 }
 
-// DTO returns the page in the shape of the Java library.
+// DTO converts the page to the format of the Java library.
 func (p *PageResponse[T]) DTO() PageDTO[T] {
 	return PageDTO[T]{Records: p.Items, Total: p.TotalItems, Size: p.Size, Current: p.CurrentPage}
 }

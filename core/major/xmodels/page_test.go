@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-func TestPageRequestKeepsToItsBounds(t *testing.T) {
+func TestPageRequest_Normalize(t *testing.T) {
 	for _, tc := range []struct {
 		name                  string
 		in                    xmodels.PageRequest
@@ -22,7 +22,7 @@ func TestPageRequestKeepsToItsBounds(t *testing.T) {
 		direction             string
 		offsetPlusLimitIsSafe bool
 	}{
-		{name: "nothing", page: 1, limit: 20, direction: "asc"},
+		{name: "zero value", page: 1, limit: 20, direction: "asc"},
 		{
 			name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1,
 			limit: 20, direction: "asc",
@@ -32,7 +32,8 @@ func TestPageRequestKeepsToItsBounds(t *testing.T) {
 			limit: 50, offset: 100, direction: "desc",
 		},
 		{
-			name: "too large", in: xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2,
+			name: "too large",
+			in:   xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2,
 			limit: 200, offset: 200, direction: "desc",
 		},
 		{
@@ -44,7 +45,7 @@ func TestPageRequestKeepsToItsBounds(t *testing.T) {
 			page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc",
 		},
 		{
-			name: "just before the overflow",
+			name: "largest offset",
 			in:   xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200},
 			page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc",
 		},
@@ -61,7 +62,7 @@ func TestPageRequestKeepsToItsBounds(t *testing.T) {
 				t.Errorf("normalized again = %+v, want %+v", again, n)
 			}
 			if tc.in.Offset() > math.MaxInt-tc.in.Limit() {
-				t.Error("offset and limit together overflow")
+				t.Error("offset plus limit overflows")
 			}
 		})
 	}
@@ -78,7 +79,7 @@ func FuzzOffset(f *testing.F) {
 	})
 }
 
-func TestPageCounts(t *testing.T) {
+func TestNewPage(t *testing.T) {
 	for _, tc := range []struct {
 		total int64
 		size  int
@@ -101,7 +102,7 @@ func TestPageCounts(t *testing.T) {
 	}
 }
 
-func TestPageInJSON(t *testing.T) {
+func TestPageResponse_JSON(t *testing.T) {
 	empty := xmodels.NewPageFromRequest[string](xmodels.PageRequest{}, 0, nil)
 	full := xmodels.MapPage(xmodels.NewPage(2, 2, 5, []int{3, 4}),
 		func(i int) string { return fmt.Sprint(i) })
@@ -136,7 +137,7 @@ func TestPageInJSON(t *testing.T) {
 	}
 }
 
-func TestPageScopeOrdersTotally(t *testing.T) {
+func TestPageScope(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		opts []xmodels.PageOption
@@ -149,20 +150,21 @@ func TestPageScopeOrdersTotally(t *testing.T) {
 			want: "ORDER BY `users`.`name` DESC,`users`.`id` DESC",
 		},
 		{
-			name: "by a field's name", opts: []xmodels.PageOption{xmodels.SortBy("CreatedAt")},
+			name: "by a field name", opts: []xmodels.PageOption{xmodels.SortBy("CreatedAt")},
 			want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC",
 		},
 		{
-			name: "by the key itself",
+			name: "by the primary key twice",
 			opts: []xmodels.PageOption{xmodels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC",
 		},
 		{
-			name: "after an order", tx: func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") },
+			name: "after an order of the statement",
+			tx:   func(db *gorm.DB) *gorm.DB { return db.Order("name ASC") },
 			want: "ORDER BY name ASC,`users`.`id` DESC",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			db := dry(t)
+			db := newDryRunDB(t)
 			if tc.tx != nil {
 				db = tc.tx(db)
 			}
@@ -176,7 +178,7 @@ func TestPageScopeOrdersTotally(t *testing.T) {
 	}
 }
 
-func TestSortRefusesWhatIsNoColumn(t *testing.T) {
+func TestSortBy(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		opts []xmodels.PageOption
@@ -212,14 +214,14 @@ func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := xmodels.Paginate[user](dry(t), xmodels.PageRequest{},
+			_, err := xmodels.Paginate[user](newDryRunDB(t), xmodels.PageRequest{},
 				append(tc.opts, xmodels.WithoutCount())...)
 			if got := xerror.From(err).GetErrorCode(); got != tc.want {
 				t.Errorf("code = %v of %v, want %v", got, err, tc.want)
 			}
-			if _, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{},
+			if _, err := xmodels.Keyset[user](newDryRunDB(t), xmodels.KeysetRequest{},
 				tc.opts...); xerror.From(err).GetErrorCode() != tc.want {
-				t.Errorf("by key: %v, want %v", err, tc.want)
+				t.Errorf("Keyset = %v, want %v", err, tc.want)
 			}
 		})
 	}
@@ -227,61 +229,68 @@ func TestSortRefusesWhatIsNoColumn(t *testing.T) {
 
 type keyless struct{ Name string }
 
-func TestPagesNeedAPrimaryKey(t *testing.T) {
-	if _, err := xmodels.Paginate[keyless](dry(t), xmodels.PageRequest{}); err == nil {
-		t.Error("a page of rows without a primary key")
+func TestPaginate_NoPrimaryKey(t *testing.T) {
+	if _, err := xmodels.Paginate[keyless](newDryRunDB(t), xmodels.PageRequest{}); err == nil {
+		t.Error("Paginate succeeded for an entity without a primary key")
 	}
 }
 
-func TestForeignCursorIsRefused(t *testing.T) {
-	cursor := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	for _, tc := range []struct{ name, after string }{
-		{name: "no base64", after: "???"},
-		{name: "no JSON", after: cursor("x")},
-		{name: "another direction", after: cursor(`{"s":"desc","c":["name","id"],"v":["a","1"]}`)},
-		{name: "another column", after: cursor(`{"s":"asc","c":["email","id"],"v":["a","1"]}`)},
-		{name: "too few values", after: cursor(`{"s":"asc","c":["name","id"],"v":["a"]}`)},
-		{name: "null", after: cursor(`{"s":"asc","c":["name","id"],"v":[null,"1"]}`)},
-		{name: "another type", after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: tc.after},
-				xmodels.SortBy("name"))
-			if got := xerror.From(err).GetErrorCode(); got != xerror.ParameterError {
-				t.Errorf("code = %v of %v, want ParameterError", got, err)
-			}
-		})
-	}
-}
+func TestKeyset(t *testing.T) {
+	t.Run("rejects an invalid cursor", func(t *testing.T) {
+		cursor := func(text string) string {
+			return base64.RawURLEncoding.EncodeToString([]byte(text))
+		}
+		for _, tc := range []struct{ name, after string }{
+			{name: "invalid Base64", after: "???"},
+			{name: "invalid JSON", after: cursor("x")},
+			{name: "another direction",
+				after: cursor(`{"s":"desc","c":["name","id"],"v":["a","1"]}`)},
+			{name: "another column", after: cursor(`{"s":"asc","c":["email","id"],"v":["a","1"]}`)},
+			{name: "too few values", after: cursor(`{"s":"asc","c":["name","id"],"v":["a"]}`)},
+			{name: "null", after: cursor(`{"s":"asc","c":["name","id"],"v":[null,"1"]}`)},
+			{name: "another type",
+				after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				_, err := xmodels.Keyset[user](newDryRunDB(t),
+					xmodels.KeysetRequest{After: tc.after},
+					xmodels.SortBy("name"))
+				if got := xerror.From(err).GetErrorCode(); got != xerror.ParameterError {
+					t.Errorf("code = %v of %v, want ParameterError", got, err)
+				}
+			})
+		}
+	})
 
-func TestKeysetConditionLetsAnIndexFindTheStart(t *testing.T) {
-	db := dry(t)
-	var sql string
-	if err := db.Callback().Query().After("gorm:query").Register("test:sql",
-		func(tx *gorm.DB) { sql = tx.Statement.SQL.String() }); err != nil {
-		t.Fatal(err)
-	}
-	after := base64.RawURLEncoding.EncodeToString(
-		[]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
-	if _, err := xmodels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2),
-		xmodels.KeysetRequest{After: after}, xmodels.SortBy("name")); err != nil {
-		t.Fatal(err)
-	}
-	const want = "SELECT * FROM `users` WHERE (x = ? OR y = ?) AND " +
-		"(`users`.`name` >= ? AND (`users`.`name` > ? OR (`users`.`name` = ? AND `users`.`id` > ?))) " +
-		"ORDER BY `users`.`name`,`users`.`id` LIMIT ?"
-	if sql != want {
-		t.Errorf("statement\n got %s\nwant %s", sql, want)
-	}
-	if strings.Contains(sql, "OFFSET") {
-		t.Error("a page by key counts rows")
-	}
+	t.Run("uses a condition that an index supports", func(t *testing.T) {
+		db := newDryRunDB(t)
+		var sql string
+		if err := db.Callback().Query().After("gorm:query").Register("test:sql",
+			func(tx *gorm.DB) { sql = tx.Statement.SQL.String() }); err != nil {
+			t.Fatal(err)
+		}
+		after := base64.RawURLEncoding.EncodeToString(
+			[]byte(`{"s":"asc","c":["name","id"],"v":["a","1"]}`))
+		if _, err := xmodels.Keyset[user](db.Where("x = ? OR y = ?", 1, 2),
+			xmodels.KeysetRequest{After: after}, xmodels.SortBy("name")); err != nil {
+			t.Fatal(err)
+		}
+		const want = "SELECT * FROM `users` WHERE (x = ? OR y = ?) AND " +
+			"(`users`.`name` >= ? AND (`users`.`name` > ? OR (`users`.`name` = ? AND `users`.`id` > ?))) " +
+			"ORDER BY `users`.`name`,`users`.`id` LIMIT ?"
+		if sql != want {
+			t.Errorf("statement\n got %s\nwant %s", sql, want)
+		}
+		if strings.Contains(sql, "OFFSET") {
+			t.Error("keyset pagination uses OFFSET")
+		}
+	})
 }
 
 func FuzzCursor(f *testing.F) {
 	f.Add("eyJzIjoiYXNjIn0")
 	f.Fuzz(func(t *testing.T, after string) {
-		_, err := xmodels.Keyset[user](dry(t), xmodels.KeysetRequest{After: after})
+		_, err := xmodels.Keyset[user](newDryRunDB(t), xmodels.KeysetRequest{After: after})
 		if err != nil && xerror.From(err).GetErrorCode() != xerror.ParameterError {
 			t.Errorf("cursor %q: %v", after, err)
 		}

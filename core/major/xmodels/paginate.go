@@ -12,13 +12,13 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// PageOption changes how pages are made.
+// PageOption configures Paginate, PageScope and Keyset.
 type PageOption func(*pageConfig)
 
-// pageConfig is what the options say.
+// -
 type pageConfig struct {
 	sortBy  []string
-	allowed []string // nil: every column
+	allowed []string // nil allows every column
 	count   bool
 }
 
@@ -30,30 +30,30 @@ func newPageConfig(opts []PageOption) pageConfig {
 	return c
 }
 
-// SortBy orders by these columns, the first one first, instead of by the primary key. A
-// column is named as in the database or as the field of the entity; any other text is
-// refused with a ParameterError, so that a name may come from the client.
+// SortBy orders by the columns, in this order, instead of by the primary key only. A
+// column is the name of a database column or of a field of the entity. Any other name is
+// a ParameterError, so a client may supply the name.
 func SortBy(columns ...string) PageOption {
 	return func(c *pageConfig) { c.sortBy = append(c.sortBy, columns...) }
 }
 
-// AllowSort refuses to sort by any column but these.
+// AllowSort restricts SortBy to the columns. Other columns are a ParameterError.
 func AllowSort(columns ...string) PageOption {
 	return func(c *pageConfig) { c.allowed = append(c.allowed, columns...) }
 }
 
-// WithoutCount leaves the total uncounted: on a large table the count costs more than the
-// page.
+// WithoutCount omits the total. On a large table, counting is more expensive than reading
+// the page.
 func WithoutCount() PageOption {
 	return func(c *pageConfig) { c.count = false }
 }
 
-// Paginate returns the page of tx's rows that r asks for.
+// Paginate returns the requested page of tx's rows.
 //
 //	page, err := xmodels.Paginate[User](xdb.MustGetDB(ctx).Where("active = ?", true), r, xmodels.SortBy("username"))
 //
-// The order is total: after the columns of SortBy, or of tx's own Order, comes the
-// primary key, so that no row stands on two pages or none. A page beyond the last is
+// The primary key follows the columns of SortBy, or of tx's own Order. The order is
+// therefore total, and every row is on exactly one page. A page after the last one is
 // empty.
 func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageResponse[T], error) {
 	total, items := int64(notCounted), []T{}
@@ -67,8 +67,8 @@ func Paginate[T any](tx *gorm.DB, r PageRequest, opts ...PageOption) (*PageRespo
 	return NewPageFromRequest(r, total, items), nil
 }
 
-// PageScope is the gorm scope behind Paginate: it orders and cuts out the page, and if
-// total is not nil first counts all rows into it.
+// PageScope returns the gorm scope that Paginate uses. It orders the rows and selects the
+// page. If total is not nil, it first counts all rows and stores the number in *total.
 //
 //	var total int64
 //	err := db.Scopes(xmodels.PageScope(r, &total)).Find(&users).Error
@@ -81,21 +81,20 @@ func PageScope(r PageRequest, total *int64, opts ...PageOption) func(*gorm.DB) *
 			return tx
 		}
 		if total != nil {
-			counter := tx.Session(&gorm.Session{Initialized: true}) // tx stays as it is
+			counter := tx.Session(&gorm.Session{Initialized: true}) // does not change tx
 			if err := counter.Count(total).Error; err != nil {
 				_ = tx.AddError(err)
 				return tx
 			}
 			if int64(r.Offset()) >= *total {
-				return tx.Where("1 = 0") // no database need walk to a page that is not there
+				return tx.Where("1 = 0") // skip the scan for an empty page
 			}
 		}
 		return orderBy(tx, fields, r).Offset(r.Offset()).Limit(r.Limit())
 	}
 }
 
-// fields returns what the page is ordered by: the wanted columns, and what makes the
-// order total.
+// fields returns the fields of the order: the sort columns, then the primary key.
 func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	model := cmp.Or(tx.Statement.Model, tx.Statement.Dest)
 	stmt := &gorm.Statement{DB: tx}
@@ -105,7 +104,7 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	var fields []*schema.Field
 	for _, name := range c.sortBy {
 		f := stmt.Schema.LookUpField(name)
-		if f == nil || f.DBName == "" || c.refuses(stmt.Schema, f) {
+		if f == nil || f.DBName == "" || c.forbids(stmt.Schema, f) {
 			return nil, xerror.New(xerror.ParameterError,
 				"the list cannot be sorted by this column")
 		}
@@ -122,8 +121,8 @@ func (c pageConfig) fields(tx *gorm.DB) ([]*schema.Field, error) {
 	return fields, nil
 }
 
-// refuses reports whether AllowSort leaves out the field.
-func (c pageConfig) refuses(s *schema.Schema, f *schema.Field) bool {
+// forbids reports whether AllowSort excludes the field.
+func (c pageConfig) forbids(s *schema.Schema, f *schema.Field) bool {
 	return c.allowed != nil &&
 		!slices.ContainsFunc(c.allowed, func(name string) bool { return s.LookUpField(name) == f })
 }

@@ -14,27 +14,27 @@ import (
 )
 
 // Plugin is the gorm plugin that sets ids before an insert and checks versions at an
-// update. xdb.Open registers it; use it with db.Use if a *gorm.DB was opened
-// otherwise.
+// update. xdb.Open registers it. Register it with db.Use if a *gorm.DB was opened without
+// xdb.
 type Plugin struct {
-	// Node returns the id node for statements whose context carries none; it may be nil,
-	// and return nil. Without it they use the node of the process.
+	// Node returns the id node for statements whose context contains no node. If Node is
+	// nil or returns nil, these statements use the default node of the process.
 	Node func() *xsnowflake.Node
 }
 
 // Name implements gorm.Plugin.
 func (Plugin) Name() string { return "plinth:models" }
 
-// Initialize implements gorm.Plugin. The id is there before the hooks of the entity run,
-// and before the transaction of the statement begins: an insert that waits for its node
-// ID occupies no connection.
+// Initialize implements gorm.Plugin. It sets ids before the hooks of the entity and
+// before the transaction of the statement start. An insert that waits for a node ID
+// therefore occupies no connection.
 func (p Plugin) Initialize(db *gorm.DB) error {
 	cb := db.Callback()
 	return errors.Join(
 		cb.Create().Before("*").Register("plinth:id", p.setIDs),
 		cb.Create().Before("gorm:before_create").Register("plinth:first_version", setFirstVersions),
 		cb.Update().Before("gorm:update").After("gorm:save_before_associations").Register(
-			"plinth:version", beginVersion),
+			"plinth:version", updateVersion),
 		cb.Update().After("gorm:update").Before("gorm:save_after_associations").Register(
 			"plinth:version_check", checkVersion),
 	)
@@ -42,8 +42,8 @@ func (p Plugin) Initialize(db *gorm.DB) error {
 
 var snowflakeType = reflect.TypeFor[xsnowflake.SnowflakeID]()
 
-// setIDs gives every entity of an insert that has no id a new one. Entities whose primary
-// key is no SnowflakeID, and maps, are left alone.
+// setIDs sets the missing ids of the entities of an insert. It ignores maps and entities
+// whose primary key is not a SnowflakeID.
 func (p Plugin) setIDs(db *gorm.DB) {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return
@@ -62,7 +62,7 @@ func (p Plugin) setIDs(db *gorm.DB) {
 	})
 }
 
-// withNode returns ctx with an id node, if it has none and the Plugin has one.
+// withNode adds the node of the Plugin to ctx unless ctx contains a node.
 func (p Plugin) withNode(ctx context.Context) context.Context {
 	if p.Node == nil || ctx.Value(xctx.SnowflakeNodeKey) != nil {
 		return ctx
@@ -73,8 +73,8 @@ func (p Plugin) withNode(ctx context.Context) context.Context {
 	return ctx
 }
 
-// fill sets a field of every struct that a statement inserts to its value, unless the
-// field is set already.
+// fill sets a field of every struct that a statement inserts, unless the field is already
+// set.
 func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, error)) {
 	set := func(row reflect.Value) {
 		into := f.ReflectValueOf(db.Statement.Context, row)
@@ -88,7 +88,7 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	switch v := db.Statement.ReflectValue; v.Kind() {
 	case reflect.Struct:
 		if !v.CanAddr() {
-			_ = db.AddError(fmt.Errorf("xmodels: insert of a %s by value, want a pointer: %w",
+			_ = db.AddError(fmt.Errorf("xmodels: insert %s by value: pass a pointer: %w",
 				v.Type(), gorm.ErrInvalidValue))
 			return
 		}
@@ -96,7 +96,7 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			row := reflect.Indirect(v.Index(i))
-			// else a map, or a nil pointer, of which gorm itself complains
+			// gorm handles maps, and reports nil pointers
 			if row.Kind() == reflect.Struct && row.CanAddr() {
 				set(row)
 			}
@@ -105,7 +105,7 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	}
 }
 
-// geneOf asks an entity for its gene.
+// -
 func geneOf(row reflect.Value) xsnowflake.Gene {
 	if p, ok := reflect.TypeAssert[xsnowflake.GeneProvider](row.Addr()); ok {
 		return p.GetGene()

@@ -21,51 +21,137 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-func TestIDIsSetBeforeTheHooksOfTheEntity(t *testing.T) {
-	u := user{Name: "a"}
-	if err := dry(t).Create(&u).Error; err != nil {
-		t.Fatal(err)
-	}
-	if u.ID.IsZero() || u.ID.Gene() != xsnowflake.GeneUser {
-		t.Errorf("id = %d with gene %v, want one of the user's", u.ID, u.ID.Gene())
-	}
-	if u.seen != u.ID {
-		t.Errorf("the hook saw the id %d, want %d", u.seen, u.ID)
-	}
+func TestPlugin_Create(t *testing.T) {
+	t.Run("sets the id before the hooks of the entity", func(t *testing.T) {
+		u := user{Name: "a"}
+		if err := newDryRunDB(t).Create(&u).Error; err != nil {
+			t.Fatal(err)
+		}
+		if u.ID.IsZero() || u.ID.Gene() != xsnowflake.GeneUser {
+			t.Errorf("id = %d with gene %v, want gene user", u.ID, u.ID.Gene())
+		}
+		if u.seen != u.ID {
+			t.Errorf("id in the hook = %d, want %d", u.seen, u.ID)
+		}
+	})
+
+	t.Run("sets the ids in every kind of batch", func(t *testing.T) {
+		db := newDryRunDB(t)
+		values := []user{{Name: "a"}, {Name: "b"}}
+		pointers := []*user{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+		array := [2]user{}
+		upsert := []user{{Name: "a"}, {Name: "b"}}
+		for name, err := range map[string]error{
+			"values":   db.Create(&values).Error,
+			"pointers": db.Create(pointers).Error,
+			"array":    db.Create(&array).Error,
+			"batches":  db.CreateInBatches(upsert, 1).Error,
+			"upsert": db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+				&[]user{{Name: "x"}}).Error,
+			"no hooks": db.Session(&gorm.Session{SkipHooks: true}).Create(&user{}).Error,
+		} {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		seen := map[xsnowflake.SnowflakeID]bool{0: true}
+		for _, u := range []*user{
+			&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1],
+			&upsert[0], &upsert[1],
+		} {
+			if seen[u.ID] || u.ID.Gene() != xsnowflake.GeneUser {
+				t.Errorf("id = %d with gene %v, want a new id with gene user", u.ID, u.ID.Gene())
+			}
+			seen[u.ID] = true
+		}
+	})
+
+	t.Run("uses the gene of each row", func(t *testing.T) {
+		rows := []mixed{{Kind: 20}, {Kind: 20}, {Kind: 30}, {Kind: 20}}
+		if err := newDryRunDB(t).Create(&rows).Error; err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range rows {
+			if r.ID.Gene() != r.Kind {
+				t.Errorf("row %d: gene = %v, want %v", i, r.ID.Gene(), r.Kind)
+			}
+		}
+	})
+
+	t.Run("keeps a preset id and times", func(t *testing.T) {
+		at := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+		u := user{}
+		u.ID, u.CreatedAt, u.UpdatedAt = 42, at, at
+		// an insert with a preset id needs no node
+		if err := newDryRunDBWithoutNode(t).Create(&u).Error; err != nil {
+			t.Fatal(err)
+		}
+		if u.ID != 42 || !u.CreatedAt.Equal(at) || !u.UpdatedAt.Equal(at) {
+			t.Errorf("entity = %+v, want id 42 and %v", u.BaseEntity, at)
+		}
+	})
+
+	t.Run("does not change maps", func(t *testing.T) {
+		db := newDryRunDBWithoutNode(t)
+		m := map[string]any{"name": "a"}
+		if err := db.Model(&user{}).Create(m).Error; err != nil {
+			t.Errorf("map: %v", err)
+		}
+		if err := db.Model(&user{}).Create([]map[string]any{m}).Error; err != nil {
+			t.Errorf("maps: %v", err)
+		}
+		if _, ok := m["id"]; ok {
+			t.Errorf("map = %v, want no id", m)
+		}
+	})
+
+	t.Run("does not set other primary keys", func(t *testing.T) {
+		db := newDryRunDBWithoutNode(t)
+		if err := db.Create(&integerKey{Name: "a"}).Error; err != nil {
+			t.Errorf("key of another type: %v", err)
+		}
+		j := compositeKey{UserID: 1}
+		if err := db.Create(&j).Error; err != nil || j.RoleID != 0 {
+			t.Errorf("composite key: %+v, %v", j, err)
+		}
+	})
+
+	t.Run("reports why it cannot set an id", func(t *testing.T) {
+		for _, tc := range []struct {
+			name     string
+			value    any
+			db       *gorm.DB
+			wantErr  error
+			wantText string
+		}{
+			{
+				name: "no node", value: &user{}, db: newDryRunDBWithoutNode(t),
+				wantErr:  xerror.ConfigError,
+				wantText: "no id for user: ",
+			},
+			{
+				name: "by value", value: user{}, db: newDryRunDB(t), wantErr: gorm.ErrInvalidValue,
+				wantText: "pass a pointer",
+			},
+			{
+				name:  "gene out of range",
+				value: &mixed{Kind: 64}, db: newDryRunDB(t), wantText: "no id for mixed: ",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				err := tc.db.Create(tc.value).Error
+				if err == nil || !strings.Contains(err.Error(), tc.wantText) {
+					t.Errorf("error = %v, want %q in it", err, tc.wantText)
+				}
+				if tc.wantErr != nil && !errors.Is(err, tc.wantErr) {
+					t.Errorf("error = %v, want %v", err, tc.wantErr)
+				}
+			})
+		}
+	})
 }
 
-func TestIDsAreSetInEveryKindOfBatch(t *testing.T) {
-	db := dry(t)
-	values := []user{{Name: "a"}, {Name: "b"}}
-	pointers := []*user{{Name: "a"}, {Name: "b"}, {Name: "c"}}
-	array := [2]user{}
-	upsert := []user{{Name: "a"}, {Name: "b"}}
-	for name, err := range map[string]error{
-		"values":   db.Create(&values).Error,
-		"pointers": db.Create(pointers).Error,
-		"array":    db.Create(&array).Error,
-		"batches":  db.CreateInBatches(upsert, 1).Error,
-		"upsert": db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
-			&[]user{{Name: "x"}}).Error,
-		"no hooks": db.Session(&gorm.Session{SkipHooks: true}).Create(&user{}).Error,
-	} {
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	seen := map[xsnowflake.SnowflakeID]bool{0: true}
-	for _, u := range []*user{
-		&values[0], &values[1], pointers[0], pointers[1], pointers[2], &array[0], &array[1],
-		&upsert[0], &upsert[1],
-	} {
-		if seen[u.ID] || u.ID.Gene() != xsnowflake.GeneUser {
-			t.Errorf("id = %d with gene %v, want a new one of the user's", u.ID, u.ID.Gene())
-		}
-		seen[u.ID] = true
-	}
-}
-
-// mixed has a gene for each row.
+// mixed sets the gene of each row.
 type mixed struct {
 	xmodels.BaseEntity
 	Kind xsnowflake.Gene
@@ -73,97 +159,14 @@ type mixed struct {
 
 func (m *mixed) GetGene() xsnowflake.Gene { return m.Kind }
 
-func TestEveryRowOfABatchHasItsOwnGene(t *testing.T) {
-	rows := []mixed{{Kind: 20}, {Kind: 20}, {Kind: 30}, {Kind: 20}}
-	if err := dry(t).Create(&rows).Error; err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range rows {
-		if r.ID.Gene() != r.Kind {
-			t.Errorf("row %d: gene = %v, want %v", i, r.ID.Gene(), r.Kind)
-		}
-	}
-}
-
-func TestPresetStays(t *testing.T) {
-	at := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
-	u := user{}
-	u.ID, u.CreatedAt, u.UpdatedAt = 42, at, at
-	// A preset id needs no node.
-	if err := dryWithout(t).Create(&u).Error; err != nil {
-		t.Fatal(err)
-	}
-	if u.ID != 42 || !u.CreatedAt.Equal(at) || !u.UpdatedAt.Equal(at) {
-		t.Errorf("entity = %+v, want id 42 and %v", u.BaseEntity, at)
-	}
-}
-
-func TestMapsAreLeftAlone(t *testing.T) {
-	db := dryWithout(t)
-	m := map[string]any{"name": "a"}
-	if err := db.Model(&user{}).Create(m).Error; err != nil {
-		t.Errorf("map: %v", err)
-	}
-	if err := db.Model(&user{}).Create([]map[string]any{m}).Error; err != nil {
-		t.Errorf("maps: %v", err)
-	}
-	if _, ok := m["id"]; ok {
-		t.Errorf("map = %v, want no id", m)
-	}
-}
-
-type other struct {
+type integerKey struct {
 	ID   int64 `gorm:"primaryKey;autoIncrement:false"`
 	Name string
 }
 
-type joined struct {
+type compositeKey struct {
 	UserID xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
 	RoleID xsnowflake.SnowflakeID `gorm:"primaryKey;autoIncrement:false"`
-}
-
-func TestOtherKeysAreLeftAlone(t *testing.T) {
-	db := dryWithout(t)
-	if err := db.Create(&other{Name: "a"}).Error; err != nil {
-		t.Errorf("another type of key: %v", err)
-	}
-	j := joined{UserID: 1}
-	if err := db.Create(&j).Error; err != nil || j.RoleID != 0 {
-		t.Errorf("a key of two columns: %+v, %v", j, err)
-	}
-}
-
-func TestWhatCannotGetAnIDIsAClearError(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		value any
-		with  *gorm.DB
-		is    error
-		says  string
-	}{
-		{
-			name: "no node", value: &user{}, with: dryWithout(t), is: xerror.ConfigError,
-			says: "no id for user: ",
-		},
-		{
-			name: "by value", value: user{}, with: dry(t), is: gorm.ErrInvalidValue,
-			says: "want a pointer",
-		},
-		{
-			name:  "a gene that does not fit",
-			value: &mixed{Kind: 64}, with: dry(t), says: "no id for mixed: ",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			err := tc.with.Create(tc.value).Error
-			if err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("error = %v, want %q in it", err, tc.says)
-			}
-			if tc.is != nil && !errors.Is(err, tc.is) {
-				t.Errorf("error = %v, want it to be %v", err, tc.is)
-			}
-		})
-	}
 }
 
 type account struct {
@@ -172,8 +175,8 @@ type account struct {
 	Version xmodels.Version
 }
 
-func TestVersionRestrictsTheWholeUpdate(t *testing.T) {
-	db := dry(t)
+func TestVersion_Update(t *testing.T) {
+	db := newDryRunDB(t)
 	a := account{Balance: 1, Version: 7}
 	a.ID = 5
 	for _, tc := range []struct {
@@ -223,9 +226,9 @@ func TestVersionRestrictsTheWholeUpdate(t *testing.T) {
 	}
 }
 
-func TestVersionBeginsAtOne(t *testing.T) {
+func TestVersion_Create(t *testing.T) {
 	rows := []account{{}, {Version: 9}}
-	if err := dry(t).Create(&rows).Error; err != nil {
+	if err := newDryRunDB(t).Create(&rows).Error; err != nil {
 		t.Fatal(err)
 	}
 	if rows[0].Version != 1 || rows[1].Version != 9 {
@@ -233,7 +236,7 @@ func TestVersionBeginsAtOne(t *testing.T) {
 	}
 }
 
-func TestEntityInJSON(t *testing.T) {
+func TestBaseEntity_JSON(t *testing.T) {
 	a := account{}
 	a.ID, a.CreatedAt, a.UpdatedAt = 1<<60, time.Unix(0, 0).UTC(), time.Unix(1, 0).UTC()
 	text, err := json.Marshal(a)
@@ -245,49 +248,50 @@ func TestEntityInJSON(t *testing.T) {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
 	if a.GetID() != a.ID {
-		t.Error("GetID is not the id")
+		t.Error("GetID does not return the id")
 	}
 }
 
-func TestRestoreSeesDeletedRows(t *testing.T) {
+func TestBaseEntityWithSoftDelete_Restore(t *testing.T) {
 	a := account{}
 	a.ID = 5
-	tx := dry(t).Unscoped().Model(&a).Update("deleted_at", nil)
+	tx := newDryRunDB(t).Unscoped().Model(&a).Update("deleted_at", nil)
 	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 WHERE `id` = ?"
 	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
 	}
 }
 
-// full is a backend whose node IDs are all held.
-type full struct{ leasedriver.Backend }
+// exhaustedBackend is a backend without a free node ID.
+type exhaustedBackend struct{ leasedriver.Backend }
 
-func (full) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
+func (exhaustedBackend) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
 	return leasedriver.Grant{Wait: time.Minute}, nil
 }
 
-// withoutNodeID leases a node ID from it.
-func withoutNodeID() xsnowflake.Option {
-	return xsnowflake.WithLeases(xlease.New(full{xlease.InProcess(nil)}), 50*time.Millisecond)
+// withoutFreeNodeID leases node IDs from an exhaustedBackend.
+func withoutFreeNodeID() xsnowflake.Option {
+	return xsnowflake.WithLeases(xlease.New(exhaustedBackend{xlease.InProcess(nil)}),
+		50*time.Millisecond)
 }
 
-// beginner counts transactions.
-type beginner struct {
+// countingPool counts transactions.
+type countingPool struct {
 	gorm.ConnPool
 
-	begun int
+	started int
 }
 
-func (b *beginner) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, error) {
-	b.begun++
-	return &ended{}, nil
+func (b *countingPool) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, error) {
+	b.started++
+	return &dryRunTx{}, nil
 }
 
-// ended is a transaction of a dry run.
-type ended struct{ gorm.ConnPool }
+// dryRunTx is a transaction of a dry run.
+type dryRunTx struct{ gorm.ConnPool }
 
-func (*ended) Commit() error   { return nil }
-func (*ended) Rollback() error { return nil }
+func (*dryRunTx) Commit() error   { return nil }
+func (*dryRunTx) Rollback() error { return nil }
 
 func TestPlugin_Node(t *testing.T) {
 	newNode := func(opts ...xsnowflake.Option) *xsnowflake.Node {
@@ -315,16 +319,16 @@ func TestPlugin_Node(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		db   *gorm.DB
-		ctx  context.Context // a case
+		ctx  context.Context // test case
 		want int
 	}{
-		{name: "that of the context first", db: database(own), ctx: withOther, want: 2},
+		{name: "the node of the context has priority", db: database(own), ctx: withOther, want: 2},
 		{
-			name: "that of the database if the context has none",
+			name: "the node of the database without one in the context",
 			db:   database(own), ctx: context.Background(), want: 1,
 		},
 		{
-			name: "that of the process if neither has one",
+			name: "the default node otherwise",
 			db:   database(nil), ctx: context.Background(), want: 3,
 		},
 	} {
@@ -337,29 +341,29 @@ func TestPlugin_Node(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an insert waits for a number before its transaction", func(t *testing.T) {
-		lost := newNode(withoutNodeID())
-		pool := &beginner{}
+	t.Run("an insert waits for a node ID before its transaction", func(t *testing.T) {
+		exhausted := newNode(withoutFreeNodeID())
+		pool := &countingPool{}
 		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, ConnPool: pool})
 		if err == nil {
-			err = db.Use(xmodels.Plugin{Node: func() *xsnowflake.Node { return lost }})
+			err = db.Use(xmodels.Plugin{Node: func() *xsnowflake.Node { return exhausted }})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Create(&user{}).Error; !errors.Is(err, xsnowflake.ErrNoSlot) ||
-			pool.begun != 0 {
-			t.Errorf("error = %v after %d transactions, want ErrNoSlot and none", err, pool.begun)
+			pool.started != 0 {
+			t.Errorf("error = %v after %d transactions, want ErrNoSlot and 0", err, pool.started)
 		}
 		if err := db.Create(&user{BaseEntity: xmodels.BaseEntity{ID: 7}}).Error; err != nil ||
-			pool.begun != 1 {
-			t.Errorf("error = %v after %d transactions of an insert with an id, want one",
-				err, pool.begun)
+			pool.started != 1 {
+			t.Errorf("insert with an id: error = %v after %d transactions, want 1",
+				err, pool.started)
 		}
 	})
-	t.Run("a number that is lost or not to be had is SERVICE_UNAVAILABLE", func(t *testing.T) {
-		lost := newNode(withoutNodeID())
-		err := database(lost).Create(&user{}).Error
+	t.Run("an insert without a free node ID fails with SERVICE_UNAVAILABLE", func(t *testing.T) {
+		exhausted := newNode(withoutFreeNodeID())
+		err := database(exhausted).Create(&user{}).Error
 		if !errors.Is(err, xsnowflake.ErrNoSlot) ||
 			xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 			t.Errorf("error = %v with the code %v, want SERVICE_UNAVAILABLE",

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// Version is the type of a column that counts the changes of a row, for optimistic
+// Version is the type of a column that counts the updates of a row, for optimistic
 // locking:
 //
 //	type Account struct {
@@ -22,23 +22,23 @@ import (
 //		Version xmodels.Version `json:"version"`
 //	}
 //
-// A row begins at 1. An update of an entity that was read (its version is not 0) only
-// happens if the row still has that version, and counts one up in the row and in the
-// entity. If the row was changed or deleted in the meantime, the error has the code
+// The first version of a row is 1. An update of an entity with a nonzero version succeeds
+// only if the row still has that version; it increments the version in the row and in the
+// entity. If the row was updated or deleted in the meantime, the error has the code
 // xerror.OptimisticLock and the entity keeps its version:
 //
 //	errors.Is(err, xerror.OptimisticLock)
 //
-// An update without an entity, such as db.Model(&Account{}).Where(...), counts up and
-// checks nothing. UpdateColumn and SkipHooks do neither.
+// An update without an entity, such as db.Model(&Account{}).Where(...), increments the
+// version without a check. UpdateColumn and SkipHooks do neither.
 type Version int64
 
-// versionState is what beginVersion leaves for checkVersion.
+// versionState is the key of the version that updateVersion passes to checkVersion.
 const versionState = "plinth:version"
 
 var versionType = reflect.TypeFor[Version]()
 
-// versionField returns the Version of an entity, or nil.
+// versionField returns the field of type Version, or nil.
 func versionField(s *schema.Schema) *schema.Field {
 	if s == nil {
 		return nil
@@ -51,7 +51,7 @@ func versionField(s *schema.Schema) *schema.Field {
 	return nil
 }
 
-// setFirstVersions makes rows begin at 1.
+// setFirstVersions sets the version of new rows to 1.
 func setFirstVersions(db *gorm.DB) {
 	field := versionField(db.Statement.Schema)
 	if db.Error != nil || field == nil {
@@ -60,9 +60,9 @@ func setFirstVersions(db *gorm.DB) {
 	fill(db, field, func(reflect.Value) (int64, error) { return 1, nil })
 }
 
-// beginVersion makes an update count the version up, and if the version is known
-// depend on it.
-func beginVersion(db *gorm.DB) {
+// updateVersion adds the increment of the version to an update. If the current version is
+// not 0, it also adds a condition on that version.
+func updateVersion(db *gorm.DB) {
 	stmt := db.Statement
 	field := versionField(stmt.Schema)
 	if db.Error != nil || field == nil || stmt.SkipHooks || stmt.SQL.Len() > 0 {
@@ -90,7 +90,8 @@ func beginVersion(db *gorm.DB) {
 	}
 }
 
-// versionOf returns the version of the one entity that is updated, or 0.
+// versionOf returns the version of the entity that is updated, or 0 without a single
+// entity.
 func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) Version {
 	if entity.Kind() != reflect.Struct || !entity.CanAddr() {
 		return 0
@@ -100,8 +101,8 @@ func versionOf(ctx context.Context, field *schema.Field, entity reflect.Value) V
 	return version
 }
 
-// groupConditions puts the conditions that are there in brackets if one of them is an
-// OR, so that another one restricts them all.
+// groupConditions wraps the existing conditions in parentheses, so that a further
+// condition restricts all of them even if one is an OR.
 func groupConditions(stmt *gorm.Statement) {
 	c := stmt.Clauses["WHERE"]
 	where, ok := c.Expression.(clause.Where)
@@ -112,14 +113,15 @@ func groupConditions(stmt *gorm.Statement) {
 	stmt.Clauses["WHERE"] = c
 }
 
-// checkVersion turns an update that found no row of its version into an error.
+// checkVersion returns xerror.OptimisticLock if the update of a version matched no row.
+// Otherwise it increments the version in the entity.
 func checkVersion(db *gorm.DB) {
 	stmt := db.Statement
-	state, begun := stmt.Settings.LoadAndDelete(versionState)
-	if !begun {
+	state, ok := stmt.Settings.LoadAndDelete(versionState)
+	if !ok {
 		return
 	}
-	delete(stmt.Clauses, "SET") // as gorm does with one that it has made itself
+	delete(stmt.Clauses, "SET") // as gorm does with its own SET clause
 	current, _ := state.(Version)
 	if current == 0 || db.Error != nil || db.DryRun {
 		return

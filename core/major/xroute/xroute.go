@@ -1,4 +1,4 @@
-// Package xroute answers requests that no route takes.
+// Package xroute provides handlers for unknown paths and unsupported methods.
 //
 //	engine.NoRoute(xroute.NoRoute)
 //	engine.NoMethod(xroute.NoMethod)
@@ -11,12 +11,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// NoRoute answers an unknown path with 404 PAGE_NOT_FOUND.
+// NoRoute responds with 404 PAGE_NOT_FOUND.
 func NoRoute(c *gin.Context) { xresult.AbortError(c, xerror.PageNotFound, "", nil) }
 
-// NoMethod answers a known path with another method by 405 METHOD_NOT_ALLOWED. The Allow
-// header lists the methods of the path.
+// NoMethod responds with 405 METHOD_NOT_ALLOWED. The Allow header lists the methods of
+// the path.
 //
-// gin calls it, and sets the header, where the engine's HandleMethodNotAllowed is on;
-// Plinth's registry switches that on.
+// gin calls NoMethod and sets the header if HandleMethodNotAllowed of the engine is true.
+// Plinth's registry enables it.
 func NoMethod(c *gin.Context) { xresult.AbortError(c, xerror.MethodNotAllowed, "", nil) }

@@ -40,7 +40,7 @@ func newServer(middleware ...gin.HandlerFunc) *httptest.Server {
 	return httptest.NewServer(engine)
 }
 
-func TestUnknownPathsAndMethods(t *testing.T) {
+func TestNoRouteAndNoMethod(t *testing.T) {
 	for name, middleware := range map[string][]gin.HandlerFunc{
 		"bare gin":        nil,
 		"Plinth's engine": {xhelper.Serve(xhelper.Config{}), xmiddle.ResponseMiddleware},
@@ -97,7 +97,7 @@ func ExampleNoRoute() {
 	engine := gin.New()
 	engine.NoRoute(xroute.NoRoute)
 	engine.NoMethod(xroute.NoMethod)
-	engine.HandleMethodNotAllowed = true // Plinth's registry does this
+	engine.HandleMethodNotAllowed = true // Plinth's registry sets it
 	fmt.Println(len(engine.Routes()))
 	// Output: 0
 }

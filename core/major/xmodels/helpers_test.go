@@ -12,9 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// dry returns a database that builds statements and sends none, with an id node in its
-// context.
-func dry(t *testing.T) *gorm.DB {
+// newDryRunDB returns a database that builds statements without executing them. Its
+// context contains an id node.
+func newDryRunDB(t *testing.T) *gorm.DB {
 	t.Helper()
 	node, err := xsnowflake.NewNode()
 	if err != nil {
@@ -25,11 +25,12 @@ func dry(t *testing.T) *gorm.DB {
 			t.Error(err)
 		}
 	})
-	return dryWithout(t).WithContext(context.WithValue(t.Context(), xctx.SnowflakeNodeKey, node))
+	return newDryRunDBWithoutNode(t).WithContext(context.WithValue(t.Context(),
+		xctx.SnowflakeNodeKey, node))
 }
 
-// dryWithout is dry without an id node.
-func dryWithout(t *testing.T) *gorm.DB {
+// newDryRunDBWithoutNode is newDryRunDB without an id node.
+func newDryRunDBWithoutNode(t *testing.T) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(tests.DummyDialector{},
 		&gorm.Config{DryRun: true, SkipDefaultTransaction: true})
@@ -46,12 +47,12 @@ type user struct {
 	xmodels.BaseEntity
 	Name string
 
-	seen xsnowflake.SnowflakeID // by the hook
+	seen xsnowflake.SnowflakeID // set by the hook
 }
 
 func (*user) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
-// BeforeCreate is the application's own hook.
+// BeforeCreate is a hook of the application.
 func (u *user) BeforeCreate(*gorm.DB) error {
 	u.seen = u.ID
 	return nil
