@@ -12,9 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// The budgets of performance.md are for a whole request, of which the stack around takes
-// four.
-func TestAllocationsStayInTheBudget(t *testing.T) {
+// The budgets of performance.md are for a whole request; the middleware around it makes
+// four allocations.
+func TestBinder_Data_Allocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector empties pools")
 	}
@@ -38,7 +38,7 @@ func TestAllocationsStayInTheBudget(t *testing.T) {
 	}
 }
 
-// benchRequest has the three fields that the targets of performance.md speak of.
+// benchRequest has the three fields of the targets in performance.md.
 type benchRequest struct {
 	Username string `json:"username" binding:"required,min=3,max=32"`
 	Email    string `json:"email"    binding:"required,email"`
@@ -50,13 +50,12 @@ const (
 	benchInvalid = `{"username":"ad","email":"ada.example.com","password":"horse"}`
 )
 
-// benchBody is a request body that can be read again and again.
+// benchBody is a rewindable request body.
 type benchBody struct{ bytes.Reader }
 
 func (*benchBody) Close() error { return nil }
 
-// benchContext is a gin context for one body, whose rewind makes it ready for the next
-// round.
+// benchContext returns a gin context for a body, and a function that rewinds it.
 func benchContext(text string) (c *gin.Context, rewind func()) {
 	c, _ = gin.CreateTestContext(httptest.NewRecorder())
 	body := &benchBody{}

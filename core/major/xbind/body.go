@@ -17,52 +17,52 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxKept is the largest buffer that is kept for the next request, and the most that a
-// declared length reserves. Beyond that a buffer grows with what has really arrived.
-const maxKept = 64 << 10
+// maxPooled is the size up to which buffers are reused, and up to which a declared length
+// reserves memory. Larger buffers grow with the received data.
+const maxPooled = 64 << 10
 
-// work is what one body needs and the next can use again.
-type work struct {
+// bodyBuffer is the reusable memory for reading one body.
+type bodyBuffer struct {
 	buf  bytes.Buffer
 	scan scanner
 }
 
-var works = sync.Pool{New: func() any { return new(work) }}
+var bodyBuffers = sync.Pool{New: func() any { return new(bodyBuffer) }}
 
-func (w *work) release() {
-	if w.buf.Cap() <= 2*maxKept {
-		w.buf.Reset()
-		works.Put(w)
+func (b *bodyBuffer) release() {
+	if b.buf.Cap() <= 2*maxPooled {
+		b.buf.Reset()
+		bodyBuffers.Put(b)
 	}
 }
 
-// readBody reads and decodes the JSON body, and reports what is wrong with it. What is
-// decoded shares no memory with the buffer: encoding/json copies strings and
-// json.RawMessage, and its contract has UnmarshalJSON copy what it keeps.
+// readBody reads and decodes the JSON body and reports an error. The decoded value shares
+// no memory with the pooled buffer: encoding/json copies strings and json.RawMessage, and
+// requires UnmarshalJSON to copy the data that it retains.
 func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
-	w, _ := works.Get().(*work)
-	defer w.release()
-	err := checkHead(c.Request, &s)
+	b, _ := bodyBuffers.Get().(*bodyBuffer)
+	defer b.release()
+	err := checkHeaders(c.Request, &s)
 	if err == nil {
-		err = w.read(c.Request, &s)
+		err = b.read(c.Request, &s)
 	}
 	if err == nil {
-		err = w.decode(c.Request.Context(), &s, reflect.TypeFor[T](), dst)
+		err = b.decode(c.Request.Context(), &s, reflect.TypeFor[T](), dst)
 	}
 	return err == nil || report(c, err)
 }
 
-// checkHead accepts a body of JSON in UTF-8 without a content coding.
-func checkHead(r *http.Request, s *Strictness) *xerror.Error {
+// checkHeaders requires a non-empty JSON body in UTF-8 without a content coding.
+func checkHeaders(r *http.Request, s *Strictness) *xerror.Error {
 	switch {
 	case isEmpty(r):
-		return refuse(r.Context(), xerror.BodyEmpty, phrase.NoBody)
+		return newError(r.Context(), xerror.BodyEmpty, phrase.NoBody)
 	case s.AllowAnyContentType:
 		return nil
 	case isEncoded(r):
-		return refuse(r.Context(), xerror.UnsupportedMedia, textEncoding)
+		return newError(r.Context(), xerror.UnsupportedMedia, msgEncoding)
 	case !isJSON(r.Header.Get("Content-Type")):
-		return refuse(r.Context(), xerror.UnsupportedMedia, textMedia)
+		return newError(r.Context(), xerror.UnsupportedMedia, msgMedia)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func isEncoded(r *http.Request) bool {
 
 func isJSON(contentType string) bool {
 	switch contentType {
-	case "application/json", "application/json; charset=utf-8": // what most clients send
+	case "application/json", "application/json; charset=utf-8": // fast path for the usual values
 		return true
 	}
 	media, params, err := mime.ParseMediaType(contentType)
@@ -86,13 +86,13 @@ func isJSON(contentType string) bool {
 		strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
 }
 
-// isUTF8 reports whether the parameters of a media type name no other character set.
+// isUTF8 reports whether the charset parameter is missing or is UTF-8.
 func isUTF8(params map[string]string) bool {
 	charset, named := params["charset"]
 	return !named || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
 }
 
-// limitBody makes the body fail after limit bytes; 0 is no limit.
+// limitBody limits the body to limit bytes. A limit of 0 or less has no effect.
 func limitBody(r *http.Request, limit int64) *xerror.Error {
 	if limit <= 0 {
 		return nil
@@ -104,37 +104,39 @@ func limitBody(r *http.Request, limit int64) *xerror.Error {
 	return nil
 }
 
-// read fills the buffer with the body.
-func (w *work) read(r *http.Request, s *Strictness) *xerror.Error {
+// read reads the body into the buffer.
+func (b *bodyBuffer) read(r *http.Request, s *Strictness) *xerror.Error {
 	if err := limitBody(r, s.MaxBytes); err != nil {
 		return err
 	}
-	// ReadFrom sees the end in the rest
-	w.buf.Grow(int(min(max(r.ContentLength, 0), maxKept)) + bytes.MinRead)
-	if _, err := w.buf.ReadFrom(r.Body); err != nil {
+	// ReadFrom needs spare room to detect EOF without growing
+	b.buf.Grow(int(min(max(r.ContentLength, 0), maxPooled)) + bytes.MinRead)
+	if _, err := b.buf.ReadFrom(r.Body); err != nil {
 		return xvalid.BindError(r.Context(), xvalid.Body, err)
 	}
 	return nil
 }
 
-// decode fills dst, a pointer to t, from the buffer.
-func (w *work) decode(ctx context.Context, s *Strictness, t reflect.Type, dst any) *xerror.Error {
-	data := bytes.TrimLeft(w.buf.Bytes(), " \t\r\n")
+// decode decodes the buffer into dst, which is a pointer to t.
+func (b *bodyBuffer) decode(
+	ctx context.Context, s *Strictness, t reflect.Type, dst any,
+) *xerror.Error {
+	data := bytes.TrimLeft(b.buf.Bytes(), " \t\r\n")
 	if len(data) == 0 {
-		return refuse(ctx, xerror.BodyEmpty, phrase.NoBody)
+		return newError(ctx, xerror.BodyEmpty, phrase.NoBody)
 	}
-	offset := w.buf.Len() - len(data)
-	d, p := &w.scan, planOf(t)
-	d.begin(data, s)
+	offset := b.buf.Len() - len(data)
+	d, p := &b.scan, planOf(t)
+	d.reset(data, s)
 	if !d.run(p) {
-		return d.explain(ctx, offset)
+		return d.toError(ctx, offset)
 	}
 	d.data = data[:d.pos]
 	if string(d.data) == "null" {
-		return refuse(ctx, xerror.BodyEmpty, textNull)
+		return newError(ctx, xerror.BodyEmpty, msgNull)
 	}
 	if err := json.Unmarshal(d.data, dst); err != nil {
-		return d.explainDecode(ctx, offset, p, err)
+		return d.decodeError(ctx, offset, p, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type registerRequest struct {
 
 func ExampleBind() {
 	engine := gin.New()
-	engine.Use(func(c *gin.Context) { // stands for xmiddle.ResponseMiddleware
+	engine.Use(func(c *gin.Context) { // instead of xmiddle.ResponseMiddleware
 		c.Next()
 		for _, e := range c.Errors {
 			err := xerror.From(e.Err)
@@ -59,7 +59,7 @@ func ExampleBind() {
 
 func ExampleUse() {
 	engine := gin.New()
-	// Every body of this group may hold known fields only.
+	// Bodies of this group must not contain unknown fields.
 	strict := engine.Group("/v2", xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 	strict.POST("/user", func(c *gin.Context) {
 		if xbind.Bind(c, &registerRequest{}).Data() == nil {

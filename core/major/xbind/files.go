@@ -14,20 +14,20 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// checkFiles checks the uploads of a form, and makes their names safe.
+// checkFiles checks the number and size of uploaded files and sanitizes their names.
 func (p *formPlan) checkFiles(
 	ctx context.Context, s *Strictness, uploads map[string][]*multipart.FileHeader,
 ) *xerror.Error {
 	for _, f := range p.files {
 		if !f.many && len(uploads[f.name]) > 1 && !s.AllowDuplicateKeys {
 			return fieldError(ctx, xerror.BodyError, phrase.Shown(f.name), "duplicate",
-				textDuplicate)
+				msgDuplicate)
 		}
 		for _, file := range uploads[f.name] {
 			if s.MaxFileBytes > 0 && file.Size > s.MaxFileBytes {
 				limit := strconv.FormatInt(s.MaxFileBytes, 10)
 				return fieldError(ctx, xerror.FileSizeExceeded, phrase.Shown(f.name), "max_bytes",
-					textFileSize, limit)
+					msgFileSize, limit)
 			}
 			file.Filename = FileName(file.Filename)
 		}
@@ -35,8 +35,7 @@ func (p *formPlan) checkFiles(
 	return nil
 }
 
-// setFiles sets all files of a value to the uploads of a form, and removes those that
-// have none.
+// setFiles sets all file fields of v from uploads. It clears fields without an upload.
 func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.FileHeader) {
 	for _, f := range p.files {
 		files := uploads[f.name]
@@ -51,8 +50,8 @@ func (p *formPlan) setFiles(v reflect.Value, uploads map[string][]*multipart.Fil
 	}
 }
 
-// find returns the field in v. If a pointer on the way is nil, allocate makes what it
-// points to, else there is no field.
+// find returns the field in v. If a pointer on its path is nil, find allocates the
+// target, or returns false if allocate is false.
 func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok bool) {
 	for _, i := range f.index {
 		for v.Kind() == reflect.Pointer {
@@ -69,7 +68,7 @@ func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok
 	return v, true
 }
 
-// setFile sets a file header or a pointer to one, or appends to a list of either.
+// setFile sets a file header or a pointer to one. It appends to a slice of either.
 func setFile(field reflect.Value, file *multipart.FileHeader) {
 	if field.Kind() == reflect.Slice {
 		field.Grow(1)
@@ -83,14 +82,15 @@ func setFile(field reflect.Value, file *multipart.FileHeader) {
 	field.Set(v)
 }
 
-// maxFileName is the length of a name in bytes that common file systems accept.
+// maxFileName is the maximum length of a file name in bytes on common file systems.
 const maxFileName = 255
 
-// FileName returns the last element of a path that a client sent, as a name that is safe
-// in a folder: no separator, control character or invalid UTF-8, no leading or trailing
-// dot or space, at most 255 bytes. A name of which nothing is left is "file". Form does
-// so with the names of files. The name is still the client's choice: two files may have
-// the same.
+// FileName returns the last element of a client's path as a safe file name. The result
+// contains no separator, control character or invalid UTF-8, and no leading or trailing
+// dot or space. It has at most 255 bytes. If nothing remains, FileName returns "file".
+//
+// Form applies FileName to the names of files. A client still selects the name, so two
+// files may have the same name.
 func FileName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
@@ -105,7 +105,7 @@ func FileName(name string) string {
 		if len(extension) > maxFileName/2 {
 			extension = ""
 		}
-		// without a part of a character
+		// remove a truncated character
 		stem := strings.ToValidUTF8(name[:maxFileName-len(extension)], "")
 		name = strings.TrimRight(stem, ". ") + extension
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// Document is a part of album that has files of its own.
+// Document is an embedded struct of album with a file.
 type Document struct {
 	Title string                `form:"title"`
 	File  *multipart.FileHeader `form:"file"`
@@ -22,7 +22,7 @@ type scan struct {
 	Scan *multipart.FileHeader `form:"scan"`
 }
 
-// album has files in every shape that a form can fill.
+// album has all kinds of file fields that a form can fill.
 type album struct {
 	*Document
 	scan
@@ -37,7 +37,7 @@ type album struct {
 	Kept   *multipart.FileHeader  `form:"-"`
 }
 
-// files returns the file headers in the album, by the names of their fields.
+// files returns the file headers of the album by the names of their fields.
 func (a *album) files() map[string]*multipart.FileHeader {
 	all := map[string]*multipart.FileHeader{
 		"Scan": a.Scan, "Nested.File": a.Nested.File,
@@ -71,7 +71,7 @@ const (
 	forgedJSON = `{"File":{"Filename":"../x","Size":7},"Hidden":{"Filename":"../x"}}`
 )
 
-// forgedParts are the fields of forged in a multipart form.
+// forgedParts returns the fields of forged as parts of a multipart form.
 func forgedParts() []part {
 	return []part{
 		{"Filename", "", "../../forged"},
@@ -80,22 +80,22 @@ func forgedParts() []part {
 	}
 }
 
-func TestBinder_Form_filesAreUploads(t *testing.T) {
+func TestBinder_Form_Files(t *testing.T) {
 	for name, want := range map[string]string{
 		"file": "File", "scan": "Scan", "File": "Nested.File", "pointed": "Pointer.File",
 		"value":  "Value",
 		"values": "Values[0]", "pages": "Pages[0]",
 	} {
-		t.Run(name+" is filled by its upload", func(t *testing.T) {
+		t.Run(name+" upload fills its field", func(t *testing.T) {
 			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...),
-				"Content-Type", frontier)
+				"Content-Type", multipartForm)
 			a := xbind.Bind(c, &album{}).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
 			}
 			files := a.files()
 			if len(files) != 1 || files[want] == nil {
-				t.Fatalf("files = %v, want %s alone", files, want)
+				t.Fatalf("files = %v, want only %s", files, want)
 			}
 			if got := describe(t, "", files[want]); got != "a.txt 5 hello" {
 				t.Errorf("file = %q, want the upload", got)
@@ -104,14 +104,14 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	}
 	t.Run("several uploads fill a list of values", func(t *testing.T) {
 		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type",
-			frontier)
+			multipartForm)
 		a := xbind.Bind(c, &album{}).Form()
 		if a == nil || len(a.Values) != 2 || describe(t, "", &a.Values[1]) != "b 2 22" {
 			t.Errorf("form = %+v, %v; want two files", a, c.Errors)
 		}
 	})
 	t.Run("files of nested structs have limits", func(t *testing.T) {
-		c := request(formOf(part{"pointed", "a", "12345"}), "Content-Type", frontier)
+		c := request(formOf(part{"pointed", "a", "12345"}), "Content-Type", multipartForm)
 		if xbind.Bind(c, &album{}, xbind.WithMaxFileBytes(4)).Form() != nil ||
 			reported(t, c).GetErrorCode() != xerror.FileSizeExceeded {
 			t.Errorf("errors = %v, want FILE_SIZE_EXCEEDED", c.Errors)
@@ -131,7 +131,7 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a pointer to a struct", func(t *testing.T) {
+	t.Run("text does not set files through a pointer to a struct", func(t *testing.T) {
 		c := request(forged, "Content-Type", urlencoded)
 		a := xbind.Bind(c, new(*album)).Form()
 		if a == nil || *a != nil && len((*a).files()) != 0 {
@@ -140,7 +140,7 @@ func TestBinder_Form_filesAreUploads(t *testing.T) {
 	})
 }
 
-// newAlbum returns an album with a file in each pointer.
+// newAlbum returns an album with a file in each file field.
 func newAlbum() *album {
 	a := &album{
 		Document: &Document{File: placeholder()}, Kept: placeholder(),
@@ -152,8 +152,8 @@ func newAlbum() *album {
 
 func placeholder() *multipart.FileHeader { return &multipart.FileHeader{Filename: "placeholder"} }
 
-func TestBinder_filesAreNoText(t *testing.T) {
-	t.Run("JSON for a struct with files is refused", func(t *testing.T) {
+func TestBinder_FilesFromText(t *testing.T) {
+	t.Run("JSON text for a struct with files is rejected", func(t *testing.T) {
 		for _, name := range []string{"Nested", "Pointer"} {
 			c := request(name+"="+forgedJSON, "Content-Type", urlencoded)
 			if a := xbind.Bind(c, &album{}).Form(); a != nil {
@@ -164,7 +164,7 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			}
 		}
 	})
-	t.Run("defaults are not changed", func(t *testing.T) {
+	t.Run("text does not change defaults", func(t *testing.T) {
 		kept := placeholder()
 		for _, a := range []*album{
 			xbind.Bind(request(forged, "Content-Type", urlencoded), &album{Kept: kept}).Form(),
@@ -174,16 +174,16 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			files := a.files()
 			if len(files) != 1 || files["Kept"] != kept || kept.Filename != "placeholder" ||
 				kept.Size != 0 {
-				t.Errorf("files = %v, want the excluded field alone", files)
+				t.Errorf("files = %v, want only the excluded field", files)
 			}
 		}
 		shared := placeholder()
 		if a := xbind.Bind(request(forged, "Content-Type", urlencoded),
 			&album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
-			t.Errorf("scan = %v and default %v, want neither changed nor kept", a.Scan, shared)
+			t.Errorf("scan = %v and default %v, want nil and an unchanged default", a.Scan, shared)
 		}
 	})
-	t.Run("the query and the headers hold none", func(t *testing.T) {
+	t.Run("query, path and headers do not set files", func(t *testing.T) {
 		a := xbind.Bind(withQuery(forged), &album{}).Query()
 		b := xbind.Bind(request("", "Filename", "../x", "Size", "7"), &album{}).Header()
 		c := xbind.Bind(withPath("Filename", "../x"), &album{}).URI()
@@ -191,7 +191,7 @@ func TestBinder_filesAreNoText(t *testing.T) {
 			t.Errorf("files = %v, %v, %v; want none", a.files(), b.files(), c.files())
 		}
 	})
-	t.Run("nor if the binding fails", func(t *testing.T) {
+	t.Run("a failed bind does not set files", func(t *testing.T) {
 		type counted struct {
 			album
 			Count int `form:"count"`
@@ -204,7 +204,7 @@ func TestBinder_filesAreNoText(t *testing.T) {
 	})
 }
 
-// file is a type whose fields are those of a file header.
+// file has the fields of a file header.
 type file multipart.FileHeader
 
 type tree struct {
@@ -216,8 +216,8 @@ type hidden struct{ File *multipart.FileHeader }
 
 type renamed = multipart.FileHeader
 
-// unfillable binds a form with a T, which has files that no form can fill.
-func unfillable[T any](t *testing.T, want string) {
+// wantDeveloperError binds a form to a T with file fields that a form cannot fill.
+func wantDeveloperError[T any](t *testing.T, want string) {
 	t.Helper()
 	c := request(forged, "Content-Type", urlencoded)
 	if got := xbind.Bind(c, new(T)).Form(); got != nil {
@@ -230,26 +230,26 @@ func unfillable[T any](t *testing.T, want string) {
 	}
 }
 
-func TestBinder_Form_filesThatNoFormFills(t *testing.T) {
-	unfillable[multipart.FileHeader](t, "multipart.FileHeader")
-	unfillable[struct{ Docs []Document }](t, "Docs")
-	unfillable[struct {
+func TestBinder_Form_UnsupportedFileTypes(t *testing.T) {
+	wantDeveloperError[multipart.FileHeader](t, "multipart.FileHeader")
+	wantDeveloperError[struct{ Docs []Document }](t, "Docs")
+	wantDeveloperError[struct {
 		In struct{ Docs map[string]Document }
 	}](t, "Docs")
-	unfillable[struct{ Pair [2]*multipart.FileHeader }](t, "Pair")
-	unfillable[struct{ Lists [][]*multipart.FileHeader }](t, "Lists")
-	unfillable[struct{ Far **multipart.FileHeader }](t, "Far")
-	unfillable[struct{ List *pages }](t, "List")
-	unfillable[struct{ Other file }](t, "Other")
-	unfillable[struct{ *hidden }](t, "hidden")
-	unfillable[struct{ pages }](t, "pages")
-	unfillable[struct{ renamed }](t, "renamed")
-	unfillable[tree](t, "Next")
+	wantDeveloperError[struct{ Pair [2]*multipart.FileHeader }](t, "Pair")
+	wantDeveloperError[struct{ Lists [][]*multipart.FileHeader }](t, "Lists")
+	wantDeveloperError[struct{ Far **multipart.FileHeader }](t, "Far")
+	wantDeveloperError[struct{ List *pages }](t, "List")
+	wantDeveloperError[struct{ Other file }](t, "Other")
+	wantDeveloperError[struct{ *hidden }](t, "hidden")
+	wantDeveloperError[struct{ pages }](t, "pages")
+	wantDeveloperError[struct{ renamed }](t, "renamed")
+	wantDeveloperError[tree](t, "Next")
 
 	c := request(forged, "Content-Type", urlencoded)
 	if xbind.Bind(c, &struct {
 		Docs []Document `form:"-"`
 	}{}).Form() == nil {
-		t.Errorf("errors = %v, want none: the tag excludes the field", c.Errors)
+		t.Errorf("errors = %v, want none because the tag excludes the field", c.Errors)
 	}
 }

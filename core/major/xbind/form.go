@@ -19,11 +19,11 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// formMemory is how much of a form's files stays in memory; the rest are temporary files.
-// It is the number of net/http and gin.
+// formMemory is the maximum size of files in memory; larger forms use temporary files.
+// net/http and gin have the same default.
 const formMemory = 32 << 20
 
-// formValues returns the fields and the files of the form in the body.
+// formValues returns the validated fields and files of the form in the body.
 func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error) {
 	s := strictnessOf(c, opts)
 	form, err := parseForm(c.Request, &s)
@@ -36,22 +36,22 @@ func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xe
 	return form, err
 }
 
-// parseForm returns the form, which another middleware may have read already. The request
-// middleware removes its temporary files.
+// parseForm parses the form, unless another handler has parsed it. The request middleware
+// removes its temporary files.
 func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror.Error) {
 	switch {
 	case isEncoded(r):
-		return form, refuse(r.Context(), xerror.UnsupportedMedia, textEncoding)
+		return form, newError(r.Context(), xerror.UnsupportedMedia, msgEncoding)
 	case !isForm(r.Header.Get("Content-Type")):
-		return form, refuse(r.Context(), xerror.UnsupportedMedia, textForm)
+		return form, newError(r.Context(), xerror.UnsupportedMedia, msgForm)
 	case isEmpty(r):
-		return form, refuse(r.Context(), xerror.BodyEmpty, phrase.NoBody)
+		return form, newError(r.Context(), xerror.BodyEmpty, phrase.NoBody)
 	}
-	// Without a limit, net/http would read at most 10 MB of a form that is not multipart.
+	// Without a limit, net/http reads at most 10 MB of a form that is not multipart.
 	if err := limitBody(r, cmp.Or(s.MaxBytes, math.MaxInt64)); err != nil {
 		return form, err
 	}
-	failed := r.ParseForm() // whose errors ParseMultipartForm hides
+	failed := r.ParseForm() // ParseMultipartForm hides its error
 	if failed == nil {
 		failed = r.ParseMultipartForm(formMemory)
 	}
@@ -65,7 +65,7 @@ func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror
 	return form, nil
 }
 
-// isForm accepts the media type of a form in UTF-8.
+// isForm reports whether the content type is a form in UTF-8.
 func isForm(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	return err == nil && isUTF8(params) &&
@@ -73,38 +73,38 @@ func isForm(contentType string) bool {
 			params["boundary"] != "")
 }
 
-// formError turns an error of parsing a form into one for the client. Most of them quote
-// the form.
+// formError converts an error of parsing a form into a client error. It drops most messages,
+// which quote the form.
 func formError(ctx context.Context, err error) *xerror.Error {
 	if errors.Is(err, multipart.ErrMessageTooLarge) {
-		return refuse(ctx, xerror.UploadTooLarge, textFormParts)
+		return newError(ctx, xerror.UploadTooLarge, msgFormParts)
 	}
 	e := xvalid.BindError(ctx, xvalid.Body, err)
 	if code := e.GetErrorCode(); code == xerror.Canceled || code.Status() != http.StatusBadRequest {
 		return e
 	}
-	return refuse(ctx, xerror.BodyError, textFormSyntax)
+	return newError(ctx, xerror.BodyError, msgFormSyntax)
 }
 
-// checkNames finds unknown fields and text that is not UTF-8. It looks at the names in
-// their order, so that the same form always gets the same error.
+// checkNames reports unknown fields and invalid UTF-8. It sorts the names, so that the
+// error is deterministic.
 func (p *formPlan) checkNames(
 	ctx context.Context, s *Strictness, form multipart.Form,
 ) *xerror.Error {
 	invalid := func(text string) bool { return !utf8.ValidString(text) }
 	for _, name := range slices.Sorted(maps.Keys(form.Value)) {
 		if invalid(name) || slices.ContainsFunc(form.Value[name], invalid) {
-			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "utf8", textFieldUTF8)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "utf8", msgFieldUTF8)
 		}
 		known := slices.ContainsFunc(p.fields, func(f formField) bool { return f.name == name })
 		if s.DisallowUnknownFields && !known {
-			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", msgUnknown)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(form.File)) {
 		known := slices.ContainsFunc(p.files, func(f fileField) bool { return f.name == name })
 		if s.DisallowUnknownFields && !known {
-			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", textUnknown)
+			return fieldError(ctx, xerror.BodyError, phrase.Shown(name), "unknown", msgUnknown)
 		}
 	}
 	return nil

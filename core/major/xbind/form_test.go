@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	urlencoded = "application/x-www-form-urlencoded"
-	frontier   = "multipart/form-data; boundary=frontier"
+	urlencoded    = "application/x-www-form-urlencoded"
+	multipartForm = "multipart/form-data; boundary=frontier"
 )
 
 type upload struct {
@@ -32,10 +32,10 @@ type upload struct {
 	Photos []*multipart.FileHeader `form:"photos" binding:"max=2"`
 }
 
-// part is one part of a form; a file if it has a name.
+// part is one part of a multipart form. It is a file if file is not empty.
 type part struct{ field, file, content string }
 
-// formOf returns the body of a form.
+// formOf returns the body of a multipart form.
 func formOf(parts ...part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -59,24 +59,26 @@ func TestBinder_Form(t *testing.T) {
 			"urlencoded", urlencoded + "; charset=UTF-8", "title=a+b&count=3&tags=x&tags=y",
 			"a b 3 [x y]",
 		},
-		{"multipart", frontier, formOf(part{"title", "", "a b"}, part{"count", "", "3"},
+		{"multipart", multipartForm, formOf(part{"title", "", "a b"}, part{"count", "", "3"},
 			part{"tags", "", "x"}), "a b 3 [x]"},
 		{
-			"a file", frontier, formOf(part{"title", "", "t"}, part{"cover", "a.png", "image"}),
+			"a file", multipartForm,
+			formOf(part{"title", "", "t"}, part{"cover", "a.png", "image"}),
 			"t 0 [] cover a.png 5 image",
 		},
 		{
-			"files", frontier, formOf(part{"title", "", "t"}, part{"photos", "a.png", "1"},
+			"files", multipartForm, formOf(part{"title", "", "t"}, part{"photos", "a.png", "1"},
 				part{"photos", "b.png", "22"}),
 			"t 0 [] photo a.png 1 1 photo b.png 2 22",
 		},
 		{
 			"a file with a path",
-			frontier, formOf(part{"title", "", "t"}, part{"cover", `..\\..\\etc\\passwd`, "x"}),
+			multipartForm, formOf(part{"title", "", "t"},
+				part{"cover", `..\\..\\etc\\passwd`, "x"}),
 			"t 0 [] cover passwd 1 x",
 		},
 		{
-			"fields do not forge a file", frontier, formOf(part{"title", "", "t"},
+			"fields do not forge a file", multipartForm, formOf(part{"title", "", "t"},
 				part{"Filename", "", "/etc/passwd"}, part{"Size", "", "7"}),
 			"t 0 []",
 		},
@@ -116,7 +118,7 @@ func describe(t *testing.T, what string, f *multipart.FileHeader) string {
 	return fmt.Sprint(what, f.Filename, " ", f.Size, " ", string(content))
 }
 
-func TestBinder_Form_errors(t *testing.T) {
+func TestBinder_Form_Errors(t *testing.T) {
 	title := part{"title", "", "t"}
 	for _, tt := range []struct {
 		name        string
@@ -146,18 +148,18 @@ func TestBinder_Form_errors(t *testing.T) {
 			body: strings.Repeat("tags=x&", 10_001) + "title=t", want: xerror.BodyError,
 		},
 		{
-			name: "too many parts", contentType: frontier, want: xerror.UploadTooLarge,
+			name: "too many parts", contentType: multipartForm, want: xerror.UploadTooLarge,
 			body: formOf(append(make([]part, 10_001), title)...),
 		},
 		{
-			name: "NUL in the header of a part", contentType: frontier, want: xerror.BodyError,
+			name: "NUL in the header of a part", contentType: multipartForm, want: xerror.BodyError,
 			body: "--frontier\r\nContent-Disposition: form-data; name=\"title\"\r\nX: a\x00b\r\n\r\nt\r\n--frontier--\r\n",
 		},
 		{
-			name: "a truncated form", contentType: frontier,
+			name: "a truncated form", contentType: multipartForm,
 			body: strings.TrimSuffix(formOf(title), "--frontier--\r\n"), want: xerror.BodyError,
 		},
-		{name: "no form", contentType: frontier, body: "hello", want: xerror.BodyError},
+		{name: "not a form", contentType: multipartForm, body: "hello", want: xerror.BodyError},
 		{
 			name: "a missing field", contentType: urlencoded, body: "count=1",
 			want: xerror.BodyError, fields: "title:required",
@@ -176,35 +178,35 @@ func TestBinder_Form_errors(t *testing.T) {
 			opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{
-			name: "an unknown file", contentType: frontier,
+			name: "an unknown file", contentType: multipartForm,
 			body: formOf(title, part{"more", "a", "x"}), want: xerror.BodyError,
 			fields: "more:unknown", opts: []xbind.Option{xbind.DisallowUnknownFields()},
 		},
 		{name: "an unknown field, allowed", contentType: urlencoded, body: "title=t&more=x"},
 		{
-			name:        "two files for one",
-			contentType: frontier, want: xerror.BodyError, fields: "cover:duplicate",
+			name:        "two files for a single field",
+			contentType: multipartForm, want: xerror.BodyError, fields: "cover:duplicate",
 			body: formOf(title, part{"cover", "a", "x"}, part{"cover", "b", "y"}),
 		},
 		{
 			name:        "too many files",
-			contentType: frontier, want: xerror.BodyError, fields: "photos:max",
+			contentType: multipartForm, want: xerror.BodyError, fields: "photos:max",
 			body: formOf(title, part{"photos", "a", "x"}, part{"photos", "b", "y"},
 				part{"photos", "c", "z"}),
 		},
 		{
 			name:        "a large file",
-			contentType: frontier, want: xerror.FileSizeExceeded, fields: "cover:max_bytes",
+			contentType: multipartForm, want: xerror.FileSizeExceeded, fields: "cover:max_bytes",
 			body: formOf(title, part{"cover", "a", "12345"}),
 			opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
 		},
 		{
-			name:        "a file that is not too large",
-			contentType: frontier, body: formOf(title, part{"cover", "a", "1234"}),
+			name:        "a file at the limit",
+			contentType: multipartForm, body: formOf(title, part{"cover", "a", "1234"}),
 			opts: []xbind.Option{xbind.WithMaxFileBytes(4)},
 		},
 		{
-			name: "a large form", contentType: frontier,
+			name: "a large form", contentType: multipartForm,
 			body: formOf(title, part{"cover", "a", "12345"}), want: xerror.PayloadTooLarge,
 			opts: []xbind.Option{xbind.WithMaxBytes(100)},
 		},
@@ -236,10 +238,10 @@ func TestBinder_Form_errors(t *testing.T) {
 	}
 }
 
-func TestBinder_Form_leavesTheFormToOthers(t *testing.T) {
+func TestBinder_Form_PostForm(t *testing.T) {
 	for contentType, body := range map[string]string{
-		urlencoded: "title=t",
-		frontier:   formOf(part{"title", "", "t"}),
+		urlencoded:    "title=t",
+		multipartForm: formOf(part{"title", "", "t"}),
 	} {
 		c := request(body, "Content-Type", contentType)
 		if xbind.Bind(c, &upload{}).Form() == nil || c.PostForm("title") != "t" {
@@ -284,7 +286,7 @@ func FuzzFileName(f *testing.F) {
 			t.Errorf("FileName(%q) = %q", name, got)
 		}
 		if again := xbind.FileName(got); again != got {
-			t.Errorf("FileName(%q) = %q, and of that %q", name, got, again)
+			t.Errorf("FileName(%q) = %q, but FileName of the result = %q", name, got, again)
 		}
 	})
 }
@@ -302,7 +304,7 @@ func FuzzForm(f *testing.F) {
 	f.Add(false, []byte(formOf(part{"values", "a", "x"}, part{"values", "b", ""},
 		part{"value", "c", "y"}, part{"pages", "d", "z"})))
 	f.Fuzz(func(t *testing.T, plain bool, body []byte) {
-		contentType := frontier
+		contentType := multipartForm
 		if plain {
 			contentType = urlencoded
 		}
@@ -319,9 +321,9 @@ func FuzzForm(f *testing.F) {
 			return
 		}
 		if u.Cover != nil && xbind.FileName(u.Cover.Filename) != u.Cover.Filename {
-			t.Errorf("name of a file = %q", u.Cover.Filename)
+			t.Errorf("unsafe file name %q", u.Cover.Filename)
 		}
-		if plain { // as net/url reads it
+		if plain { // compare with net/url
 			values, err := url.ParseQuery(string(body))
 			if err != nil || !cmp.Equal(values["tags"], u.Tags) &&
 				!bytes.Contains(body, []byte("tags[")) {
@@ -331,12 +333,13 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// wantUploads fails if one of the files is no upload of the form, or has an unsafe name.
+// wantUploads fails the test if a file is not an upload of the form or has an unsafe
+// name.
 func wantUploads(t *testing.T, files map[string]*multipart.FileHeader, form *multipart.Form) {
 	t.Helper()
 	for name, file := range files {
 		if xbind.FileName(file.Filename) != file.Filename {
-			t.Errorf("%s: name of a file = %q", name, file.Filename)
+			t.Errorf("%s: unsafe file name %q", name, file.Filename)
 		}
 		uploaded := false
 		if form != nil {
@@ -346,7 +349,7 @@ func wantUploads(t *testing.T, files map[string]*multipart.FileHeader, form *mul
 			}
 		}
 		if !uploaded {
-			t.Errorf("%s = %+v, which is no upload", name, file)
+			t.Errorf("%s = %+v, want an upload", name, file)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// counted counts how often encoding/json fills it.
+// counted counts the calls of UnmarshalJSON.
 type counted struct{ n int }
 
 func (c *counted) UnmarshalJSON([]byte) error {
@@ -21,27 +21,27 @@ func (c *counted) UnmarshalJSON([]byte) error {
 
 type deeper struct {
 	D counted `json:"d"`
-	A counted `json:"a"` // hidden by that of filled
+	A counted `json:"a"` // hidden by filled.A
 	E counted `json:"both"`
 }
 
-type beside struct {
-	E counted `json:"both"` // neither is a field
+type sibling struct {
+	E counted `json:"both"` // ambiguous with deeper.E, so not a field
 	F counted `json:"F"`
 }
 
 type filled struct {
 	deeper
-	*beside
-	A     counted `json:"a"`
-	B     counted `json:"Bk"`
-	Lower counted `json:"bk"` // differs in case only
-	C     counted
-	K     counted `json:"straße"`
-	L     counted `json:"ſk"` // folds to SK
-	Gone  counted `json:"-"`
-	Dash  counted `json:"-,"` //nolint:staticcheck // legal and rare
-	In    struct {
+	*sibling
+	A       counted `json:"a"`
+	B       counted `json:"Bk"`
+	Lower   counted `json:"bk"` // differs in case only
+	C       counted
+	K       counted `json:"straße"`
+	L       counted `json:"ſk"` // folds to SK
+	Ignored counted `json:"-"`
+	Dash    counted `json:"-,"` //nolint:staticcheck // legal and rare
+	In      struct {
 		X counted `json:"x"`
 	} `json:"in"`
 	Maps  map[string]map[string]int `json:"maps"`
@@ -49,9 +49,10 @@ type filled struct {
 }
 
 func (f *filled) mostOften() int {
-	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Gone, f.Dash}
-	if f.beside != nil {
-		all = append(all, f.beside.E, f.F)
+	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Ignored,
+		f.Dash}
+	if f.sibling != nil {
+		all = append(all, f.sibling.E, f.F)
 	}
 	most := 0
 	for _, c := range all {
@@ -60,8 +61,8 @@ func (f *filled) mostOften() int {
 	return most
 }
 
-// repeatsName reports whether an object of a valid text has a name twice, or names that
-// differ in case only and fill one of the nested values of filled.
+// repeatsName reports whether an object in valid JSON contains a name twice, or two names
+// that fill the same nested field of filled.
 func repeatsName(data []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -112,7 +113,7 @@ func FuzzBody(f *testing.F) {
 		`{"in":{"x":1,"X":2}}`, `{"in":{},"IN":{}}`, `{"maps":{"a":{"b":1,"B":2}}}`,
 		`{"maps":{"a":{"b":1,"b":2}}}`,
 		`{"lists":[[{"Y":1,"y":2}]]}`, `{"lists":[[{"Y":{"a":[],"a":{}}}]]}`, `{"-":1,"-":2}`,
-		`{"Gone":1,"gone":2}`, `{"a\"b":1}`,
+		`{"Ignored":1,"ignored":2}`, `{"a\"b":1}`,
 		`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `{"a":1}x`, `{"a":1,}`, `{"a" 1}`, `{"a":tru}`,
 		"{\"a\":\"\xff\"}", `"`, `\`, `{"\u`,
 		`{"a":01}`, `{"a":-}`, `[1 2]`,
@@ -143,16 +144,16 @@ func FuzzBody(f *testing.F) {
 		}
 		got := bind()
 		if got != nil && got.mostOften() > 1 {
-			t.Fatal("a field was filled twice")
+			t.Fatal("filled a field twice")
 		}
 		if got != nil && (!valid || !utf8.Valid(data)) {
-			t.Fatal("what encoding/json refuses was accepted")
+			t.Fatal("accepted a body that encoding/json rejects")
 		}
-		innocent := valid && !empty && ordinary && want.mostOften() <= 1 && want.In.X.n <= 1 &&
+		harmless := valid && !empty && ordinary && want.mostOften() <= 1 && want.In.X.n <= 1 &&
 			!repeatsName(data)
-		if innocent && got == nil && !bytes.Contains(bytes.ToLower(data), []byte(`"y"`)) &&
+		if harmless && got == nil && !bytes.Contains(bytes.ToLower(data), []byte(`"y"`)) &&
 			!bytes.Contains(bytes.ToLower(data), []byte(`"z"`)) {
-			t.Fatal("an innocent body was refused")
+			t.Fatal("rejected a harmless body")
 		}
 		if got == nil {
 			return

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-func TestBinder_Query_strictPage(t *testing.T) {
+func TestBinder_Query_StrictPageRequest(t *testing.T) {
 	for query, want := range map[string]xmodels.PageRequest{
 		"":                          {Page: 1, Size: 20, Sort: "asc"},
 		"page=2&size=200&sort=desc": {Page: 2, Size: 200, Sort: "desc"},
@@ -26,7 +26,7 @@ func TestBinder_Query_strictPage(t *testing.T) {
 	} {
 		c := withQuery(query)
 		if got := xbind.Bind(c, &xmodels.StrictPageRequest{}).Query(); got != nil {
-			t.Errorf("%q: accepted as %v", query, got)
+			t.Errorf("%q: accepted %v", query, got)
 			continue
 		}
 		if e := reported(t, c); e.GetErrorCode() != xerror.ParameterError ||

@@ -15,14 +15,14 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// source returns the values and the files of one part of a request, for a type that they
-// will fill.
+// source returns the values and files of one part of a request. The plan describes the
+// destination type.
 type source func(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error)
 
 func queryValues(c *gin.Context, _ *formPlan, _ []Option) (form multipart.Form, err *xerror.Error) {
 	values, malformed := url.ParseQuery(c.Request.URL.RawQuery)
-	if malformed != nil { // its text quotes the query
-		return form, refuse(c.Request.Context(), xerror.ParameterError, textQuery)
+	if malformed != nil { // the error quotes the query
+		return form, newError(c.Request.Context(), xerror.ParameterError, msgQuery)
 	}
 	form.Value = values
 	return form, nil
@@ -36,10 +36,10 @@ func pathValues(c *gin.Context, _ *formPlan, _ []Option) (multipart.Form, *xerro
 	return multipart.Form{Value: values}, nil
 }
 
-// headerValues puts the headers under the names of the tags, since only the part of gin
-// that also validates maps canonical names.
+// headerValues returns the headers by the names of the tags. Only gin's header binding,
+// which also validates, maps canonical names.
 func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xerror.Error) {
-	if p.open {
+	if p.isMap {
 		return multipart.Form{Value: c.Request.Header}, nil
 	}
 	values := map[string][]string{}
@@ -51,13 +51,13 @@ func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xer
 	return multipart.Form{Value: values}, nil
 }
 
-// tags are the struct tags that name a field in each part of a request.
+// tags contains the struct tag for each part of a request.
 var tags = map[xvalid.Source]string{
 	xvalid.Body: "form", xvalid.Query: "form", xvalid.Path: "uri",
 	xvalid.Header: "header",
 }
 
-// bind fills the value with one part of the request and validates it.
+// bind fills the destination from one part of the request and validates it.
 func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
 	dst := orNew(b.dst)
 	plan := formPlanOf(reflect.TypeFor[T](), tags[from])
@@ -65,9 +65,9 @@ func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
 		report(b.c, xerror.Wrap(xerror.DeveloperError, "", plan.err))
 		return nil
 	}
-	given, err := values(b.c, plan, b.opts)
+	form, err := values(b.c, plan, b.opts)
 	if err == nil {
-		err = fill(b.c.Request.Context(), from, plan, dst, given)
+		err = fill(b.c.Request.Context(), from, plan, dst, form)
 	}
 	if (err == nil || report(b.c, err)) && valid(b.c, from, plan.tag, dst) {
 		return dst
@@ -75,35 +75,35 @@ func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
 	return nil
 }
 
-// fill fills dst from text with gin's mapping, which does not validate when called this
-// way, and then sets its files.
+// fill maps the text values onto dst with gin, which does not validate in this call, and
+// then sets the files.
 func fill[T any](
-	ctx context.Context, from xvalid.Source, p *formPlan, dst *T, given multipart.Form,
+	ctx context.Context, from xvalid.Source, p *formPlan, dst *T, form multipart.Form,
 ) *xerror.Error {
-	for _, name := range p.closed {
-		if _, ok := given.Value[name]; ok {
-			return fieldError(ctx, from.Code(), phrase.Shown(name), "unknown", textUnknown)
+	for _, name := range p.fileStructs {
+		if _, ok := form.Value[name]; ok {
+			return fieldError(ctx, from.Code(), phrase.Shown(name), "unknown", msgUnknown)
 		}
 	}
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() == reflect.Map && v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
-	p.setFiles(v, nil) // or gin would change what the pointers of dst lead to
-	if err := binding.MapFormWithTag(dst, given.Value, p.tag); err != nil {
+	p.setFiles(v, nil) // so that gin does not change the targets of dst's pointers
+	if err := binding.MapFormWithTag(dst, form.Value, p.tag); err != nil {
 		p.setFiles(v, nil)
-		if list := refusedFields[T](ctx, p, given.Value); len(list) > 0 {
+		if list := invalidFields[T](ctx, p, form.Value); len(list) > 0 {
 			return xvalid.TypeError(from, list...)
 		}
 		return xvalid.BindError(ctx, from, err)
 	}
-	p.setFiles(v, given.File)
+	p.setFiles(v, form.File)
 	return nil
 }
 
-// refusedFields finds the fields that do not take their values, by offering them one by
-// one: gin's error names no field.
-func refusedFields[T any](
+// invalidFields maps each field separately and returns those that fail, because gin's
+// error does not name the field.
+func invalidFields[T any](
 	ctx context.Context, p *formPlan, values map[string][]string,
 ) []xvalid.FieldError {
 	var list []xvalid.FieldError

@@ -57,7 +57,7 @@ func withPath(params ...string) *gin.Context {
 	return c
 }
 
-func TestQueryFillsAndValidates(t *testing.T) {
+func TestBinder_Query(t *testing.T) {
 	got := xbind.Bind(withQuery("page=2&w=a&w=b&id=1&id=-1&since=2024-02-29&within=1m&flag=true"),
 		&search{}).Query()
 	yes := true
@@ -76,7 +76,7 @@ func TestQueryFillsAndValidates(t *testing.T) {
 	}
 }
 
-func TestURIAndHeaderFill(t *testing.T) {
+func TestBinder_URIAndHeader(t *testing.T) {
 	if got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil ||
 		*got != (path{42, "ada_l"}) {
 		t.Errorf("URI = %v", got)
@@ -87,7 +87,7 @@ func TestURIAndHeaderFill(t *testing.T) {
 	}
 }
 
-func TestHeaderFillsAMap(t *testing.T) {
+func TestBinder_Header_Map(t *testing.T) {
 	c := request("", "X-Tenant", "acme")
 	if got := xbind.Bind(c, &map[string]string{}).Header(); got == nil ||
 		(*got)["X-Tenant"] != "acme" {
@@ -95,7 +95,7 @@ func TestHeaderFillsAMap(t *testing.T) {
 	}
 }
 
-func TestRefusedParameters(t *testing.T) {
+func TestBinder_ParameterErrors(t *testing.T) {
 	query := func(q string) func() *gin.Context {
 		return func() *gin.Context {
 			c := withQuery(q)
@@ -164,16 +164,19 @@ func TestRefusedParameters(t *testing.T) {
 			"at must be a Unix time in milliseconds", "at:type",
 		},
 		{
-			"query id", query("owner=-5"), xerror.ParameterType, "owner must be a valid id",
+			"invalid id in the query",
+			query("owner=-5"), xerror.ParameterType, "owner must be a valid id",
 			"owner:type",
 		},
 		{"query malformed", query("page=%zz" + secret), xerror.ParameterError, "malformed", ""},
 		{
-			"path rule", uri("id", "0", "name", "a"), xerror.ParameterError, "id must be a valid id",
+			"path rule", uri("id", "0", "name", "a"), xerror.ParameterError,
+			"id must be a valid id",
 			"id:snowflake",
 		},
 		{
-			"path type", uri("id", secret, "name", "a"), xerror.ParameterType, "id must be an integer",
+			"path type", uri("id", secret, "name", "a"), xerror.ParameterType,
+			"id must be an integer",
 			"id:type",
 		},
 		{
@@ -181,7 +184,8 @@ func TestRefusedParameters(t *testing.T) {
 			"name:alphanum_underscore",
 		},
 		{
-			"header rule", header("X-Tenant", "a"), xerror.HeaderError, "x-tenant must be at least 3",
+			"header rule", header("X-Tenant", "a"), xerror.HeaderError,
+			"x-tenant must be at least 3",
 			"x-tenant:min",
 		},
 		{
@@ -204,9 +208,9 @@ func TestRefusedParameters(t *testing.T) {
 				t.Errorf("reported %v with %q, want %v, %q, %q",
 					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
-			if told := fmt.Sprint(e.Error(), e.GetErrorMessage(),
-				e.GetData()); strings.Contains(told, secret) {
-				t.Errorf("the value is in %q", told)
+			if output := fmt.Sprint(e.Error(), e.GetErrorMessage(),
+				e.GetData()); strings.Contains(output, secret) {
+				t.Errorf("the value is in %q", output)
 			}
 		})
 	}

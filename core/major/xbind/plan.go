@@ -9,20 +9,20 @@ import (
 	"github.com/plinthgo/plinth/core/internal/jsonplan"
 )
 
-// plan says what encoding/json does with the JSON values that fill a type: which members
-// of an object reach the same field, and which reach none.
+// plan describes how encoding/json decodes JSON into a type: which members of an object
+// fill which field, and which are unknown.
 type plan struct {
-	typ reflect.Type // nil: any value
+	typ reflect.Type // nil for any value
 
-	names  map[string]*planField // the fields by their names
-	folded map[string]*planField // and by the form that appendFold gives these
+	names  map[string]*planField // fields by name
+	folded map[string]*planField // fields by the result of appendFold
 
-	closed  bool  // an object's members are fields or unknown
-	members *plan // of an object that are no fields
-	element *plan // of a list
+	isStruct bool  // members are fields or unknown
+	members  *plan // plan of members that are not fields
+	element  *plan // plan of list elements
 
-	own    bool // the type decodes itself
-	quoted bool // the field has the string option
+	decodesItself bool
+	quoted        bool // the field has the option "string"
 }
 
 type planField struct {
@@ -36,20 +36,20 @@ var (
 	anyPlan = newAnyPlan()
 )
 
-// newAnyPlan returns the plan of values that nothing is known of.
+// newAnyPlan returns the plan of values of an unknown type.
 func newAnyPlan() *plan {
 	p := &plan{}
 	p.members, p.element = p, p
 	return p
 }
 
-// planOf returns the plan of a type, which is made once.
+// planOf returns the cached plan of a type.
 func planOf(t reflect.Type) *plan {
 	return plans.Get(t, func(t reflect.Type) *plan { return makePlan(t, map[reflect.Type]*plan{}) })
 }
 
-// makePlan makes the plan of a type; making are those of the types around it, which may
-// contain themselves.
+// makePlan computes the plan of a type. making contains the incomplete plans of enclosing
+// types, which may be recursive.
 func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	t = indirect(t)
 	if p, ok := making[t]; ok {
@@ -58,12 +58,12 @@ func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	p := &plan{typ: t, members: anyPlan, element: anyPlan}
 	making[t] = p
 	if jsonplan.DecodesItself(t) {
-		p.own = true
+		p.decodesItself = true
 		return p
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		p.closed = true
+		p.isStruct = true
 		p.setFields(jsonplan.Fields(t), making)
 	case reflect.Map:
 		p.members = makePlan(t.Elem(), making)
@@ -91,19 +91,19 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 	}
 }
 
-// field returns the field that a member fills, or nil: the field of this name, else the
-// first whose name differs in case only. A client may send many names, so it does not
-// compare them one by one.
+// field returns the field that a member fills, or nil. An exact match has priority over
+// the first field whose name differs in case only. Lookups use maps, because a client may
+// send many names.
 func (p *plan) field(name []byte) *planField {
-	if f, ok := p.names[string(name)]; ok || !p.closed {
+	if f, ok := p.names[string(name)]; ok || !p.isStruct {
 		return f
 	}
 	var scratch [64]byte
 	return p.folded[string(appendFold(scratch[:0], name))]
 }
 
-// appendFold appends the form that all names share which differ in case only (Unicode
-// simple folding).
+// appendFold appends the canonical form of names that differ in case only (Unicode simple
+// folding).
 func appendFold(dst, name []byte) []byte {
 	for len(name) > 0 {
 		r, size := utf8.DecodeRune(name)
@@ -116,9 +116,10 @@ func appendFold(dst, name []byte) []byte {
 	return dst
 }
 
-// refuses reports whether the type refuses a value whose members or elements it takes.
-func (p *plan) refuses(value []byte) bool {
-	if p.typ == nil || string(value) == "null" || !p.own && p.contains(value[0]) {
+// rejects reports whether the type cannot decode the value. It returns false for an
+// object or list whose members or elements are checked separately.
+func (p *plan) rejects(value []byte) bool {
+	if p.typ == nil || string(value) == "null" || !p.decodesItself && p.contains(value[0]) {
 		return false
 	}
 	if p.quoted {
@@ -131,8 +132,8 @@ func (p *plan) refuses(value []byte) bool {
 	return json.Unmarshal(value, reflect.New(p.typ).Interface()) != nil
 }
 
-// contains reports whether the type can hold the members or elements of a value by its
-// first byte.
+// contains reports whether the type has members or elements for a value with this first
+// byte.
 func (p *plan) contains(first byte) bool {
 	switch p.typ.Kind() {
 	case reflect.Struct:

@@ -2,5 +2,6 @@
 
 package xbind_test
 
-// raceDetector says that the pools of package sync drop what they hold at random.
+// raceDetector reports whether the race detector is enabled. It makes sync.Pool drop
+// values at random.
 const raceDetector = true

@@ -13,71 +13,71 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxDepth is how deep objects and lists of a body may nest. The message textDepth names
-// it.
+// maxDepth is the maximum nesting depth of objects and lists in a body. The text of
+// msgDepth contains it.
 const maxDepth = 100
 
-// scanner walks over a JSON text along the plan of the type that it will fill. It finds
-// what encoding/json lets pass (TestRefusedBodies lists it): names that occur twice,
-// unknown members with their path, bytes that are no UTF-8, nesting. Malformed text ends
-// the walk and is no problem of a scanner: encoding/json reports it.
+// scanner walks over JSON text along the plan of the destination type. It finds problems
+// that encoding/json does not report (see TestBinder_Data_Errors): duplicate names,
+// unknown members with their path, invalid UTF-8 and deep nesting. It stops at malformed
+// text without a problem, because encoding/json reports that.
 //
-// It allocates nothing for an object that fills a struct, unless a name is escaped.
+// It does not allocate for an object that fills a struct, unless a name is escaped.
 type scanner struct {
 	data   []byte
 	pos    int
 	depth  int
 	strict Strictness
 
-	names [][]byte // of the members of the open objects
+	names [][]byte // of the members of open objects
 
-	problem phrase.Phrase // at which the walk stopped
-	tag     string        // of a problem with one field
-	path    string        // to that field
+	problem phrase.Phrase // the first problem
+	tag     string        // tag of the failure if one field is invalid
+	path    string        // path of that field
 
-	// probe stops at the first value that its own type refuses, which has the type typ.
+	// probe stops the scan at the first value that its type rejects, and sets typ.
 	probe bool
 	typ   reflect.Type
 }
 
-// begin makes the scanner ready for a text.
-func (d *scanner) begin(data []byte, s *Strictness) {
+// reset prepares the scanner for data.
+func (d *scanner) reset(data []byte, s *Strictness) {
 	*d = scanner{data: data, strict: *s, names: d.names[:0]}
 }
 
-// run scans one value and what follows it. Without a problem pos is the end of the value.
+// run scans one value and the data after it. It returns false if it finds a problem.
+// Otherwise pos is the end of the value.
 func (d *scanner) run(p *plan) bool {
 	if !d.value(p) {
 		return false
 	}
 	end := d.pos
-	if d.space(); d.pos < len(d.data) && !d.strict.AllowTrailingData {
-		return d.fail(textTrailing, "")
+	if d.skipSpace(); d.pos < len(d.data) && !d.strict.AllowTrailingData {
+		return d.fail(msgTrailing, "")
 	}
 	d.pos = end
-	if at := invalidAt(d.data[:end]); at >= 0 {
+	if at := invalidIndex(d.data[:end]); at >= 0 {
 		d.pos = at
-		return d.fail(textUTF8, "")
+		return d.fail(msgUTF8, "")
 	}
 	return true
 }
 
-// invalidAt returns where a JSON text has a byte that is not UTF-8, or the escape of a
-// surrogate without its other half, which is no character either. It returns -1 if there
-// is none.
-func invalidAt(text []byte) int {
+// invalidIndex returns the position of the first byte that is not UTF-8, or of the first
+// escape of an unpaired surrogate. It returns -1 if the text is valid.
+func invalidIndex(text []byte) int {
 	if utf8.Valid(text) && !bytes.Contains(text, []byte(`\u`)) {
 		return -1
 	}
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
-		switch half := unescaped(text[at:]); {
-		case r == utf8.RuneError && size == 1: // U+FFFD itself has more bytes
+		switch half := unescape(text[at:]); {
+		case r == utf8.RuneError && size == 1: // the encoding of U+FFFD itself is longer
 			return at
 		case r != '\\':
 		case !utf16.IsSurrogate(half):
-			size = 2 // a backslash that is escaped begins nothing
-		case utf16.DecodeRune(half, unescaped(text[at+escapeLength:])) == utf8.RuneError:
+			size = 2 // skip an escaped backslash
+		case utf16.DecodeRune(half, unescape(text[at+escapeLength:])) == utf8.RuneError:
 			return at
 		default:
 			size = 2 * escapeLength
@@ -90,8 +90,9 @@ func invalidAt(text []byte) int {
 // escapeLength is the length of an escape such as \u00e9.
 const escapeLength = 6
 
-// unescaped returns what an escape with which text begins stands for, or -1.
-func unescaped(text []byte) rune {
+// unescape decodes the escape at the start of text. It returns -1 if there is no such
+// escape.
+func unescape(text []byte) rune {
 	if len(text) < escapeLength || string(text[:2]) != `\u` {
 		return -1
 	}
@@ -107,8 +108,9 @@ func (d *scanner) fail(problem phrase.Phrase, tag string) bool {
 	return false
 }
 
-// within puts the name of a member or an index before the path of a problem.
-func (d *scanner) within(step string) bool {
+// prependPath adds the name of a member or an index to the start of the path. It returns
+// false.
+func (d *scanner) prependPath(step string) bool {
 	if d.path != "" && d.path[0] != '[' {
 		step += "."
 	}
@@ -116,13 +118,13 @@ func (d *scanner) within(step string) bool {
 	return false
 }
 
-// stop ends the walk over malformed text.
-func (d *scanner) stop() bool {
+// skipRest ends the scan of malformed text.
+func (d *scanner) skipRest() bool {
 	d.pos = len(d.data)
 	return true
 }
 
-func (d *scanner) space() {
+func (d *scanner) skipSpace() {
 	for d.pos < len(d.data) {
 		switch d.data[d.pos] {
 		case ' ', '\t', '\r', '\n':
@@ -133,17 +135,18 @@ func (d *scanner) space() {
 	}
 }
 
-// next returns the byte after white space, 0 at the end.
-func (d *scanner) next() byte {
-	if d.space(); d.pos < len(d.data) {
+// peek skips white space and returns the next byte, or 0 at the end.
+func (d *scanner) peek() byte {
+	if d.skipSpace(); d.pos < len(d.data) {
 		return d.data[d.pos]
 	}
 	return 0
 }
 
-// take consumes c after white space.
-func (d *scanner) take(c byte) bool {
-	if d.next() != c {
+// consume skips white space and then the byte c. It returns false if the next byte is not
+// c.
+func (d *scanner) consume(c byte) bool {
+	if d.peek() != c {
 		return false
 	}
 	d.pos++
@@ -151,31 +154,31 @@ func (d *scanner) take(c byte) bool {
 }
 
 func (d *scanner) value(p *plan) bool {
-	ok, first := true, d.next()
+	ok, first := true, d.peek()
 	start := d.pos
 	switch first {
 	case '{':
 		ok = d.object(p)
 	case '[':
 		ok = d.nested(']', func(i int) bool {
-			return d.value(p.element) || d.within("["+strconv.Itoa(i)+"]")
+			return d.value(p.element) || d.prependPath("["+strconv.Itoa(i)+"]")
 		})
 	case '"':
 		d.text()
 	default:
 		d.literal(first)
 	}
-	if ok && d.probe && p.refuses(d.data[start:d.pos]) {
+	if ok && d.probe && p.rejects(d.data[start:d.pos]) {
 		d.typ = p.typ
 		return false
 	}
 	return ok
 }
 
-// literal consumes what begins like a number, true, false or null.
+// literal consumes a number, true, false or null.
 func (d *scanner) literal(first byte) {
 	if strings.IndexByte("-0123456789tfn", first) < 0 {
-		d.stop()
+		d.skipRest()
 	}
 	for ; d.pos < len(d.data); d.pos++ {
 		switch d.data[d.pos] {
@@ -185,7 +188,8 @@ func (d *scanner) literal(first byte) {
 	}
 }
 
-// text consumes a string and returns what is between its quotes, or nil if it has no end.
+// text consumes a string and returns the bytes between its quotes, or nil if it is
+// unterminated.
 func (d *scanner) text() (inner []byte, escaped bool) {
 	rest := d.data[d.pos+1:]
 	for i := 0; i < len(rest); i++ {
@@ -195,23 +199,23 @@ func (d *scanner) text() (inner []byte, escaped bool) {
 			return rest[:i], escaped
 		case '\\':
 			escaped = true
-			i++ // what follows ends no string
+			i++ // skip the escaped character
 		}
 	}
-	d.stop()
+	d.skipRest()
 	return nil, false
 }
 
-// nested consumes the object or list that begins here and ends with a byte; inner
-// consumes each member or element.
+// nested consumes the object or list at pos up to its end byte. It calls inner for each
+// member or element.
 func (d *scanner) nested(end byte, inner func(i int) bool) bool {
 	if d.depth++; d.depth > maxDepth {
-		return d.fail(textDepth, "")
+		return d.fail(msgDepth, "")
 	}
 	d.pos++
-	for i := 0; !d.take(end); i++ {
-		if i > 0 && !d.take(',') {
-			return d.stop()
+	for i := 0; !d.consume(end); i++ {
+		if i > 0 && !d.consume(',') {
+			return d.skipRest()
 		}
 		if !inner(i) {
 			return false
@@ -229,40 +233,42 @@ func (d *scanner) object(p *plan) bool {
 	return ok
 }
 
-// member consumes a member of an object. Its name is that of the field that it fills.
+// member consumes a member of an object. It records the name of the field that the member
+// fills.
 func (d *scanner) member(p *plan) bool {
-	if d.next() != '"' {
-		return d.stop()
+	if d.peek() != '"' {
+		return d.skipRest()
 	}
 	name := d.name()
 	if name == nil {
-		return d.stop()
+		return d.skipRest()
 	}
-	child, known := p.members, !p.closed
+	child, known := p.members, !p.isStruct
 	if f := p.field(name); f != nil {
 		name, child, known = f.name, f.plan, true
 	}
 	if !known && d.strict.DisallowUnknownFields {
-		return d.fail(textUnknown, "unknown") || d.within(phrase.Shown(string(name)))
+		return d.fail(msgUnknown, "unknown") || d.prependPath(phrase.Shown(string(name)))
 	}
 	d.names = append(d.names, name)
-	d.take(':')
-	return d.value(child) || d.within(phrase.Shown(string(name)))
+	d.consume(':')
+	return d.value(child) || d.prependPath(phrase.Shown(string(name)))
 }
 
-// unique reports whether no name of an object occurs twice. It changes the order of the
-// names.
+// unique reports whether the names are unique. It sorts them.
 func (d *scanner) unique(names [][]byte) bool {
 	slices.SortFunc(names, bytes.Compare)
 	for i := 1; i < len(names); i++ {
 		if bytes.Equal(names[i-1], names[i]) {
-			return d.fail(textDuplicate, "duplicate") || d.within(phrase.Shown(string(names[i])))
+			return d.fail(msgDuplicate, "duplicate") ||
+				d.prependPath(phrase.Shown(string(names[i])))
 		}
 	}
 	return true
 }
 
-// name consumes the name of a member and returns it unescaped, or nil if it is malformed.
+// name consumes the name of a member and returns it unescaped. It returns nil if the name
+// is malformed.
 func (d *scanner) name() []byte {
 	start := d.pos
 	inner, escaped := d.text()

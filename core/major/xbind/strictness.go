@@ -2,65 +2,64 @@ package xbind
 
 import "github.com/gin-gonic/gin"
 
-// Strictness says which JSON bodies are refused. The zero value is the default.
+// Strictness configures which bodies are rejected. The zero value is the default.
 //
-// It refuses what no honest client sends and what two readers may understand differently:
-// names that occur twice, data after the value, text that is not UTF-8 or has half of a
-// surrogate pair, more than 100 levels of objects and lists, a content type that is not
-// JSON. Unknown fields pass, as with gin and encoding/json: a client may be newer than
-// the service.
+// By default a JSON body is rejected if it contains duplicate names, data after the
+// value, invalid UTF-8, unpaired surrogates or more than 100 levels of nesting, or if its
+// content type is not JSON. Parsers interpret such bodies differently. Unknown fields are
+// allowed, as in gin and encoding/json, because a client may be newer than the service.
 type Strictness struct {
-	// DisallowUnknownFields refuses members that no field of the struct takes.
+	// DisallowUnknownFields rejects members that match no field of the struct.
 	DisallowUnknownFields bool
-	// AllowDuplicateKeys lets the last of several members with one name win. For a
-	// struct, names that reach the same field are the same, also where they differ in
+	// AllowDuplicateKeys uses the last of several members with the same name. For a
+	// struct, all names that match one field are the same name, even if they differ in
 	// case.
 	AllowDuplicateKeys bool
-	// AllowTrailingData ignores what follows the JSON value.
+	// AllowTrailingData ignores data after the JSON value.
 	AllowTrailingData bool
-	// AllowAnyContentType takes the body for JSON whatever its headers say.
+	// AllowAnyContentType treats every body as JSON, whatever its headers are.
 	AllowAnyContentType bool
-	// MaxBytes bounds the body. At 0 the limit of the server stands alone
-	// (PLINTH_MAX_BODY_BYTES).
+	// MaxBytes limits the size of the body. If it is 0, only the limit of the server
+	// applies (PLINTH_MAX_BODY_BYTES).
 	MaxBytes int64
-	// MaxFileBytes bounds each file of a form. At 0 the limit of the whole body stands
-	// alone.
+	// MaxFileBytes limits the size of each file of a form. If it is 0, only the limit of
+	// the body applies.
 	MaxFileBytes int64
 }
 
-// Option changes the strictness of one call.
+// Option changes the Strictness of one call of Bind.
 type Option func(*Strictness)
 
-// WithStrictness replaces the whole strictness.
+// WithStrictness replaces the Strictness.
 func WithStrictness(strictness Strictness) Option {
 	return func(s *Strictness) { *s = strictness }
 }
 
-// WithMaxBytes bounds the body.
+// WithMaxBytes limits the size of the body.
 func WithMaxBytes(n int64) Option {
 	return func(s *Strictness) { s.MaxBytes = n }
 }
 
-// WithMaxFileBytes bounds each file of a form.
+// WithMaxFileBytes limits the size of each file of a form.
 func WithMaxFileBytes(n int64) Option {
 	return func(s *Strictness) { s.MaxFileBytes = n }
 }
 
-// DisallowUnknownFields refuses members that no field of the struct takes.
+// DisallowUnknownFields rejects members that match no field of the struct.
 func DisallowUnknownFields() Option {
 	return func(s *Strictness) { s.DisallowUnknownFields = true }
 }
 
-// AllowUnknownFields ignores members that no field of the struct takes.
+// AllowUnknownFields ignores members that match no field of the struct.
 func AllowUnknownFields() Option {
 	return func(s *Strictness) { s.DisallowUnknownFields = false }
 }
 
-// strictnessKey finds what Use has set in a gin context.
+// strictnessKey is the key of the Strictness in a gin context.
 type strictnessKey struct{}
 
-// Use sets the strictness of an engine, a group or a route: whatever is bound behind it.
-// The innermost wins.
+// Use returns middleware that sets the Strictness for the handlers after it. Use it on an
+// engine, a group or a route. The innermost Use has priority.
 //
 //	engine.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 func Use(s Strictness) gin.HandlerFunc {
@@ -73,7 +72,7 @@ func strictnessOf(c *gin.Context, opts []Option) Strictness {
 	if len(opts) == 0 {
 		return s
 	}
-	changed := s // a variable of its own: options let it escape
+	changed := s // a separate variable, because options let it escape to the heap
 	for _, option := range opts {
 		option(&changed)
 	}

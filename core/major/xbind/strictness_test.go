@@ -20,7 +20,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-func TestMediaTypes(t *testing.T) {
+func TestBinder_Data_ContentType(t *testing.T) {
 	for _, tc := range []struct {
 		name, contentType, encoding string
 		want                        bool
@@ -30,11 +30,11 @@ func TestMediaTypes(t *testing.T) {
 		{"charset in capitals", `Application/JSON;charset="UTF-8"`, "", true},
 		{"structured suffix", "application/merge-patch+json", "", true},
 		{"identity", "application/json", "identity", true},
-		{"none", "", "", false},
+		{"missing", "", "", false},
 		{"form", "application/x-www-form-urlencoded", "", false},
 		{"text", "text/plain", "", false},
 		{"text suffix", "text/x+json", "", false},
-		{"near it", "application/jsonx", "", false},
+		{"similar name", "application/jsonx", "", false},
 		{"malformed", "application/json; charset", "", false},
 		{"other charset", "application/json; charset=gbk", "", false},
 		{"compressed", "application/json", "gzip", false},
@@ -53,7 +53,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-func TestStrictnessOfACall(t *testing.T) {
+func TestBind_Options(t *testing.T) {
 	all := xbind.Strictness{
 		AllowDuplicateKeys: true, AllowTrailingData: true,
 		AllowAnyContentType: true,
@@ -64,29 +64,31 @@ func TestStrictnessOfACall(t *testing.T) {
 		want       string
 	}{
 		{
-			"unknown field refused", `{"name":"a","items":[{"no":1}]}`,
+			"unknown field rejected", `{"name":"a","items":[{"no":1}]}`,
 			xbind.DisallowUnknownFields(), "items[0].no:unknown",
 		},
 		{
-			"unknown field unnamed", `{"name":"a","` + secret + `":1}`,
+			"unsafe name of an unknown field hidden", `{"name":"a","` + secret + `":1}`,
 			xbind.DisallowUnknownFields(), "*:unknown",
 		},
-		{"known fields pass", `{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`, xbind.DisallowUnknownFields(), ""},
+		{"known fields accepted",
+			`{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`,
+			xbind.DisallowUnknownFields(), ""},
 		{"unknown field allowed", `{"name":"a","x":1}`, xbind.AllowUnknownFields(), ""},
 		{
 			"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`,
 			xbind.WithStrictness(all), "",
 		},
-		{"rest allowed", `{"name":"a"} trailing`, xbind.WithStrictness(all), ""},
-		{"size", `{"name":"a"}`, xbind.WithMaxBytes(11), "larger than 11 bytes"},
-		{"size just fits", `{"name":"a"}`, xbind.WithMaxBytes(12), ""},
+		{"trailing data allowed", `{"name":"a"} trailing`, xbind.WithStrictness(all), ""},
+		{"size above the limit", `{"name":"a"}`, xbind.WithMaxBytes(11), "larger than 11 bytes"},
+		{"size at the limit", `{"name":"a"}`, xbind.WithMaxBytes(12), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request(tc.body)
 			got := xbind.Bind(c, &order{}, tc.option).Data()
 			if tc.want == "" {
 				if got == nil {
-					t.Fatalf("refused: %v", c.Errors)
+					t.Fatalf("rejected: %v", c.Errors)
 				}
 				return
 			}
@@ -99,20 +101,20 @@ func TestStrictnessOfACall(t *testing.T) {
 	}
 }
 
-func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
+func TestUse(t *testing.T) {
 	e := gin.New()
-	answer := func(opts ...xbind.Option) gin.HandlerFunc {
+	handler := func(opts ...xbind.Option) gin.HandlerFunc {
 		return func(c *gin.Context) {
 			if xbind.Bind(c, &order{}, opts...).Data() == nil {
 				c.Status(xerror.From(c.Errors[0].Err).GetErrorCode().Status())
 			}
 		}
 	}
-	e.POST("/before", answer())
+	e.POST("/before", handler())
 	e.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
-	e.POST("/strict", answer())
-	e.POST("/call", answer(xbind.AllowUnknownFields()))
-	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", answer())
+	e.POST("/strict", handler())
+	e.POST("/call", handler(xbind.AllowUnknownFields()))
+	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", handler())
 	for path, want := range map[string]int{
 		"/before": 200, "/strict": 400, "/call": 200,
 		"/g/inner": 200,
@@ -128,14 +130,14 @@ func TestUseSetsTheStrictnessOfWhatIsBehindIt(t *testing.T) {
 	}
 }
 
-// chunked hides the length of a body, and gives it in small parts.
+// chunked is a body of unknown length that returns small chunks.
 type chunked struct{ io.Reader }
 
 func (c chunked) Read(p []byte) (int, error) { return c.Reader.Read(p[:min(len(p), 7)]) }
 
 func (chunked) Close() error { return nil }
 
-func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
+func TestWithMaxBytes(t *testing.T) {
 	body := `{"name":"a","raw":"` + strings.Repeat("x", 100_000) + `"}`
 	for _, tc := range []struct {
 		name   string
@@ -147,17 +149,17 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 		{"no limit", int64(len(body)), nil, nil, nil},
 		{"no limit, length unknown", -1, nil, nil, nil},
 		{
-			"own limit, length known", int64(len(body)), nil,
+			"WithMaxBytes, length known", int64(len(body)), nil,
 			[]xbind.Option{xbind.WithMaxBytes(1000)},
 			xerror.PayloadTooLarge,
 		},
 		{
-			"own limit, length unknown",
+			"WithMaxBytes, length unknown",
 			-1, nil,
 			[]xbind.Option{xbind.WithMaxBytes(1000)},
 			xerror.PayloadTooLarge,
 		},
-		{"limit of the server", -1, func(c *gin.Context) {
+		{"server limit", -1, func(c *gin.Context) {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)
 		}, nil, xerror.PayloadTooLarge},
 	} {
@@ -170,7 +172,7 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 			got := xbind.Bind(c, &order{}, tc.opts...).Data()
 			if tc.want == nil {
 				if got == nil || len(got.Raw) != 100_002 {
-					t.Errorf("refused: %v", c.Errors)
+					t.Errorf("rejected: %v", c.Errors)
 				}
 				return
 			}
@@ -181,25 +183,25 @@ func TestSizeIsBoundedHoweverTheBodyComes(t *testing.T) {
 	}
 }
 
-// broken is a body that ends in an error.
-type broken struct{ err error }
+// failingBody is a body whose Read returns err.
+type failingBody struct{ err error }
 
-func (b broken) Read([]byte) (int, error) { return 0, b.err }
-func (broken) Close() error               { return nil }
+func (b failingBody) Read([]byte) (int, error) { return 0, b.err }
+func (failingBody) Close() error               { return nil }
 
-func TestBodyThatCannotBeRead(t *testing.T) {
+func TestBinder_Data_ReadErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
 		want *xerror.ErrorCode
 	}{
-		{"cut off", io.ErrUnexpectedEOF, xerror.BodyError},
+		{"truncated", io.ErrUnexpectedEOF, xerror.BodyError},
 		{"too slow", os.ErrDeadlineExceeded, xerror.ReadTimeout},
-		{"else", errors.New("read tcp 10.0.0.1: " + secret), xerror.BodyError},
+		{"other error", errors.New("read tcp 10.0.0.1: " + secret), xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := request("")
-			c.Request.Body, c.Request.ContentLength = broken{tc.err}, 10
+			c.Request.Body, c.Request.ContentLength = failingBody{tc.err}, 10
 			xbind.Bind(c, &order{}).Data()
 			if e := reported(t, c); e.GetErrorCode() != tc.want ||
 				strings.Contains(e.Error(), secret) {
@@ -209,8 +211,9 @@ func TestBodyThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Pooled buffers are used again at once, so whatever still pointed into one would change.
-func TestResultsShareNoMemoryWithTheBuffer(t *testing.T) {
+// Further requests overwrite the pooled buffer, so a result that refers to it would
+// change.
+func TestBinder_Data_SharedBuffer(t *testing.T) {
 	type everything struct {
 		S string
 		R json.RawMessage
@@ -227,20 +230,20 @@ func TestResultsShareNoMemoryWithTheBuffer(t *testing.T) {
 	}
 	got := xbind.Bind(request(body("1")), &everything{}).Data()
 	if got == nil {
-		t.Fatal("refused")
+		t.Fatal("rejected")
 	}
 	before := fmt.Sprintf("%+v %s", *got, *got.P)
 	for i := range 50 {
 		if xbind.Bind(request(body(strconv.Itoa(i%7+2))), &everything{}).Data() == nil {
-			t.Fatal("refused")
+			t.Fatal("rejected")
 		}
 	}
 	if after := fmt.Sprintf("%+v %s", *got, *got.P); after != before {
-		t.Errorf("the result changed from\n%s to\n%s", before, after)
+		t.Errorf("result = %s after further requests, want %s", after, before)
 	}
 }
 
-func TestConcurrentBinding(t *testing.T) {
+func TestBinder_Data_Concurrent(t *testing.T) {
 	type fresh struct {
 		Name string            `json:"name" binding:"required,regexp=^n[0-9]+$"`
 		In   []struct{ V int } `json:"in" binding:"dive"`
@@ -260,14 +263,14 @@ func TestConcurrentBinding(t *testing.T) {
 	wg.Wait()
 }
 
-func TestHandleValidationErrorTakesAGinContext(t *testing.T) {
+func TestHandleValidationError_GinContext(t *testing.T) {
 	c := request(`{"name":""}`)
 	var o order
 	if !xvalid.HandleValidationError(c, c.ShouldBindJSON(&o)) {
-		t.Fatal("nothing was reported")
+		t.Fatal("HandleValidationError = false, want true")
 	}
 	if e := reported(t, c); e.GetErrorCode() != xerror.BodyError ||
 		failedFields(e) != "name:required" {
-		t.Errorf("reported %v, want BODY_ERROR for the name", e)
+		t.Errorf("reported %v, want BODY_ERROR for name", e)
 	}
 }

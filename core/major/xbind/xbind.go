@@ -1,14 +1,14 @@
-// Package xbind fills a struct from a request, checks it against its binding tags, and
-// reports what is wrong.
+// Package xbind fills a struct from a request, validates it by its binding tags and
+// reports errors.
 //
 //	request := xbind.Bind(c, &RegisterRequest{}).Data()
 //	if request == nil {
 //		return // the error has been reported
 //	}
 //
-// Every method returns the filled struct, or nil after it has handed one error to the gin
-// context and ended the request; the error middleware renders it. No message repeats what
-// the client sent.
+// Every method returns the filled struct. On failure it adds one error to the gin
+// context, aborts the request and returns nil; the error middleware writes the response.
+// Messages do not contain the client's values.
 package xbind
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/plinthgo/plinth/core/common/xvalid"
 )
 
-// Binder binds the parts of one request to one value. It belongs to the goroutine that
-// serves the request.
+// Binder binds parts of one request to a value. It is not safe for concurrent use.
 type Binder[T any] struct {
 	c    *gin.Context
 	dst  *T
 	opts []Option
 }
 
-// Bind prepares to fill dst, which may hold defaults and may be nil for a new T.
+// Bind returns a Binder that fills dst. dst may contain defaults. If dst is nil, the
+// Binder allocates a new T.
 //
-// The strictness is that of Use where it is mounted, else the zero Strictness; options
-// change it for this call.
+// The Strictness is that of the innermost Use, or the zero value. opts change it for this
+// call.
 func Bind[T any](c *gin.Context, dst *T, opts ...Option) *Binder[T] {
-	return &Binder[T]{c: c, dst: dst, opts: opts} // small enough to be inlined: no allocation
+	return &Binder[T]{c: c, dst: dst, opts: opts} // inlined, so it does not allocate
 }
 
 // Data binds the JSON body. A body can be read once.
@@ -45,11 +45,14 @@ func (b *Binder[T]) Data() *T {
 	return nil
 }
 
-// Form binds the form in the body by form tags: application/x-www-form-urlencoded, or
-// multipart/form-data with files, which fill fields of the types *multipart.FileHeader,
-// multipart.FileHeader and slices of either, also in nested structs. Text fills none of
-// them; a T with files in other types is a DeveloperError. The names of the files are
-// those of FileName. A body can be read once.
+// Form binds the form in the body by form tags. The content type is
+// application/x-www-form-urlencoded, or multipart/form-data with files. A body can be
+// read once.
+//
+// Files fill fields of the types *multipart.FileHeader, multipart.FileHeader and slices
+// of either, also in nested structs. Text does not fill these fields. If T contains file
+// headers in other types, the error is a DeveloperError. FileName sanitizes the names of
+// files.
 func (b *Binder[T]) Form() *T { return b.bind(xvalid.Body, formValues) }
 
 // Query binds the query parameters by form tags.
@@ -68,16 +71,16 @@ func orNew[T any](dst *T) *T {
 	return dst
 }
 
-// report hands the error to the error middleware and ends the request.
+// report adds the error to the gin context and aborts the request. It returns false.
 func report(c *gin.Context, err *xerror.Error) bool {
-	// as c.Error does, which looks into err first
+	// c.Error would unwrap err first
 	c.Errors = append(c.Errors, &gin.Error{Err: err, Type: gin.ErrorTypeBind})
 	c.Abort()
 	return false
 }
 
-// valid checks dst against its binding tags and reports what failed, with the names of a
-// tag; "" is json.
+// valid validates dst by its binding tags and reports failures. Fields have the names of
+// tag; an empty tag means json.
 func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {
 	err := xvalid.Validate(c, dst)
 	switch {

@@ -1,67 +1,20 @@
 package xbind_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
-	"github.com/gin-gonic/gin/binding"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xsnowflake"
-	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
-
-func TestMain(m *testing.M) {
-	gin.SetMode(gin.TestMode)
-	binding.Validator = xvalid.GinBinding{} // as xreg does
-	os.Exit(m.Run())
-}
-
-// request returns the context of a POST with a body.
-func request(body string, header ...string) *gin.Context {
-	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	c.Request = httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/",
-		strings.NewReader(body))
-	c.Request.Header.Set("Content-Type", "application/json")
-	for i := 0; i+1 < len(header); i += 2 {
-		c.Request.Header.Set(header[i], header[i+1])
-	}
-	return c
-}
-
-// reported returns the one error of a context that was ended.
-func reported(t *testing.T, c *gin.Context) *xerror.Error {
-	t.Helper()
-	if len(c.Errors) != 1 || !c.IsAborted() {
-		t.Fatalf("errors %v, aborted %v; want one error and an end", c.Errors, c.IsAborted())
-	}
-	return xerror.From(c.Errors[0].Err)
-}
-
-// failedFields returns "field:tag" of each failure that an error carries.
-func failedFields(e *xerror.Error) string {
-	list, _ := e.GetData().([]xvalid.FieldError)
-	var b strings.Builder
-	for i, f := range list {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(f.Field + ":" + f.Tag)
-	}
-	return b.String()
-}
 
 type item struct {
 	Price int8           `json:"price" binding:"gte=0"`
@@ -99,34 +52,87 @@ type order struct {
 	Small  uint16                 `json:"small"`
 }
 
-func TestDataFillsAndValidates(t *testing.T) {
-	c := request(` {"name":"ada","items":[{"price":5}],"raw":{"a": 1},"page":3,"NAME_":1} ` + "\n")
-	got := xbind.Bind(c, &order{Yes: true}).Data()
-	want := &order{
-		common: common{Page: 3}, Name: "ada",
-		Items: []item{{Price: 5}}, Raw: json.RawMessage(`{"a": 1}`), Yes: true,
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(order{})); diff != "" {
-		t.Errorf("Data (-want +got):\n%s", diff)
-	}
-	if len(c.Errors) != 0 || c.IsAborted() {
-		t.Errorf("errors %v, aborted %v; want neither", c.Errors, c.IsAborted())
-	}
+func TestBinder_Data(t *testing.T) {
+	t.Run("fills and validates the destination", func(t *testing.T) {
+		c := request(` {"name":"ada","items":[{"price":5}],"raw":{"a": 1},"page":3,"NAME_":1} ` +
+			"\n")
+		got := xbind.Bind(c, &order{Yes: true}).Data()
+		want := &order{
+			common: common{Page: 3}, Name: "ada",
+			Items: []item{{Price: 5}}, Raw: json.RawMessage(`{"a": 1}`), Yes: true,
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(order{})); diff != "" {
+			t.Errorf("Data (-want +got):\n%s", diff)
+		}
+		if len(c.Errors) != 0 || c.IsAborted() {
+			t.Errorf("errors %v, aborted %v; want none, false", c.Errors, c.IsAborted())
+		}
+	})
+
+	t.Run("allocates a nil destination", func(t *testing.T) {
+		if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil ||
+			got.Name != "ada" {
+			t.Errorf("Data = %v, want a new order", got)
+		}
+	})
+
+	t.Run("fills maps, slices and pointers", func(t *testing.T) {
+		if got := xbind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil ||
+			(*got)["A"] != 2 {
+			t.Errorf("map: %v", got)
+		}
+		if got := xbind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil ||
+			len(*got) != 2 {
+			t.Errorf("slice: %v", got)
+		}
+		c := request(`[{"price":1},{"price":-2}]`)
+		if xbind.Bind(c, &[]item{}).Data() != nil ||
+			failedFields(reported(t, c)) != "[1].price:gte" {
+			t.Errorf("slice with a bad element: %v", c.Errors)
+		}
+		var pointer *item
+		if got := xbind.Bind(request(`{"price":1}`), &pointer).Data(); got == nil ||
+			(*got).Price != 1 {
+			t.Errorf("pointer: %v", got)
+		}
+	})
+
+	t.Run("accepts unusual valid bodies", func(t *testing.T) {
+		for _, body := range []string{
+			`{"name":"a","other":{"name":1,"NAME":2}}`,       // a map distinguishes case
+			`{"name":"a","any":{"a":1,"A":2}}`,               // separate objects
+			`{"name":"a","items":[{"price":1},{"price":1}]}`, // a surrogate pair
+			// an escaped backslash, not a surrogate
+			`{"name":"\ud83d\ude00"}`,
+			`{"name":"\\ud800"}`,   // other escapes
+			`{"name":"a\\u\"b\/"}`, // -
+			`{"name":"é漢字😀"}`,      //
+			`{"name":"a","any":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,
+			`{"name":"a","page":null,"items":null,"self":null}`, // null does not change a field
+			`{"name":"a","quoted":"5","code":"AB","bytes":"YQ=="}`,
+			`{"":1,"name":"a"}`,
+		} {
+			c := request(body)
+			if xbind.Bind(c, &order{}).Data() == nil {
+				t.Errorf("%s: %v", body, c.Errors)
+			}
+		}
+	})
 }
 
-// TestNamesThatDifferInCase follows encoding/json: the exact name, else the first that
+// TestBinder_Data_NameCase follows encoding/json: the exact name, else the first that
 // differs in case only.
-func TestNamesThatDifferInCase(t *testing.T) {
+func TestBinder_Data_NameCase(t *testing.T) {
 	type cased struct {
 		Key, KEY int
 		Dotted   int `json:"i"`
 	}
 	for body, field := range map[string]string{
 		`{"Key":1,"key":1}`:      "Key",
-		`{"Key":1,"\u212aey":1}`: "Key", // the sign of the unit kelvin
+		`{"Key":1,"\u212aey":1}`: "Key", // the kelvin sign
 		`{"KEY":1,"KEY":1}`:      "KEY",
 		`{"Key":1,"KEY":1}`:      "",
-		`{"i":1,"ı":1,"İ":1}`:    "", // other letters
+		`{"i":1,"ı":1,"İ":1}`:    "", // different letters
 	} {
 		c := request(body)
 		want := ""
@@ -135,7 +141,7 @@ func TestNamesThatDifferInCase(t *testing.T) {
 		}
 		if xbind.Bind(c, &cased{}).Data() != nil {
 			if field != "" {
-				t.Errorf("%s is accepted", body)
+				t.Errorf("accepted %s", body)
 			}
 		} else if got := failedFields(reported(t, c)); got != want {
 			t.Errorf("%s: failures %q, want %q", body, got, want)
@@ -143,35 +149,9 @@ func TestNamesThatDifferInCase(t *testing.T) {
 	}
 }
 
-func TestNilDestinationIsANewOne(t *testing.T) {
-	if got := xbind.Bind[order](request(`{"name":"ada"}`), nil).Data(); got == nil ||
-		got.Name != "ada" {
-		t.Errorf("Data = %v, want a new order", got)
-	}
-}
-
-func TestOtherDestinations(t *testing.T) {
-	if got := xbind.Bind(request(`{"a":1,"A":2}`), &map[string]int{}).Data(); got == nil ||
-		(*got)["A"] != 2 {
-		t.Errorf("map: %v", got)
-	}
-	if got := xbind.Bind(request(`[{"price":1},{"price":2}]`), &[]item{}).Data(); got == nil ||
-		len(*got) != 2 {
-		t.Errorf("slice: %v", got)
-	}
-	c := request(`[{"price":1},{"price":-2}]`)
-	if xbind.Bind(c, &[]item{}).Data() != nil || failedFields(reported(t, c)) != "[1].price:gte" {
-		t.Errorf("slice with a bad element: %v", c.Errors)
-	}
-	var pointer *item
-	if got := xbind.Bind(request(`{"price":1}`), &pointer).Data(); got == nil || (*got).Price != 1 {
-		t.Errorf("pointer: %v", got)
-	}
-}
-
 const secret = "Secret-P4ssword!"
 
-func TestRefusedBodies(t *testing.T) {
+func TestBinder_Data_Errors(t *testing.T) {
 	deep := strings.Repeat(`[`, 101) + strings.Repeat(`]`, 101)
 	for _, tc := range []struct {
 		name, body string
@@ -183,21 +163,23 @@ func TestRefusedBodies(t *testing.T) {
 		{"white space", " \r\n\t", xerror.BodyEmpty, "no body", ""},
 		{"null", `null`, xerror.BodyEmpty, "null", ""},
 		{"null and space", " null \n", xerror.BodyEmpty, "null", ""},
-		{"cut off", `{"name":"` + secret, xerror.BodyError, "valid JSON at byte 25", ""},
+		{"truncated", `{"name":"` + secret, xerror.BodyError, "valid JSON at byte 25", ""},
 		{"not JSON", `name=` + secret, xerror.BodyError, "valid JSON at byte", ""},
 		{"comma at the end", `{"name":"a",}`, xerror.BodyError, "valid JSON at byte 13", ""},
-		{"space before the fault", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11", ""},
+		{"white space before the error", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11",
+			""},
 		{"byte order mark", "\ufeff{}", xerror.BodyError, "valid JSON at byte 1", ""},
-		{"letter for a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
-		{"bad number", `{"page":01}`, xerror.BodyError, "valid JSON at byte 10", ""},
+		{"letter instead of a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
+		{"leading zero", `{"page":01}`, xerror.BodyError, "valid JSON at byte 10", ""},
 		{"control character", "{\"name\":\"a\nb\"}", xerror.BodyError, "valid JSON", ""},
 		{
 			"second value", `{"name":"a"}{"name":"b"}`,
-			xerror.BodyError, "goes on after its JSON value at byte 12", "",
+			xerror.BodyError, "data after its JSON value at byte 12", "",
 		},
-		{"rest", `{"name":"a"} ` + secret, xerror.BodyError, "goes on after", ""},
+		{"trailing text", `{"name":"a"} ` + secret, xerror.BodyError, "data after", ""},
 		{
-			"same name", `{"name":"a","name":"` + secret + `"}`, xerror.BodyError, "name occurs twice",
+			"same name", `{"name":"a","name":"` + secret + `"}`,
+			xerror.BodyError, "name occurs twice",
 			"name:duplicate",
 		},
 		{
@@ -205,7 +187,8 @@ func TestRefusedBodies(t *testing.T) {
 			xerror.BodyError, "name occurs twice", "name:duplicate",
 		},
 		{
-			"same name escaped", `{"name":"a","n\u0061me":"b"}`, xerror.BodyError, "name occurs twice",
+			"same name escaped", `{"name":"a","n\u0061me":"b"}`,
+			xerror.BodyError, "name occurs twice",
 			"name:duplicate",
 		},
 		{
@@ -214,7 +197,7 @@ func TestRefusedBodies(t *testing.T) {
 		},
 		{"same name unknown", `{"x":1,"x":2}`, xerror.BodyError, "x occurs twice", "x:duplicate"},
 		{
-			"same name deep", `{"items":[{},{"tags":{"a":1,"a":2}}]}`,
+			"same name in a nested object", `{"items":[{},{"tags":{"a":1,"a":2}}]}`,
 			xerror.BodyError, "a occurs twice", "items[1].tags.a:duplicate",
 		},
 		{
@@ -226,7 +209,7 @@ func TestRefusedBodies(t *testing.T) {
 			"raw.c:duplicate",
 		},
 		{
-			"same name that is no word", `{"` + secret + `":1,"` + secret + `":2}`,
+			"same unsafe name", `{"` + secret + `":1,"` + secret + `":2}`,
 			xerror.BodyError, "* occurs twice", "*:duplicate",
 		},
 		{"too deep", `{"any":` + deep + `}`, xerror.BodyError, "deeper than 100 levels", ""},
@@ -254,11 +237,12 @@ func TestRefusedBodies(t *testing.T) {
 			xerror.BodyType, "price must be an integer from -128 to 127", "items[1].price:type",
 		},
 		{
-			"fraction", `{"small":1.5}`, xerror.BodyType, "small must be an integer from 0 to 65535",
+			"fraction", `{"small":1.5}`,
+			xerror.BodyType, "small must be an integer from 0 to 65535",
 			"small:type",
 		},
 		{
-			"text for a truth", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false",
+			"text for a boolean", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false",
 			"yes:type",
 		},
 		{
@@ -274,7 +258,8 @@ func TestRefusedBodies(t *testing.T) {
 			"items[0]:type",
 		},
 		{
-			"text for an object", `{"self":{"self":"x"}}`, xerror.BodyType, "self must be an object",
+			"text for an object", `{"self":{"self":"x"}}`,
+			xerror.BodyType, "self must be an object",
 			"self.self:type",
 		},
 		{
@@ -299,7 +284,7 @@ func TestRefusedBodies(t *testing.T) {
 			"owner:type",
 		},
 		{
-			"own type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string",
+			"custom type", `{"code":"` + secret + `"}`, xerror.BodyType, "code must be a string",
 			"code:type",
 		},
 		{
@@ -320,7 +305,7 @@ func TestRefusedBodies(t *testing.T) {
 			"name must be a maximum of 20 characters", "name:max items[0].price:gte",
 		},
 		{
-			"rule on what is missing", `{}`, xerror.BodyError, "name is a required field",
+			"rule for a missing field", `{}`, xerror.BodyError, "name is a required field",
 			"name:required",
 		},
 	} {
@@ -335,20 +320,20 @@ func TestRefusedBodies(t *testing.T) {
 				t.Errorf("reported %v with %q, want %v, %q, %q",
 					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
-			told := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData())
+			output := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData())
 			for _, value := range []string{secret, "123456789", "987654321"} {
-				if strings.Contains(told, value) {
-					t.Errorf("the value is in %q", told)
+				if strings.Contains(output, value) {
+					t.Errorf("the value is in %q", output)
 				}
 			}
 		})
 	}
 }
 
-func TestBinder_Data_typeOfADefault(t *testing.T) {
+func TestBinder_Data_DefaultType(t *testing.T) {
 	c := request(`{"name":"ada","any":{"price":"` + secret + `"}}`)
 	if got := xbind.Bind(c, &order{Any: &item{}}).Data(); got != nil {
-		t.Fatalf("Data = %+v, want nil: the value in the interface takes no text", got)
+		t.Fatalf("Data = %+v, want nil: the default value in the interface rejects the text", got)
 	}
 	e := reported(t, c)
 	if e.GetErrorCode() != xerror.BodyType || failedFields(e) != "" ||
@@ -357,28 +342,7 @@ func TestBinder_Data_typeOfADefault(t *testing.T) {
 	}
 }
 
-func TestAcceptedBodies(t *testing.T) {
-	for _, body := range []string{
-		`{"name":"a","other":{"name":1,"NAME":2}}`,       // fields of another struct
-		`{"name":"a","any":{"a":1,"A":2}}`,               // a map tells cases apart
-		`{"name":"a","items":[{"price":1},{"price":1}]}`, // each object has its own names
-		`{"name":"\ud83d\ude00"}`,                        // a pair of surrogates
-		`{"name":"\\ud800"}`,                             // none: the backslash is escaped
-		`{"name":"a\\u\"b\/"}`,                           // other escapes
-		`{"name":"é漢字😀"}`,                                //
-		`{"name":"a","any":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,
-		`{"name":"a","page":null,"items":null,"self":null}`, // null leaves a field as it is
-		`{"name":"a","quoted":"5","code":"AB","bytes":"YQ=="}`,
-		`{"":1,"name":"a"}`,
-	} {
-		c := request(body)
-		if xbind.Bind(c, &order{}).Data() == nil {
-			t.Errorf("%s: %v", body, c.Errors)
-		}
-	}
-}
-
-func TestMessagesAreInTheLanguageOfTheRequest(t *testing.T) {
+func TestBinder_Data_Language(t *testing.T) {
 	for _, tc := range []struct{ body, want string }{
 		{``, "请求体为空"},
 		{`{`, "请求体在第 1 字节处不是有效的 JSON"},
