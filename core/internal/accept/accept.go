@@ -24,7 +24,6 @@ func Elements(header string) iter.Seq2[string, int] {
 	}
 }
 
-// -
 func weight(parameters string) int {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(parameter, "=")

@@ -15,7 +15,6 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// -
 type zeroer interface{ IsZero() bool }
 
 // isZero reports whether omitzero omits v. It calls IsZero if the type of the field, or a

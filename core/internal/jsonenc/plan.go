@@ -39,7 +39,6 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// -
 func (e *Encoder) planOf(t reflect.Type) *plan {
 	return e.plans.Get(t, func(t reflect.Type) *plan {
 		return e.compile(t, map[reflect.Type]*plan{})
@@ -190,7 +189,6 @@ func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender
 // object contains the members of a struct.
 type object []member
 
-// -
 type member struct {
 	append    appender
 	key       string // encoded comma, name and colon

@@ -27,7 +27,6 @@ type formPlan struct {
 	err         error    // developer error: file fields that a form cannot fill
 }
 
-// -
 type formField struct {
 	name   string
 	typ    reflect.Type // of a single value
@@ -42,7 +41,6 @@ type fileField struct {
 	many  bool
 }
 
-// -
 type formKey struct {
 	typ reflect.Type
 	tag string

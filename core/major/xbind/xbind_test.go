@@ -104,9 +104,9 @@ func TestBinder_Data(t *testing.T) {
 			`{"name":"a","items":[{"price":1},{"price":1}]}`, // a surrogate pair
 			// an escaped backslash, not a surrogate
 			`{"name":"\ud83d\ude00"}`,
-			`{"name":"\\ud800"}`,   // other escapes
-			`{"name":"a\\u\"b\/"}`, // -
-			`{"name":"é漢字😀"}`,      //
+			`{"name":"\\ud800"}`, // other escapes
+			`{"name":"a\\u\"b\/"}`,
+			`{"name":"é漢字😀"}`, //
 			`{"name":"a","any":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,
 			`{"name":"a","page":null,"items":null,"self":null}`, // null does not change a field
 			`{"name":"a","quoted":"5","code":"AB","bytes":"YQ=="}`,

@@ -15,7 +15,6 @@ import (
 // PageOption configures Paginate, PageScope and Keyset.
 type PageOption func(*pageConfig)
 
-// -
 type pageConfig struct {
 	sortBy  []string
 	allowed []string // nil allows every column

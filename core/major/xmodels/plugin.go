@@ -105,7 +105,6 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	}
 }
 
-// -
 func geneOf(row reflect.Value) xsnowflake.Gene {
 	if p, ok := reflect.TypeAssert[xsnowflake.GeneProvider](row.Addr()); ok {
 		return p.GetGene()
