@@ -9,13 +9,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// messageAborted is what the access log says of a response that ended before it was
-// complete.
-const messageAborted = "the connection was aborted"
+// messageAborted is the error message in the access log of an incomplete response.
+const messageAborted = "connection aborted"
 
-// access writes the line of the access log. It tells the path without the query, whose
-// values may be secrets, and nothing of the bodies.
-func (ex *exchange) access(aborted bool) {
+// logAccess writes the line of the access log. The line contains no query, whose values
+// may be secrets, and no part of a body.
+func (ex *exchange) logAccess(aborted bool) {
 	line := xlog.AccessLine{
 		Method: ex.http.Method, Path: ex.path, Route: ex.c.FullPath(),
 		Status: ex.writer.ResponseWriter.Status(), Bytes: int64(max(0, ex.writer.Size())),
@@ -37,13 +36,13 @@ func (ex *exchange) access(aborted bool) {
 	ex.server.Log.Access(&ex.request, &line)
 }
 
-// address returns the client's address, without the port.
+// address returns the client's address without the port.
 func (ex *exchange) address() string {
 	if ex.server.TrustProxies {
 		return ex.c.ClientIP()
 	}
 	remote := ex.c.Request.RemoteAddr
-	// The host is "" for a Unix socket, or if a middleware has removed the port.
+	// The host is empty for a Unix socket, or if a middleware removed the port.
 	host, _, _ := net.SplitHostPort(remote)
 	return cmp.Or(host, remote)
 }

@@ -14,38 +14,39 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// body is the body of a request. It marks the errors of reading it, so that they get a
-// code of the client's wherever they are reported: a truncated body, a slow client, a
-// closed connection. It takes from a budget what is read, until release.
+// body is the body of a request. It marks read errors, so that a truncated body, a slow
+// client or a closed connection is reported as a client error. Until release it counts
+// the bytes read against a budget.
 type body struct {
 	io.ReadCloser
-	client context.Context // the server's, which ends when the client is gone
-	form   *form           // of multipart/form-data, else nil
+	client context.Context // the server's context, canceled when the client disconnects
+	form   *form           // nil unless multipart/form-data
 
-	mu     sync.Mutex
-	budget *bodyBudget // nil: it does not count, or no longer
-	taken  int64
-	err    error // of a budget that was used up
+	mu       sync.Mutex
+	budget   *bodyBudget // nil if the body is not counted
+	reserved int64
+	err      error // set when the budget is exhausted
 }
 
-// wrapBody makes ex.body the request's body.
+// wrapBody replaces the request's body with ex.body.
 func (ex *exchange) wrapBody() {
 	r := &ex.http
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	ex.body = &body{ReadCloser: r.Body, client: ex.origin.Context, form: newForm(r.Header)}
+	ex.body = &body{ReadCloser: r.Body, client: ex.deadline.Context, form: newForm(r.Header)}
 	r.Body = ex.body
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.form != nil && !b.form.ends(p[:n]) && err == io.EOF { // readers return the value itself
+	// readers return io.EOF unwrapped
+	if b.form != nil && !b.form.complete(p[:n]) && err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	if n > 0 {
-		if over := b.take(int64(n)); over != nil {
+		if over := b.reserve(int64(n)); over != nil {
 			return 0, over
 		}
 	}
@@ -53,20 +54,20 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil, errors.Is(err, http.ErrBodyReadAfterClose):
 		return n, err
 	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled):
-		err = errors.Join(context.Canceled, err) // HTTP/2 has an untyped error for it
+		err = errors.Join(context.Canceled, err) // the error of HTTP/2 has no type
 	}
 	return n, xerror.MarkBody(err)
 }
 
-// form finds the end of multipart/form-data. mime/multipart returns the same error for a
-// body that ends too early as any other reader.
+// form detects the end of multipart/form-data. For a truncated body, mime/multipart
+// returns the error of the reader, which does not show the truncation.
 type form struct {
-	delimiter []byte // the last one
-	tail      []byte // the last bytes of what was read before, shorter than the delimiter
-	ended     bool
+	delimiter []byte // the closing delimiter
+	tail      []byte // the last bytes of earlier reads, shorter than the delimiter
+	done      bool
 }
 
-// newForm returns nil for any other content type.
+// newForm returns nil if the content type is not multipart/form-data.
 func newForm(h http.Header) *form {
 	const multipart = "multipart/form-data"
 	contentType := xhttp.ContentType.Get(h)
@@ -81,13 +82,13 @@ func newForm(h http.Header) *form {
 	return &form{delimiter: []byte("--" + params["boundary"] + "--")}
 }
 
-// ends reports whether the last delimiter is in p or was before it.
-func (f *form) ends(p []byte) bool {
-	if f.ended {
+// complete adds p and reports whether the closing delimiter was read.
+func (f *form) complete(p []byte) bool {
+	if f.done {
 		return true
 	}
 	text := append(f.tail, p...)
-	f.ended = bytes.Contains(text, f.delimiter)
+	f.done = bytes.Contains(text, f.delimiter)
 	f.tail = append(text[:0], text[max(0, len(text)-len(f.delimiter)+1):]...)
-	return f.ended
+	return f.done
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// readers are the ways in which a handler reads a body.
+// readers contains handlers that read the body in different ways.
 var readers = map[string]gin.HandlerFunc{
 	"read": echo,
 	"json": func(c *gin.Context) {
@@ -48,7 +48,7 @@ const (
 	formStart = "--frontier\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
 )
 
-// truncated is a body that does not arrive, after a header and up to a point.
+// truncated contains the end of a header and the start of a body.
 var truncated = map[string]string{
 	"read":  typeJSON + "Content-Length: 100\r\n\r\n" + halfJSON,
 	"json":  typeJSON + "Content-Length: 100\r\n\r\n" + halfJSON,
@@ -70,7 +70,7 @@ func bodyServer(t *testing.T, change func(*httptest.Server)) (*httptest.Server, 
 	return s, log
 }
 
-// post sends the start of a request, and leaves the connection to the caller.
+// post sends the start of a request. The caller closes the connection.
 func post(t *testing.T, s *httptest.Server, path, rest string) *net.TCPConn {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
@@ -84,7 +84,7 @@ func post(t *testing.T, s *httptest.Server, path, rest string) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// waitFor returns the access line, which is written after the response.
+// waitFor waits for the access line, which is written after the response.
 func (l *lines) waitFor(t *testing.T) map[string]any {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < 30*time.Second; <-time.After(time.Millisecond) {
@@ -96,15 +96,15 @@ func (l *lines) waitFor(t *testing.T) map[string]any {
 	return nil
 }
 
-func TestServe_bodyErrors(t *testing.T) {
+func TestServe_BodyErrors(t *testing.T) {
 	for path := range readers {
-		t.Run(path+" of a body that ends too early", func(t *testing.T) {
+		t.Run(path+" of a truncated body", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			conn := post(t, s, path, truncated[path])
 			_ = conn.CloseWrite()
 			wantResponse(t, conn, http.StatusBadRequest, "BODY_ERROR")
 		})
-		t.Run(path+" of chunks that are none", func(t *testing.T) {
+		t.Run(path+" of an invalid chunk", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			head, _, _ := strings.Cut(truncated[path], "Content-Length")
 			wantResponse(t, post(t, s, path, head+"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"),
@@ -116,10 +116,10 @@ func TestServe_bodyErrors(t *testing.T) {
 			wantResponse(t, post(t, s, path, truncated[path]), http.StatusRequestTimeout,
 				"READ_TIMEOUT")
 		})
-		t.Run(path+" of a client that is gone", func(t *testing.T) {
+		t.Run(path+" of a client that disconnected", func(t *testing.T) {
 			s, log := bodyServer(t, func(*httptest.Server) {})
 			conn := post(t, s, path, truncated[path])
-			_ = conn.SetLinger(0) // a reset
+			_ = conn.SetLinger(0) // send a reset
 			_ = conn.Close()
 			line := log.waitFor(t)
 			if line["error_code"] != 40007.0 || line["level"] != "info" {
@@ -132,7 +132,7 @@ func TestServe_bodyErrors(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"file", "form"} {
-		t.Run(path+" without its last delimiter", func(t *testing.T) {
+		t.Run(path+" without the closing delimiter", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			text := formStart + "half"
 			wantResponse(t, post(t, s, path, typeForm+fmt.Sprintf("Content-Length: %d\r\n\r\n%s",
@@ -148,13 +148,13 @@ func wantResponse(t *testing.T, conn io.Reader, status int, output string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	got, err := digest(res)
+	got, err := readResponse(res)
 	if err != nil || got.status != status || decode(t, got.body)["output"] != output {
 		t.Errorf("got %d %s, %v; want %d %s", got.status, got.body, err, status, output)
 	}
 }
 
-func TestServe_canceledUploadOverHTTP2(t *testing.T) {
+func TestServe_BodyErrors_HTTP2(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	reading := make(chan struct{})
 	engine.POST("/read", func(c *gin.Context) {
@@ -178,61 +178,61 @@ func TestServe_canceledUploadOverHTTP2(t *testing.T) {
 	}()
 	if res, err := s.Client().Do(req); err == nil {
 		_ = res.Body.Close()
-		t.Fatal("the request was not canceled")
+		t.Fatal("Do succeeded, want a canceled request")
 	}
 	if line := log.waitFor(t); line["error_code"] != 40007.0 || line["level"] != "info" {
 		t.Errorf("access line %v, want CANCELED at INFO", line)
 	}
 }
 
-// The last delimiter is found however the body arrives, and does not need to be the last
-// of it.
-func TestServe_formIsReadInAnyPieces(t *testing.T) {
-	engine, _ := newEngine(t, xhelper.Config{})
-	engine.POST("/", func(c *gin.Context) {
-		file, err := c.FormFile("file")
-		if err != nil {
-			_ = c.Error(err)
-			return
+func TestServe_Form(t *testing.T) {
+	t.Run("accepts a body in chunks of any size", func(t *testing.T) {
+		engine, _ := newEngine(t, xhelper.Config{})
+		engine.POST("/", func(c *gin.Context) {
+			file, err := c.FormFile("file")
+			if err != nil {
+				_ = c.Error(err)
+				return
+			}
+			c.String(http.StatusOK, "%d", file.Size)
+		})
+		whole := formStart + strings.Repeat("-", 5000) + "\r\n--frontier--\r\nepilogue"
+		for name, body := range map[string]io.Reader{
+			"whole":   strings.NewReader(whole),
+			"halves":  iotest.HalfReader(strings.NewReader(whole)),
+			"bytes":   iotest.OneByteReader(strings.NewReader(whole)),
+			"dataEOF": iotest.DataErrReader(strings.NewReader(whole)),
+		} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+			req.ContentLength = int64(len(whole))
+			w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
+			if w.Code != http.StatusOK || w.Body.String() != "5000" {
+				t.Errorf("%s: got %d %s", name, w.Code, w.Body)
+			}
 		}
-		c.String(http.StatusOK, "%d", file.Size)
 	})
-	whole := formStart + strings.Repeat("-", 5000) + "\r\n--frontier--\r\nepilogue"
-	for name, body := range map[string]io.Reader{
-		"whole":   strings.NewReader(whole),
-		"halves":  iotest.HalfReader(strings.NewReader(whole)),
-		"bytes":   iotest.OneByteReader(strings.NewReader(whole)),
-		"dataEOF": iotest.DataErrReader(strings.NewReader(whole)),
-	} {
-		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
-		req.ContentLength = int64(len(whole))
-		w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
-		if w.Code != http.StatusOK || w.Body.String() != "5000" {
-			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
-		}
-	}
-}
 
-func TestServe_formWithALongEpilogueIsWhole(t *testing.T) {
-	engine, _ := newEngine(t, xhelper.Config{})
-	engine.POST("/", func(c *gin.Context) {
-		n, err := io.Copy(io.Discard, c.Request.Body)
-		if err != nil {
-			_ = c.Error(err)
-			return
+	t.Run("accepts a long epilogue", func(t *testing.T) {
+		engine, _ := newEngine(t, xhelper.Config{})
+		engine.POST("/", func(c *gin.Context) {
+			n, err := io.Copy(io.Discard, c.Request.Body)
+			if err != nil {
+				_ = c.Error(err)
+				return
+			}
+			c.String(http.StatusOK, "%d", n)
+		})
+		whole := formStart + "\r\n--frontier--\r\n" + strings.Repeat("epilogue ", 10_000)
+		for name, body := range map[string]io.Reader{
+			"whole": strings.NewReader(whole),
+			"bytes": iotest.OneByteReader(strings.NewReader(whole)),
+		} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+			req.ContentLength = int64(len(whole))
+			w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
+			if w.Code != http.StatusOK || w.Body.String() != strconv.Itoa(len(whole)) {
+				t.Errorf("%s: got %d %s", name, w.Code, w.Body)
+			}
 		}
-		c.String(http.StatusOK, "%d", n)
 	})
-	whole := formStart + "\r\n--frontier--\r\n" + strings.Repeat("epilogue ", 10_000)
-	for name, body := range map[string]io.Reader{
-		"whole": strings.NewReader(whole),
-		"bytes": iotest.OneByteReader(strings.NewReader(whole)),
-	} {
-		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
-		req.ContentLength = int64(len(whole))
-		w := send(engine, req, "Content-Type", "multipart/form-data; boundary=frontier")
-		if w.Code != http.StatusOK || w.Body.String() != strconv.Itoa(len(whole)) {
-			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
-		}
-	}
 }

@@ -16,8 +16,8 @@ import (
 
 func TestServe_MaxInflightBodyBytes(t *testing.T) {
 	const budget = 1000
-	// begin starts a request that has read n bytes and holds them until end is called.
-	begin := func(t *testing.T, engine http.Handler, n int) (end func()) {
+	// start starts a request that has read n bytes and keeps them until finish is called.
+	start := func(t *testing.T, engine http.Handler, n int) (finish func()) {
 		t.Helper()
 		r, w := io.Pipe()
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/read", r)
@@ -27,7 +27,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			defer close(done)
 			engine.ServeHTTP(httptest.NewRecorder(), req)
 		}()
-		for _, part := range []int{n, 0} { // the second write returns when the first was counted
+		for _, part := range []int{n, 0} { // the second write returns after the first is counted
 			if _, err := w.Write([]byte(strings.Repeat("x", part))); err != nil {
 				t.Error(err)
 			}
@@ -55,7 +55,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			if err != nil {
 				_, again := c.Request.Body.Read(make([]byte, 1))
 				if !errors.Is(again, err) {
-					t.Errorf("the error of the next read is %v, want %v", again, err)
+					t.Errorf("error of the next read = %v, want %v", again, err)
 				}
 				_ = c.Error(err)
 				return
@@ -82,19 +82,19 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		read     int
 	}{
 		{
-			name: "what is left", config: config, path: "/read",
+			name: "within the budget", config: config, path: "/read",
 			size: 400, declared: true, want: 200, read: 400,
 		},
 		{
-			name: "what is left, of an unknown length", config: config, path: "/read",
+			name: "within the budget, unknown length", config: config, path: "/read",
 			size: 400, want: 200, read: 400,
 		},
 		{
-			name: "more than is left is not read", config: config, path: "/read",
+			name: "above the budget", config: config, path: "/read",
 			size: 401, declared: true, want: 503,
 		},
 		{
-			name: "more than is left, of an unknown length", config: config, path: "/read",
+			name: "above the budget, unknown length", config: config, path: "/read",
 			size: 401, want: 503,
 		},
 		{
@@ -118,11 +118,11 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			name: "no limit", config: xhelper.Config{MaxInflightBodyBytes: -1}, path: "/read",
 			size: 5000, declared: true, want: 200, read: 5000,
 		},
-		{name: "the default", path: "/read", size: 5000, declared: true, want: 200, read: 5000},
+		{name: "default budget", path: "/read", size: 5000, declared: true, want: 200, read: 5000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			engine, read := newBudget(t, tc.config)
-			end := begin(t, engine, 600)
+			finish := start(t, engine, 600)
 			*read = 0
 			w := post(t, engine, tc.path, tc.size, tc.declared)
 			if w.Code != tc.want || *read != tc.read && tc.want == http.StatusOK {
@@ -134,16 +134,16 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 					w.Header().Get("Retry-After") == "") {
 				t.Errorf("got %v %s, want SERVICE_OVERLOAD and a Retry-After", w.Header(), w.Body)
 			}
-			end()
+			finish()
 		})
 	}
-	t.Run("is given back at the end of a request", func(t *testing.T) {
+	t.Run("is released at the end of a request", func(t *testing.T) {
 		engine, _ := newBudget(t, config)
-		begin(t, engine, 1000)()
+		start(t, engine, 1000)()
 		post(t, engine, "/read", 900, false)
-		end := begin(t, engine, 600)
-		post(t, engine, "/read", 401, false) // which is refused
-		end()
+		finish := start(t, engine, 600)
+		post(t, engine, "/read", 401, false) // rejected
+		finish()
 		if w := post(t, engine, "/read", 1000, true); w.Code != http.StatusOK {
 			t.Errorf("got %d, want the whole budget: %s", w.Code, w.Body)
 		}

@@ -13,40 +13,43 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// budget is what id, header, recovery, access log, error middleware and envelope may
-// allocate, with a small struct as data: the exchange, and the struct itself when it
-// becomes an any.
+// budget is the maximum number of allocations for request ID, headers, recovery, access
+// log, error middleware and envelope with a small struct: the exchange, and the
+// conversion of the struct to any.
 const budget = 2
 
-func TestARequestStaysWithinItsBudgetOfAllocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
-	handler := plinthGin(t)
-	w, req := newSink(), newRequest(t)
-	got := testing.AllocsPerRun(1000, func() {
-		handler.ServeHTTP(w, req)
-		w.reset()
+func TestServe_Allocations(t *testing.T) {
+	t.Run("with data", func(t *testing.T) {
+		if raceEnabled {
+			t.Skip("the race detector allocates")
+		}
+		handler := plinthGin(t)
+		w, req := newNopWriter(), newRequest(t)
+		got := testing.AllocsPerRun(1000, func() {
+			handler.ServeHTTP(w, req)
+			w.reset()
+		})
+		if got > budget {
+			t.Errorf("allocations = %v, want at most %d", got, budget)
+		}
 	})
-	if got > budget {
-		t.Errorf("allocations = %v, want at most %d", got, budget)
-	}
-}
 
-func TestARequestWithoutDataAllocatesOnce(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
-	engine, ok := plinthGin(t).(*gin.Engine)
-	if !ok {
-		t.Fatal("no engine")
-	}
-	engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
-	w, req := newSink(), newRequest(t)
-	req.URL.Path = "/ping"
-	if got := testing.AllocsPerRun(1000, func() { engine.ServeHTTP(w, req); w.reset() }); got > 1 {
-		t.Errorf("allocations = %v, want 1", got)
-	}
+	t.Run("without data", func(t *testing.T) {
+		if raceEnabled {
+			t.Skip("the race detector allocates")
+		}
+		engine, ok := plinthGin(t).(*gin.Engine)
+		if !ok {
+			t.Fatal("handler is not a *gin.Engine")
+		}
+		engine.GET("/ping", func(c *gin.Context) { xresult.Success(c, "pong") })
+		w, req := newNopWriter(), newRequest(t)
+		req.URL.Path = "/ping"
+		if got := testing.AllocsPerRun(1000,
+			func() { engine.ServeHTTP(w, req); w.reset() }); got > 1 {
+			t.Errorf("allocations = %v, want 1", got)
+		}
+	})
 }
 
 // user is a small payload.
@@ -61,7 +64,7 @@ type user struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func someone() user {
+func newUser() user {
 	return user{
 		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner",
 		Active: true, Logins: 12,
@@ -88,29 +91,29 @@ func plinthGin(tb testing.TB) http.Handler {
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	engine.Use(xhelper.Serve(xhelper.Config{Base: tb.Context(), EnableInput: true}))
-	engine.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", someone()) })
+	engine.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", newUser()) })
 	return engine
 }
 
-// sink is a response writer that costs nothing itself.
-type sink struct {
+// nopWriter is a response writer that does not allocate.
+type nopWriter struct {
 	header http.Header
 	status int
 	size   int
 }
 
-func newSink() *sink { return &sink{header: http.Header{}} }
+func newNopWriter() *nopWriter { return &nopWriter{header: http.Header{}} }
 
-func (s *sink) Header() http.Header { return s.header }
+func (s *nopWriter) Header() http.Header { return s.header }
 
-func (s *sink) WriteHeader(status int) { s.status = status }
+func (s *nopWriter) WriteHeader(status int) { s.status = status }
 
-func (s *sink) Write(p []byte) (int, error) {
+func (s *nopWriter) Write(p []byte) (int, error) {
 	s.size += len(p)
 	return len(p), nil
 }
 
-func (s *sink) reset() {
+func (s *nopWriter) reset() {
 	clear(s.header)
 	s.size = 0
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// gin does not tell how far the chain of a request's handlers is, and cannot skip the
-// last one. Both are needed for middleware to see the status of a response that is
-// written after it has returned: see TestServe_statusThatMiddlewareSees. With a release
-// of gin that has other fields, a missing answer looks like 200 to middleware, and none
-// runs for a body over the limit.
+// gin does not expose the index of the current handler and cannot skip the last handler.
+// Both are necessary so that middleware sees the status of a response that is written
+// after it returned: see TestServe_MiddlewareStatus. If a release of gin has other
+// fields, middleware sees 200 for a missing response, and does not run for a body over
+// the limit.
 var (
 	chainIndex, hasIndex       = fieldOf[int8]("index")
 	chainHandlers, hasHandlers = fieldOf[gin.HandlersChain]("handlers")
@@ -21,21 +21,20 @@ var (
 // abortIndex is the index that gin's Abort sets.
 const abortIndex = math.MaxInt8 >> 1
 
-// fieldOf returns the offset of a field of gin.Context, and whether there is one of type
-// T.
+// fieldOf returns the offset of a field of gin.Context, and whether a field of type T
+// exists.
 func fieldOf[T any](name string) (offset uintptr, ok bool) {
 	f, ok := reflect.TypeFor[gin.Context]().FieldByName(name)
 	return f.Offset, ok && f.Type == reflect.TypeFor[T]()
 }
 
-// field returns a pointer to the field of c at an offset.
+// field returns a pointer to the field at offset.
 func field[T any](c *gin.Context, offset uintptr) *T {
-	return (*T)(unsafe.Add(unsafe.Pointer(c), offset)) //nolint:gosec // fieldOf has checked the type
+	return (*T)(unsafe.Add(unsafe.Pointer(c), offset)) //nolint:gosec // fieldOf checks the type
 }
 
-// finished reports whether the last handler of c has returned. If a handler aborts the
-// chain, the index is abortIndex while that handler runs, and gin increments it
-// afterwards.
+// finished reports whether the last handler of c returned. If a handler aborts the chain,
+// the index is abortIndex while that handler runs; gin increments it afterwards.
 func finished(c *gin.Context) bool {
 	if !hasIndex || !hasHandlers {
 		return c.IsAborted() || len(c.Errors) > 0
@@ -44,9 +43,8 @@ func finished(c *gin.Context) bool {
 	return index != abortIndex && int(index) >= len(*field[gin.HandlersChain](c, chainHandlers))
 }
 
-// dropHandler removes the last handler from the chain of c. The chain of the route is not
-// changed. gin does not tell the handlers before it from the middleware of the route, so
-// they run.
+// dropHandler removes the last handler from the chain of c, but not from the route. gin
+// does not distinguish earlier handlers of the route from middleware, so these still run.
 func dropHandler(c *gin.Context) {
 	if !hasHandlers {
 		c.Abort()

@@ -9,14 +9,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// With other fields, chain.go falls back to what gin's methods tell, which is less.
+// If the fields differ, chain.go uses less precise methods of gin.
 func TestFieldOf(t *testing.T) {
 	if !hasIndex || !hasHandlers {
 		t.Errorf("fields of gin.Context: index %t, handlers %t, want both", hasIndex, hasHandlers)
 	}
 }
 
-func TestFinished_abortIndex(t *testing.T) {
+func TestFinished_AbortIndex(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Abort()
 	if got := *field[int8](c, chainIndex); got != abortIndex {
@@ -27,6 +27,6 @@ func TestFinished_abortIndex(t *testing.T) {
 func TestNextFunction(t *testing.T) {
 	f := runtime.FuncForPC(reflect.ValueOf((*gin.Context).Next).Pointer())
 	if got := f.Name(); got != nextFunction {
-		t.Errorf("Next of gin is %s, want %s", got, nextFunction)
+		t.Errorf("name of Next = %s, want %s", got, nextFunction)
 	}
 }

@@ -1,9 +1,9 @@
-// Package xhelper is the way of a request through the engine: its context and id, the
-// limit of its body, the recovery from panics, the answer to errors, and the access log.
+// Package xhelper implements the request pipeline of the engine: request context, request
+// ID, body limit, panic recovery, error responses and access log.
 //
-// Serve does all of it in one middleware and is what the registry installs. Respond is
-// for engines that need the answers alone, and RequestContext for those that need no more
-// than the context and the id. A middleware that is mounted a second time does nothing.
+// Serve combines all of them in one middleware, which the registry installs. Respond
+// writes only missing responses, and RequestContext only sets the context and the request
+// ID. A middleware that is mounted twice has no effect the second time.
 package xhelper
 
 import (
@@ -23,55 +23,56 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// DefaultMaxBodyBytes is the largest request body where nothing else is said: 4 MiB.
+// DefaultMaxBodyBytes is the default of Config.MaxBodyBytes: 4 MiB.
 const DefaultMaxBodyBytes int64 = 4 << 20
 
-// Config says how requests are served. The zero value is ready to use.
+// Config configures the middleware. The zero value is ready to use.
 type Config struct {
-	// Base is the context of the application, asked for values that the request's own has
-	// not. Its cancellation does not reach the requests, so that a stop can finish them.
+	// Base is the context of the application. It supplies values that the request's
+	// context does not contain. Its cancellation does not reach requests, so a shutdown
+	// can drain them.
 	Base context.Context
-	// EnableInput takes the request id from the client's X-Request-UUID where that is 1
-	// to 64 characters of [A-Za-z0-9._-].
+	// EnableInput accepts the request ID of the client's X-Request-UUID if it consists of
+	// 1 to 64 characters of [A-Za-z0-9._-].
 	EnableInput bool
-	// ExcludeURLs are patterns of paths whose requests get no id. In a pattern, * stands
-	// for any characters but a slash, ? for one of them, and ** as a whole segment for
-	// any number of segments.
+	// ExcludeURLs are patterns of paths whose requests have no request ID. In a pattern,
+	// * matches any characters except a slash, ? matches one such character, and ** as a
+	// whole segment matches any number of segments.
 	ExcludeURLs []string
-	// QuietURLs are patterns of paths whose successful requests are logged in debug level
+	// QuietURLs are patterns of paths whose successful requests are logged at debug level
 	// only.
 	QuietURLs []string
-	// MaxBodyBytes is the largest request body; 0 is DefaultMaxBodyBytes, a negative
-	// number no limit.
+	// MaxBodyBytes is the maximum size of a request body. 0 means DefaultMaxBodyBytes, a
+	// negative number no limit.
 	MaxBodyBytes int64
-	// RouteMaxBodyBytes are other limits for single routes, by their pattern as it was
-	// registered.
+	// RouteMaxBodyBytes overrides MaxBodyBytes for single routes. Keys are the registered
+	// patterns.
 	RouteMaxBodyBytes map[string]int64
-	// MaxInflightBodyBytes is how many bytes of bodies the handlers of all requests may
-	// have read; a request beyond it fails with SERVICE_OVERLOAD. 0 is
-	// DefaultMaxInflightBodyBytes, a negative number no limit. A stream keeps its share
-	// until it ends. Requests whose own limit is above it are not counted.
+	// MaxInflightBodyBytes is the maximum number of body bytes that the handlers of all
+	// in-flight requests may have read. A request above it fails with SERVICE_OVERLOAD. 0
+	// means DefaultMaxInflightBodyBytes, a negative number no limit. A stream keeps its
+	// share until it ends. Requests whose own limit exceeds this limit are not counted.
 	MaxInflightBodyBytes int64
-	// RequestTimeout is the time after which the context of a request ends; 0 is
+	// RequestTimeout is the deadline of a request's context. 0 means
 	// DefaultRequestTimeout, a negative duration no limit. Streams and responses of JSON
 	// lines have no limit: see MarkStream.
 	RequestTimeout time.Duration
-	// RouteRequestTimeout are other timeouts for single routes, by their pattern as it
-	// was registered. In it, 0 and a negative duration are no limit.
+	// RouteRequestTimeout overrides RequestTimeout for single routes. Keys are the
+	// registered patterns. 0 or a negative duration means no limit.
 	RouteRequestTimeout map[string]time.Duration
-	// TrustProxies lets the access log take the client's address from gin's ClientIP. It
-	// is for engines with trusted proxies; without, the address of the connection is the
-	// only true one.
+	// TrustProxies makes the access log use gin's ClientIP. Enable it only for an engine
+	// with trusted proxies. Otherwise the access log contains the address of the
+	// connection.
 	TrustProxies bool
-	// Debug puts overhead into envelopes and opens what xmiddle.DebugOnly guards.
+	// Debug adds overhead to envelopes and enables routes behind xmiddle.DebugOnly.
 	Debug bool
-	// Profile is the shape of the envelope; xmiddle.UseProfile changes it for a route.
+	// Profile is the format of the envelope. xmiddle.UseProfile overrides it for a route.
 	Profile xbase.Profile
-	// Log takes the access log and the panics. It is the logger HTTP where nil.
+	// Log receives the access log and panics. If nil, it is the logger HTTP.
 	Log *xlog.LogNamedLogger
 }
 
-// Check returns everything that is wrong with the configuration.
+// Check returns all errors of the configuration, joined.
 func (c Config) Check() error {
 	var problems []error
 	check := func(field string, paths iter.Seq[string]) {
@@ -79,7 +80,7 @@ func (c Config) Check() error {
 			if !strings.HasPrefix(path, "/") {
 				problems = append(problems,
 					fmt.Errorf(
-						"xhelper: %s: %q does not begin with a slash (accepted: paths such as /healthz)", field, path))
+						"xhelper: %s: %q does not start with a slash (accepted: paths such as /healthz)", field, path))
 			}
 		}
 	}
@@ -88,32 +89,33 @@ func (c Config) Check() error {
 	check("RouteMaxBodyBytes", maps.Keys(c.RouteMaxBodyBytes))
 	check("RouteRequestTimeout", maps.Keys(c.RouteRequestTimeout))
 	if c.Profile > xbase.ProfileJavaStrict {
-		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is none", c.Profile))
+		problems = append(problems, fmt.Errorf("xhelper: Profile: %s is not a profile", c.Profile))
 	}
 	return errors.Join(problems...)
 }
 
-// Serve returns the whole way of a request as one middleware. It panics where Check finds
-// a fault.
+// Serve returns the complete request pipeline as one middleware. It panics if c.Check
+// returns an error.
 //
-// A panic is answered with SERVER_INTERNAL_ERROR, and its stack is logged, once. When the
-// response has been started nothing is appended to it: the connection is aborted, so that
-// the client notices. http.ErrAbortHandler goes through.
+// If a handler panics, the response is SERVER_INTERNAL_ERROR, and the stack is logged
+// once. If the response has already started, Serve aborts the connection instead, so that
+// the client detects the error. Serve does not recover http.ErrAbortHandler.
 //
-// A body over the limit is answered with PAYLOAD_TOO_LARGE: without running the last
-// handler of the route if the client declares the length, else when a handler has read
-// that much. Middleware runs and sees the status.
-func Serve(c Config) gin.HandlerFunc { return mount(c, everything) }
+// A body over the limit results in PAYLOAD_TOO_LARGE. If the client declares the length,
+// the last handler of the route does not run. Otherwise reading the body fails at the
+// limit. Middleware runs in both cases and sees the status.
+func Serve(c Config) gin.HandlerFunc { return mount(c, allFeatures) }
 
-// Respond answers for handlers that have not: with the last error in c.Errors, or with
-// the envelope of the status that was set. It also gives the request its context and its
-// id. See xmiddle.ResponseMiddleware, which is this with the zero Config.
-func Respond(c Config) gin.HandlerFunc { return mount(c, contextAndAnswers) }
+// Respond returns middleware that writes a missing response: the last error in c.Errors,
+// or the envelope of the status that was set. It also sets the request context and the
+// request ID. xmiddle.ResponseMiddleware is Respond with the zero Config.
+func Respond(c Config) gin.HandlerFunc { return mount(c, contextAndResponse) }
 
-// RequestContext gives the request its context and its id, and nothing else.
+// RequestContext returns middleware that only sets the request context and the request
+// ID.
 func RequestContext(c Config) gin.HandlerFunc { return mount(c, contextOnly) }
 
-func mount(c Config, does extent) gin.HandlerFunc {
+func mount(c Config, features scope) gin.HandlerFunc {
 	if err := c.Check(); err != nil {
 		panic(err)
 	}
@@ -123,26 +125,26 @@ func mount(c Config, does extent) gin.HandlerFunc {
 		c.Log = xlog.WithName(xlog.NamedHTTP)
 	}
 	s := &server{
-		Config: c, does: does, exclude: compile(c.ExcludeURLs),
+		Config: c, scope: features, exclude: compile(c.ExcludeURLs),
 		quiet: compile(c.QuietURLs),
 	}
 	s.bodies.max = cmp.Or(c.MaxInflightBodyBytes, DefaultMaxInflightBodyBytes)
 	return s.serve
 }
 
-// extent is how much a middleware does for a request.
-type extent uint8
+// scope is the set of features of a middleware.
+type scope uint8
 
 const (
-	contextOnly extent = iota
-	contextAndAnswers
-	everything
+	contextOnly scope = iota
+	contextAndResponse
+	allFeatures
 )
 
-// server is a Config made ready.
+// server is a Config with compiled patterns.
 type server struct {
 	Config
-	does    extent
+	scope   scope
 	exclude *patterns
 	quiet   *patterns
 	bodies  bodyBudget

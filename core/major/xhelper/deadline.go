@@ -8,33 +8,31 @@ import (
 	"time"
 )
 
-// DefaultRequestTimeout is the time that a request may take if Config.RequestTimeout is
-// not set.
+// DefaultRequestTimeout is the default of Config.RequestTimeout.
 const DefaultRequestTimeout = 30 * time.Second
 
-// origin is the context that the server gave to the request, with the deadline of the
-// request, and leads back to the exchange.
+// deadlineContext is the server's context of the request with the deadline of the
+// request.
 //
-// The timer starts when a caller first needs the Done channel, so that a request which
-// does not ask for it pays nothing. A deadline of context.WithDeadline could not be
-// lifted when the request becomes a stream, of which contexts may have been derived
-// before.
-type origin struct {
+// Its timer starts at the first use of Done, so that other requests do not pay for it.
+// context.WithDeadline is not suitable: its deadline cannot be removed when the request
+// becomes a stream, and contexts may have been derived before.
+type deadlineContext struct {
 	context.Context // of the server
 	exchange        *exchange
-	timeout         time.Duration // since the start of the request; 0 or less: no deadline
+	timeout         time.Duration // since the start of the request; 0 or less means none
 
-	mu     sync.Mutex // held by arm and lift
-	lifted atomic.Bool
-	armed  atomic.Pointer[alarm] // does not change any more once it is set
+	mu      sync.Mutex // guards startTimer and remove
+	removed atomic.Bool
+	timer   atomic.Pointer[timer] // set once
 }
 
 type exchangeKey struct{}
 
-// alarm is what callers of an armed deadline wait for: ctx, which end ends. Most requests
-// need none. The alarm is the parent of ctx, which gets its error from that. It calls
-// what AfterFunc was given, so nothing waits for its channel.
-type alarm struct {
+// timer cancels ctx at the deadline. It is the parent of ctx, so ctx gets its error from
+// timer. Its AfterFunc stores the function that cancels the children, so no goroutine
+// waits for its Done channel.
+type timer struct {
 	context.Context // of the server
 
 	ctx    context.Context
@@ -43,111 +41,112 @@ type alarm struct {
 	timer  *time.Timer
 }
 
-// expires returns the deadline of the request, unless it has none, it was lifted, or the
-// server's is earlier.
-func (o *origin) expires() (at time.Time, ok bool) {
-	if o.timeout <= 0 || o.lifted.Load() {
+// expiry returns the deadline of the request. It returns false if there is no deadline,
+// if it was removed, or if the server's deadline is earlier.
+func (d *deadlineContext) expiry() (at time.Time, ok bool) {
+	if d.timeout <= 0 || d.removed.Load() {
 		return time.Time{}, false
 	}
-	at = o.exchange.request.Start().Add(o.timeout)
-	server, earlier := o.Context.Deadline()
+	at = d.exchange.request.Start().Add(d.timeout)
+	server, earlier := d.Context.Deadline()
 	return at, !earlier || at.Before(server)
 }
 
 // Deadline implements context.Context.
-func (o *origin) Deadline() (time.Time, bool) {
-	if at, ok := o.expires(); ok {
+func (d *deadlineContext) Deadline() (time.Time, bool) {
+	if at, ok := d.expiry(); ok {
 		return at, true
 	}
-	return o.Context.Deadline()
+	return d.Context.Deadline()
 }
 
 // Done implements context.Context.
-func (o *origin) Done() <-chan struct{} {
-	if a := o.arm(); a != nil {
-		return a.ctx.Done()
+func (d *deadlineContext) Done() <-chan struct{} {
+	if t := d.startTimer(); t != nil {
+		return t.ctx.Done()
 	}
-	return o.Context.Done()
+	return d.Context.Done()
 }
 
 // Err implements context.Context.
-func (o *origin) Err() error {
-	a := o.armed.Load()
-	if at, ok := o.expires(); a == nil && ok && time.Until(at) <= 0 {
-		a = o.arm()
+func (d *deadlineContext) Err() error {
+	t := d.timer.Load()
+	if at, ok := d.expiry(); t == nil && ok && time.Until(at) <= 0 {
+		t = d.startTimer()
 	}
-	if a == nil {
-		return o.Context.Err()
+	if t == nil {
+		return d.Context.Err()
 	}
-	if o.Context.Err() != nil {
-		a.end() // which context.AfterFunc does a moment later
+	if d.Context.Err() != nil {
+		t.fire() // context.AfterFunc does so asynchronously
 	}
-	return a.ctx.Err()
+	return t.ctx.Err()
 }
 
-// Value implements context.Context. Package context finds by it that an alarm cancels
-// contexts which are derived of this one.
-func (o *origin) Value(key any) any {
+// Value implements context.Context. After the timer started, package context uses it to
+// attach derived contexts to the timer's ctx.
+func (d *deadlineContext) Value(key any) any {
 	if key == (exchangeKey{}) {
-		return o.exchange
+		return d.exchange
 	}
-	if a := o.armed.Load(); a != nil {
-		return a.ctx.Value(key)
+	if t := d.timer.Load(); t != nil {
+		return t.ctx.Value(key)
 	}
-	return o.Context.Value(key)
+	return d.Context.Value(key)
 }
 
-// arm returns the alarm, or nil if the deadline was lifted before or there is none.
-func (o *origin) arm() *alarm {
-	if a := o.armed.Load(); a != nil {
-		return a
+// startTimer returns the timer and starts it if necessary. It returns nil without a
+// deadline, or if the deadline was removed before the timer started.
+func (d *deadlineContext) startTimer() *timer {
+	if t := d.timer.Load(); t != nil {
+		return t
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	at, ok := o.expires()
-	if a := o.armed.Load(); a != nil || !ok {
-		return a
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, ok := d.expiry()
+	if t := d.timer.Load(); t != nil || !ok {
+		return t
 	}
-	a := &alarm{Context: o.Context}
-	a.ctx, a.cancel = context.WithCancel(a)
-	if left := time.Until(at); left <= 0 || o.Context.Err() != nil {
-		a.end()
+	t := &timer{Context: d.Context}
+	t.ctx, t.cancel = context.WithCancel(t)
+	if left := time.Until(at); left <= 0 || d.Context.Err() != nil {
+		t.fire()
 	} else {
-		context.AfterFunc(o.Context, a.end)
-		a.timer = time.AfterFunc(left, a.end)
+		context.AfterFunc(d.Context, t.fire)
+		t.timer = time.AfterFunc(left, t.fire)
 	}
-	o.armed.Store(a)
-	return a
+	d.timer.Store(t)
+	return t
 }
 
-// lift removes the deadline.
-func (o *origin) lift() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.lifted.Store(true)
-	if a := o.armed.Load(); a != nil && a.timer != nil {
-		a.timer.Stop()
+// remove removes the deadline.
+func (d *deadlineContext) remove() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.removed.Store(true)
+	if t := d.timer.Load(); t != nil && t.timer != nil {
+		t.timer.Stop()
 	}
 }
 
-// end ends what callers wait for, unless it has ended.
-func (a *alarm) end() {
-	a.notify()
-	a.cancel()
+// fire cancels ctx and its children. Further calls have no effect.
+func (t *timer) fire() {
+	t.notify()
+	t.cancel()
 }
 
-// never is a channel that is not closed.
-var never = make(chan struct{})
+// neverClosed is a channel that is never closed.
+var neverClosed = make(chan struct{})
 
 // Done implements context.Context.
-func (a *alarm) Done() <-chan struct{} { return never }
+func (t *timer) Done() <-chan struct{} { return neverClosed }
 
-// Err implements context.Context. Only what notify calls asks for it, after the end of
-// the server's context or at the deadline.
-func (a *alarm) Err() error { return cmp.Or(a.Context.Err(), context.DeadlineExceeded) }
+// Err implements context.Context. It is called only after the server's context ended or
+// at the deadline.
+func (t *timer) Err() error { return cmp.Or(t.Context.Err(), context.DeadlineExceeded) }
 
-// AfterFunc is called by context.WithCancel, once, which otherwise needs a goroutine.
-func (a *alarm) AfterFunc(f func()) (stop func() bool) {
-	a.notify = f
-	return func() bool { return false } // the alarm is not canceled in another way
+// AfterFunc is called once, by context.WithCancel, which then needs no goroutine.
+func (t *timer) AfterFunc(f func()) (stop func() bool) {
+	t.notify = f
+	return func() bool { return false } // the timer cannot be canceled otherwise
 }

@@ -18,8 +18,8 @@ const timeout = 10 * time.Second
 
 type valueKey struct{}
 
-// serveTimed calls handle as the handler of a request with a timeout, which a client may
-// give up.
+// serveTimed calls handle as the handler of a request. The returned function cancels the
+// request like a client.
 func serveTimed(t *testing.T, c xhelper.Config, handle gin.HandlerFunc) context.CancelFunc {
 	t.Helper()
 	engine, _ := newEngine(t, c)
@@ -52,21 +52,21 @@ func TestServe_RequestTimeout(t *testing.T) {
 		want   outcome
 	}{
 		{
-			"ends the context",
+			"cancels the context",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				return wait(c.Request.Context(), start)
 			}, late,
 		},
 		{
-			"ends the gin context",
+			"cancels the gin context",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				return wait(c, start)
 			}, late,
 		},
 		{
-			"ends a context that was derived",
+			"cancels a derived context",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(),
@@ -80,21 +80,21 @@ func TestServe_RequestTimeout(t *testing.T) {
 			return wait(c.Request.Context(), start)
 		}, outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second}},
 		{
-			"is none if negative",
+			"has no effect if negative",
 			xhelper.Config{RequestTimeout: -1},
 			func(c *gin.Context, start time.Time) outcome {
 				return wait(c.Request.Context(), start)
 			}, none,
 		},
 		{
-			"of the route is used",
+			"uses the timeout of the route",
 			xhelper.Config{RouteRequestTimeout: map[string]time.Duration{"/route/:id": timeout}},
 			func(c *gin.Context, start time.Time) outcome {
 				return wait(c.Request.Context(), start)
 			}, late,
 		},
 		{
-			"of the route may be none",
+			"has no effect if the timeout of the route is 0",
 			xhelper.Config{
 				RequestTimeout:      timeout,
 				RouteRequestTimeout: map[string]time.Duration{"/route/:id": 0},
@@ -104,7 +104,7 @@ func TestServe_RequestTimeout(t *testing.T) {
 			}, none,
 		},
 		{
-			"is seen by Err alone",
+			"is reported by Err without Done",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				<-time.After(timeout)
@@ -113,7 +113,7 @@ func TestServe_RequestTimeout(t *testing.T) {
 			}, late,
 		},
 		{
-			"does not hide that the client is gone",
+			"does not hide a cancellation by the client",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				ctx := c.Request.Context()
@@ -124,7 +124,7 @@ func TestServe_RequestTimeout(t *testing.T) {
 			outcome{context.Canceled, context.Canceled, time.Second},
 		},
 		{
-			"does not hide it from a derived context",
+			"does not hide a cancellation from a derived context",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
 				ctx, cancel := context.WithCancel(c.Request.Context())
@@ -153,7 +153,7 @@ func TestServe_RequestTimeout(t *testing.T) {
 	}
 }
 
-func TestServe_RequestTimeout_streams(t *testing.T) {
+func TestServe_RequestTimeout_Streams(t *testing.T) {
 	lines := func(contentType string) gin.HandlerFunc {
 		return func(c *gin.Context) {
 			c.Header("Content-Type", contentType)
@@ -162,7 +162,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		begin func(c *gin.Context)
+		start func(c *gin.Context)
 	}{
 		{"marked", xhelper.MarkStream},
 		{"text/event-stream", func(c *gin.Context) {
@@ -178,7 +178,7 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 		{"application/jsonl", lines("application/jsonl")},
 		{"application/x-ndjson", lines("application/x-ndjson; charset=utf-8")},
 		{"application/json-seq", lines("application/json-seq")},
-		{"in capitals, with a repeated parameter", lines("Text/Event-Stream ; a=b; a=c")},
+		{"mixed case, with a repeated parameter", lines("Text/Event-Stream ; a=b; a=c")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,10 +187,10 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 				cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout},
 					func(c *gin.Context) {
 						ctx := c.Request.Context()
-						done := ctx.Done() // which starts the timer
+						done := ctx.Done() // starts the timer
 						derived, cancel := context.WithCancel(ctx)
 						defer cancel()
-						tt.begin(c)
+						tt.start(c)
 						select {
 						case <-done:
 						case <-derived.Done():
@@ -204,12 +204,12 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 					})
 				defer cancel()
 				if late != nil {
-					t.Errorf("the context of the stream ended: %v", late)
+					t.Errorf("context of the stream = %v, want nil", late)
 				}
 			})
 		})
 	}
-	t.Run("a flushed JSON response is none", func(t *testing.T) {
+	t.Run("a flushed JSON response keeps the timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
@@ -220,13 +220,13 @@ func TestServe_RequestTimeout_streams(t *testing.T) {
 			})
 			defer cancel()
 			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("the context ended with %v, want the deadline", err)
+				t.Errorf("context error = %v, want DeadlineExceeded", err)
 			}
 		})
 	})
 }
 
-func TestServe_RequestTimeout_deadline(t *testing.T) {
+func TestServe_RequestTimeout_Deadline(t *testing.T) {
 	start := time.Now()
 	cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
 		at, ok := c.Request.Context().Deadline()

@@ -14,77 +14,75 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// exchange is one request and its response while the engine has them, in a single
-// allocation unless the request has a body. It is never reused: the request's context,
-// which is part of it, may outlive it. The server is its configuration, and the
-// xctx.Request in it is what packages without gin see of it. Package call of grpcx has
-// the same for calls.
+// exchange is one request and its response. It is a single allocation, unless the request
+// has a body. It is never reused, because the request's context, which is a part of it,
+// may outlive the request. Packages without gin access it as the xctx.Request.
 type exchange struct {
-	request xctx.Request
-	http    http.Request
-	origin  origin
-	writer  writer
-	body    *body // nil: the request has none
+	request  xctx.Request
+	http     http.Request
+	deadline deadlineContext
+	writer   writer
+	body     *body // nil without a request body
 
-	server   *server // of the middleware that began it, then of Serve
+	server   *server // of the outermost middleware, then of Serve
 	c        *gin.Context
-	path     string // as the client sent it; handlers may rewrite the URL
-	refused  error  // why the handler does not run, or nil
+	path     string // original path; handlers may rewrite the URL
+	rejected error  // why the last handler does not run, or nil
 	responds bool   // Serve or Respond is mounted
 	served   bool   // Serve is mounted
-	// by a middleware around this one, so that Content-Encoding is not ours to change
-	encoded  bool
-	answered bool // by answer
-	ended    atomic.Bool
-	stream   atomic.Bool // see markStream
+	// an outer middleware set Content-Encoding, which must not be changed
+	encoded   bool
+	responded bool // respond was called
+	closed    atomic.Bool
+	stream    atomic.Bool // set by markStream
 
-	endHead context.CancelFunc // of the context of a HEAD request, else nil
+	cancelHead context.CancelFunc // cancels the context of a HEAD request, otherwise nil
 }
 
-// exchangeOf returns the exchange that c is in, or nil. A request that a handler, or a
-// task after it, makes to an engine in the same process with its own context is another
-// one: gin.Context is reused, so that both may have the same.
+// exchangeOf returns the exchange of c, or nil. A handler, or a task started by it, may
+// send a request with its own context to an engine in the same process. That request has
+// a separate exchange, even if gin reuses the gin.Context.
 func exchangeOf(c *gin.Context) *exchange {
 	ex, _ := c.Request.Context().Value(exchangeKey{}).(*exchange)
-	if ex == nil || ex.c != c || ex.ended.Load() {
+	if ex == nil || ex.c != c || ex.closed.Load() {
 		return nil
 	}
 	return ex
 }
 
-// begin makes the exchange of the request and puts its context and its writer into c.
-func (s *server) begin(c *gin.Context) *exchange {
+// start creates the exchange of the request and stores its context and writer in c.
+func (s *server) start(c *gin.Context) *exchange {
 	ex := &exchange{server: s, c: c, path: c.Request.URL.Path}
 	ex.writer.ResponseWriter, ex.writer.exchange = c.Writer, ex
 	client := c.Request.Context()
 	if c.Request.Method == http.MethodHead {
-		client, ex.endHead = context.WithCancel(client)
+		client, ex.cancelHead = context.WithCancel(client)
 	}
-	ex.origin = origin{
+	ex.deadline = deadlineContext{
 		Context: client, exchange: ex,
-		timeout: ofRoute(c, s.RouteRequestTimeout, s.RequestTimeout),
+		timeout: routeSetting(c, s.RouteRequestTimeout, s.RequestTimeout),
 	}
-	ex.request.Begin(&ex.origin, s.Base)
+	ex.request.Begin(&ex.deadline, s.Base)
 	ex.request.SetDebug(s.Debug)
 	ex.request.SetProfile(uint8(s.Profile))
 	ex.request.SetAcceptLanguage(strings.Join(c.Request.Header[string(xhttp.AcceptLanguage)], ","))
 	h := c.Writer.Header()
 	ex.encoded = len(h[string(xhttp.ContentEncoding)]) > 0
 	if !s.exclude.match(ex.path) {
-		s.identify(ex)
+		s.setID(ex)
 		h[string(xhttp.RequestUUID)] = ex.request.HeaderValue()
 	}
 	c.Writer = &ex.writer
-	// stays on the stack, so that ex is the only allocation
+	// the copy stays on the stack, so ex is the only allocation
 	ex.http = *c.Request.WithContext(&ex.request)
 	c.Request = &ex.http
 	ex.wrapBody()
 	return ex
 }
 
-// identify gives the request its id: the client's where that is allowed and valid, else a
-// new one.
-func (s *server) identify(ex *exchange) {
+// setID sets the request ID: the client's if it is allowed and valid, otherwise a new
+// one.
+func (s *server) setID(ex *exchange) {
 	sent := ex.c.Request.Header[string(xhttp.RequestUUID)]
 	if s.EnableInput && len(sent) > 0 && xctx.ValidID(sent[0]) {
 		ex.request.SetID(sent[0])
@@ -93,34 +91,34 @@ func (s *server) identify(ex *exchange) {
 	ex.request.GenerateID()
 }
 
-// ofRoute returns the setting of the route of c, or else that of all routes.
-func ofRoute[T any](c *gin.Context, routes map[string]T, all T) T {
+// routeSetting returns the setting for the route of c, or the general setting.
+func routeSetting[T any](c *gin.Context, routes map[string]T, all T) T {
 	if own, ok := routes[c.FullPath()]; ok {
 		return own
 	}
 	return all
 }
 
-// close ends the exchange. It removes the temporary files of a form: net/http does so for
-// its own copy of the request only.
+// close ends the exchange. It removes the temporary files of a form, because net/http
+// does so only for its own copy of the request.
 func (ex *exchange) close() {
-	ex.ended.Store(true)
-	ex.origin.lift()
+	ex.closed.Store(true)
+	ex.deadline.remove()
 	if ex.body != nil {
 		ex.body.release()
 	}
-	if ex.endHead != nil {
-		ex.endHead()
+	if ex.cancelHead != nil {
+		ex.cancelHead()
 	}
 	if form := ex.c.Request.MultipartForm; form != nil {
-		_ = form.RemoveAll() // what is left lies in the temporary folder
+		_ = form.RemoveAll() // remaining files are in the temporary directory
 	}
 }
 
-// writer is gin's writer, but for three things: a status that no response can have
-// becomes 500, the header of a bare error status waits until the end of the request
-// (c.AbortWithStatus would write it at once), so that the envelope can still follow, and
-// Status knows the error that will be written.
+// writer wraps gin's writer and changes three things. It replaces an invalid status with
+// 500. It delays the header of an error status without a body, which c.AbortWithStatus
+// would write at once, so that the envelope can follow. Status returns the status of an
+// error that is not written yet.
 type writer struct {
 	gin.ResponseWriter
 	exchange *exchange
@@ -128,10 +126,10 @@ type writer struct {
 	hijacked bool
 }
 
-// maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
+// maxStatus is the largest valid HTTP status (RFC 9110, section 15).
 const maxStatus = 599
 
-// WriteHeader sets the status. Like gin's, it takes numbers up to 0 for "leave it".
+// WriteHeader sets the status. Like gin, it ignores a code of 0 or less.
 func (w *writer) WriteHeader(code int) {
 	if w.held {
 		return
@@ -142,21 +140,20 @@ func (w *writer) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// WriteHeaderNow writes the header, or notes that it is to be written.
+// WriteHeaderNow writes the header. It delays the header of an error status.
 func (w *writer) WriteHeaderNow() {
 	if w.ResponseWriter.Status() >= http.StatusBadRequest && !w.ResponseWriter.Written() {
 		w.held = true
 		return
 	}
-	w.starting()
+	w.beforeWrite()
 	w.ResponseWriter.WriteHeaderNow()
 }
 
-// Written reports whether the response has been started, as far as handlers can tell.
+// Written reports whether the response has started. It includes a delayed header.
 func (w *writer) Written() bool { return w.held || w.ResponseWriter.Written() }
 
-// Size returns the length of the body so far, or -1 where the response has not been
-// started.
+// Size returns the number of body bytes written, or -1 if the response has not started.
 func (w *writer) Size() int {
 	if w.held {
 		return max(0, w.ResponseWriter.Size())
@@ -174,8 +171,9 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// Unwrap lets http.ResponseController find the server's writer.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// committed reports whether the response has really been started.
+// committed reports whether the response has started. It does not include a delayed
+// header.
 func (w *writer) committed() bool { return w.ResponseWriter.Written() }

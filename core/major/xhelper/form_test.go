@@ -11,9 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// TestServe_formErrors reports what gin and net/http say of a form as handlers do,
-// without a binder.
-func TestServe_formErrors(t *testing.T) {
+// The handlers report errors of gin and net/http without xbind.
+func TestServe_FormErrors(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	for path, read := range map[string]func(c *gin.Context) error{
 		"/file":  func(c *gin.Context) error { _, err := c.FormFile("file"); return err },
@@ -44,7 +43,7 @@ func TestServe_formErrors(t *testing.T) {
 			multipart, "--x\r\nContent-Disposition: form-data; name=\"a\x00\"\r\n\r\n\r\n--x--",
 			"BODY_ERROR",
 		},
-		{"no form", "/file", multipart, "hello--x--", "BODY_ERROR"},
+		{"not a form", "/file", multipart, "hello--x--", "BODY_ERROR"},
 		{
 			"too many parts", "/file",
 			multipart, strings.Repeat(

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// lines collects what is logged.
+// lines collects log lines.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -50,7 +50,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// with returns the lines whose message is msg.
+// with returns the lines with the message msg.
 func (l *lines) with(t *testing.T, msg string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -66,7 +66,7 @@ func (l *lines) with(t *testing.T, msg string) []map[string]any {
 	return found
 }
 
-// capture returns a context whose lines are collected.
+// capture returns a context whose log lines are collected.
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
@@ -77,7 +77,7 @@ func capture(t *testing.T) (context.Context, *lines) {
 	return xlog.NewContext(t.Context(), engine), l
 }
 
-// newEngine returns an engine like Plinth's, whose lines are collected.
+// newEngine returns an engine like Plinth's, whose log lines are collected.
 func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*gin.Engine, *lines) {
 	t.Helper()
 	ctx, log := capture(t)
@@ -90,7 +90,7 @@ func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*g
 	return engine, log
 }
 
-// do sends one request to the engine, without a network.
+// do sends a request to the engine without a network.
 func do(engine http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	return send(engine, httptest.NewRequestWithContext(context.Background(), method, path,
 		http.NoBody), header...)
@@ -105,7 +105,7 @@ func send(engine http.Handler, req *http.Request, header ...string) *httptest.Re
 	return w
 }
 
-// listen starts a real server.
+// listen starts a server.
 func listen(t *testing.T, engine http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(engine)
@@ -113,7 +113,7 @@ func listen(t *testing.T, engine http.Handler) *httptest.Server {
 	return s
 }
 
-// raw sends text over a connection of its own and returns a reader of what comes back.
+// raw sends text over a new connection and returns a reader of the response.
 func raw(t *testing.T, s *httptest.Server, text string) *bufio.Reader {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
@@ -127,7 +127,7 @@ func raw(t *testing.T, s *httptest.Server, text string) *bufio.Reader {
 	return bufio.NewReader(conn)
 }
 
-// decode returns the JSON object in body, which holds nothing else.
+// decode returns the JSON object in body.
 func decode(t *testing.T, body string) map[string]any {
 	t.Helper()
 	var got map[string]any

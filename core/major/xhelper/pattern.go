@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// patterns match a path when one of them does.
+// patterns matches a path against several patterns.
 type patterns struct {
 	plain map[string]bool
-	globs *regexp.Regexp // nil: none
+	globs *regexp.Regexp // nil without wildcards
 }
 
-// wildcards are * and ? as regexp.QuoteMeta writes them.
+// wildcards replaces the output of regexp.QuoteMeta for * and ?.
 var wildcards = strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`)
 
-// compile returns nil for no patterns.
+// compile returns nil if there are no patterns.
 func compile(texts []string) *patterns {
 	if len(texts) == 0 {
 		return nil

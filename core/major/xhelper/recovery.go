@@ -12,12 +12,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// recovered deals with a panic, and reports whether the connection must be aborted.
+// recovered handles a panic and reports whether the connection must be aborted.
 func (ex *exchange) recovered(v any) (abort bool) {
-	if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
+	if v == http.ErrAbortHandler { //nolint:errorlint // as in net/http
 		return true
 	}
-	ex.report(v)
+	ex.logPanic(v)
 	ex.c.Abort()
 	if ex.writer.committed() {
 		return true
@@ -26,18 +26,18 @@ func (ex *exchange) recovered(v any) (abort bool) {
 	return false
 }
 
-// report writes the one line about a panic. A client that has closed its connection is no
-// fault of the service's, and needs no stack; another connection's failure is told apart
-// by the request's context.
-func (ex *exchange) report(v any) {
+// logPanic logs a panic once. If the client closed the connection, it logs no error and
+// no stack. The request's context distinguishes this from a failure of another
+// connection.
+func (ex *exchange) logPanic(v any) {
 	ex.request.Report()
 	err, _ := v.(error)
 	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 	if broken && ex.c.Request.Context().Err() != nil {
-		ex.server.Log.Info(&ex.request, "the client closed the connection", slog.Any("error", err))
+		ex.server.Log.Info(&ex.request, "client closed connection", slog.Any("error", err))
 		return
 	}
-	_, calls, _ := strings.Cut(string(debug.Stack()), "\npanic(") // after the recovery itself
+	_, calls, _ := strings.Cut(string(debug.Stack()), "\npanic(") // omit the frames of the recovery
 	ex.server.Log.Error(&ex.request, "panic",
 		slog.String("panic", fmt.Sprint(v)), slog.String("stack", "panic("+calls))
 }

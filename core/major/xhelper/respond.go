@@ -13,28 +13,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// answer answers where the handlers have not.
-func (ex *exchange) answer() {
-	if ex.answered {
+// respond writes the response if the handlers have not.
+func (ex *exchange) respond() {
+	if ex.responded {
 		return
 	}
-	ex.answered = true
+	ex.responded = true
 	if ex.writer.committed() {
 		if err := lastError(ex.c); err != nil {
-			ex.server.Log.Warn(&ex.request, "an error came after the response had been started",
+			ex.server.Log.Warn(&ex.request, "error after the response started",
 				slog.Any("error", err))
 		}
 		return
 	}
-	ex.c.Writer = &ex.writer // whatever a middleware put in its place has done its work
+	ex.c.Writer = &ex.writer // ignore a writer that middleware left in its place
 	if status, err := ex.outcome(); err != nil {
 		ex.fail(status, err)
 	}
 }
 
-// fail writes the answer for err, not through what a middleware put in place of the
-// writer. The Content-Encoding of a middleware inside this one will not encode the
-// answer.
+// fail writes the response for err directly, not through the writer of an inner
+// middleware. It therefore removes the Content-Encoding of such a middleware.
 func (ex *exchange) fail(status int, err error) {
 	ex.c.Writer = &ex.writer
 	ex.writer.held = false
@@ -44,33 +43,33 @@ func (ex *exchange) fail(status int, err error) {
 	xresult.FailStatus(ex.c, status, err)
 }
 
-// outcome returns what answer writes if nothing else is written: an error, maybe with a
-// status that the handler has chosen, or a status alone if err is nil.
+// outcome returns the response to write if the handlers write nothing: an error, with a
+// status if the handler chose one, or only a status.
 func (ex *exchange) outcome() (status int, err error) {
 	c := ex.c
 	status = ex.writer.ResponseWriter.Status()
 	err = lastError(c)
 	switch {
 	case err != nil:
-		return chosen(c, status, ex.writer.held, err)
-	case ex.refused != nil:
-		return 0, ex.refused
+		return withStatus(c, status, ex.writer.held, err)
+	case ex.rejected != nil:
+		return 0, ex.rejected
 	case status == http.StatusNotFound && c.FullPath() == "":
 		return status, xerror.New(xerror.PageNotFound, "")
 	case status >= http.StatusBadRequest:
 		return status, xerror.New(xerror.ForStatus(status), "")
 	case status != http.StatusOK || c.Request.Method == http.MethodHead:
-		return status, nil // a response without a body: 204, 303, 304 and the like
+		return status, nil // no body: 204, 303, 304 and others
 	}
-	// The handlers wrote nothing and set nothing.
+	// The handlers neither wrote a response nor set a status.
 	if err := c.Request.Context().Err(); err != nil {
-		return 0, err // they returned because the request was over
+		return 0, err // the request was canceled or timed out
 	}
 	cause := errors.New("handler " + c.HandlerName())
-	return 0, xerror.Wrap(xerror.DeveloperError, "the handler gave no answer", cause)
+	return 0, xerror.Wrap(xerror.DeveloperError, "the handler wrote no response", cause)
 }
 
-// lastError returns the last error in c.Errors, or nil. A nil *xerror.Error is none.
+// lastError returns the last error in c.Errors, or nil. It ignores a nil *xerror.Error.
 func lastError(c *gin.Context) error {
 	for _, e := range slices.Backward(c.Errors) {
 		if xerror.From(e.Err) != nil {
@@ -80,12 +79,12 @@ func lastError(c *gin.Context) error {
 	return nil
 }
 
-// chosen returns err with the status for it, 0 for that of its code. A status that the
-// handler has chosen for an unknown error, as in c.AbortWithError(400, err), says more
-// than SERVER_INTERNAL_ERROR.
-func chosen(c *gin.Context, status int, held bool, err error) (int, error) {
+// withStatus returns err and the status for it, or 0 for the status of its code. It uses
+// the status that the handler chose for an unknown error, as in c.AbortWithError(400,
+// err), instead of SERVER_INTERNAL_ERROR.
+func withStatus(c *gin.Context, status int, held bool, err error) (int, error) {
 	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	// the handler said itself what kind of error it is
+	// the handler chose a code
 	_, coded := errors.AsType[*xerror.Error](err)
 	if own && !coded && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
 		return status, xerror.Wrap(xerror.ForStatus(status), "", err)

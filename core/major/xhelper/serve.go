@@ -9,86 +9,83 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// serve is the middleware. The exchange begins and ends with the outermost one, which has
-// its configuration until that of Serve takes over. What a middleware around this one
-// does, this one does not do again.
+// serve is the middleware. The outermost middleware starts and closes the exchange. Its
+// configuration applies until Serve runs. Each feature is applied once.
 func (s *server) serve(c *gin.Context) {
 	ex := exchangeOf(c)
-	// by gin's HandleContext, which also ends the response
+	// gin's HandleContext restarted the chain; it also ends the response
 	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter
 	switch {
 	case ex == nil:
-		ex = s.begin(c)
+		ex = s.start(c)
 		defer ex.close()
 	case restarted:
 		c.Writer = &ex.writer
 	}
-	answers := s.does >= contextAndAnswers && (restarted || !ex.responds)
-	ex.responds = ex.responds || answers
+	respond := s.scope >= contextAndResponse && (restarted || !ex.responds)
+	ex.responds = ex.responds || respond
 	returned := false
-	if s.does == everything && !ex.served {
+	if s.scope == allFeatures && !ex.served {
 		ex.server, ex.served = s, true
 		ex.request.SetAccessLog()
 		defer ex.finish(&returned)
 		ex.limit()
 	}
 	c.Next()
-	if answers {
-		ex.answer()
+	if respond {
+		ex.respond()
 	}
 	returned = true
 }
 
-// finish is deferred. It recovers from a panic and writes the line of the access log. If
-// the handlers have not returned, and there is no panic, it is runtime.Goexit, which goes
-// on.
+// finish recovers from a panic and writes the access log. It must be deferred. If the
+// handlers neither returned nor panicked, runtime.Goexit is in progress and continues.
 func (ex *exchange) finish(returned *bool) {
 	v := recover()
 	abort := v != nil && ex.recovered(v)
-	ex.access(abort || v == nil && !*returned)
+	ex.logAccess(abort || v == nil && !*returned)
 	if abort {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// limit enforces the limit of the body. If the declared length is over it, the middleware
-// of the application runs, and sees that, but not the last handler of the route.
+// limit enforces the body limit. If the declared length exceeds it, middleware of the
+// application runs and sees the status, but the last handler of the route does not run.
 func (ex *exchange) limit() {
-	limit := ofRoute(ex.c, ex.server.RouteMaxBodyBytes, ex.server.MaxBodyBytes)
+	limit := routeSetting(ex.c, ex.server.RouteMaxBodyBytes, ex.server.MaxBodyBytes)
 	req := ex.c.Request
 	counted := ex.countBody(limit)
 	switch {
-	case counted && !ex.server.bodies.has(req.ContentLength):
-		ex.refuse(overloaded())
-	// the server reads no more than the declared length
+	case counted && !ex.server.bodies.hasRoom(req.ContentLength):
+		ex.reject(overloaded())
+	// the server does not read beyond the declared length
 	case limit < 0 || req.ContentLength >= 0 && req.ContentLength <= limit:
 	case req.ContentLength < 0:
 		req.Body = http.MaxBytesReader(innermost(ex.c.Writer), req.Body, limit)
 	default:
 		message := xerror.ErrMessage("at most " + strconv.FormatInt(limit, 10) +
 			" bytes are accepted")
-		ex.refuse(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
+		ex.reject(xerror.Wrap(xerror.PayloadTooLarge, message, &http.MaxBytesError{Limit: limit}))
 	}
 }
 
-// refuse answers with err instead of calling the last handler.
-func (ex *exchange) refuse(err error) {
-	ex.refused = err
-	ex.c.Request.Body = refusedBody{err}
+// reject responds with err instead of calling the last handler.
+func (ex *exchange) reject(err error) {
+	ex.rejected = err
+	ex.c.Request.Body = rejectedBody{err}
 	dropHandler(ex.c)
 }
 
-// refusedBody is a body of which nothing is read.
-type refusedBody struct{ err error }
+// rejectedBody is a body whose Read returns err.
+type rejectedBody struct{ err error }
 
-// Read returns why.
-func (b refusedBody) Read([]byte) (int, error) { return 0, b.err }
+func (b rejectedBody) Read([]byte) (int, error) { return 0, b.err }
 
-// Close does nothing: the server closes what it has.
-func (refusedBody) Close() error { return nil }
+// Close does nothing, because the server closes the original body.
+func (rejectedBody) Close() error { return nil }
 
-// innermost returns the server's own writer: it is the one that http.MaxBytesReader can
-// tell to close the connection.
+// innermost returns the server's own writer, which http.MaxBytesReader uses to close the
+// connection.
 func innermost(w http.ResponseWriter) http.ResponseWriter {
 	if outer, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {
 		return innermost(outer.Unwrap())

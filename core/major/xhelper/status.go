@@ -7,17 +7,17 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// Status returns the status of the response. If nothing is written yet, and the last
-// handler has returned or a deferred function runs because of a panic, that is the status
-// which the client will receive, so that middleware counts and traces it: the response
-// itself is written outside of all middleware. See TestServe_statusThatMiddlewareSees.
+// Status returns the status of the response. If the last handler returned or panicked
+// before the response was written, Status returns the status that the client will
+// receive. This lets middleware count and trace it, although the response is written
+// outside all middleware. See TestServe_MiddlewareStatus.
 //
-// It does not encode the error: one with data that cannot be encoded becomes
-// SERIALIZE_ERROR later.
+// Status does not encode the error. If its data cannot be encoded, the response is
+// SERIALIZE_ERROR instead.
 func (w *writer) Status() int {
 	status := w.ResponseWriter.Status()
 	ex := w.exchange
-	if w.ResponseWriter.Written() || !ex.responds || ex.answered {
+	if w.ResponseWriter.Written() || !ex.responds || ex.responded {
 		return status
 	}
 	if ex.served && panicking() {
@@ -34,25 +34,25 @@ func (w *writer) Status() int {
 }
 
 // ChosenStatus implements an interface of xresult. It returns the status that a handler
-// has set, whatever error is pending.
+// set, even if an error is pending.
 func (w *writer) ChosenStatus() int { return w.ResponseWriter.Status() }
 
 const (
-	// maxDeferred is how many frames lie at most between a deferred function of a
+	// maxDeferred is the maximum number of frames between a deferred function of a
 	// middleware and the panic.
 	maxDeferred = 24
 
-	// nextFunction runs all middleware. A deferred function that runs because of a panic
-	// lies above gopanic, and gopanic above this one.
+	// nextFunction calls all middleware. During a panic, the stack contains nextFunction,
+	// then gopanic, then the deferred function.
 	nextFunction = "github.com/gin-gonic/gin.(*Context).Next"
 )
 
-// panicking reports whether the caller runs in a deferred function because of a panic. It
-// reads few frames at a time, since middleware that calls Status lies close to
+// panicking reports whether the caller runs in a deferred function during a panic. It
+// reads few frames at a time, because middleware that calls Status is close to
 // nextFunction.
 func panicking() bool {
 	var counters [4]uintptr
-	for skip := 3; skip < maxDeferred; skip += len(counters) { // from the caller of Status
+	for skip := 3; skip < maxDeferred; skip += len(counters) { // starts at the caller of Status
 		n := runtime.Callers(skip, counters[:])
 		for _, pc := range counters[:n] {
 			switch runtime.FuncForPC(pc - 1).Name() { // a nil *runtime.Func has the name ""

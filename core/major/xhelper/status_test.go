@@ -19,26 +19,25 @@ import (
 	"github.com/plinthgo/plinth/core/major/xroute"
 )
 
-// ending is one way in which a handler ends a request.
-type ending struct {
+type outcome struct {
 	name    string
 	handler gin.HandlerFunc
 	status  int
 }
 
-// endings are the ways in which a handler ends a request with a body of a few bytes.
-var endings = []ending{
+// outcomes are the ways in which a handler can handle a request with a body of 4 bytes.
+var outcomes = []outcome{
 	{"an error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) }, 404},
 	{"a wrapped error", func(c *gin.Context) {
 		_ = c.Error(fmt.Errorf("x: %w", xerror.New(xerror.Conflict, "")))
 	}, 409},
-	{"an unknown error", func(c *gin.Context) { _ = c.Error(errNobodyKnows) }, 500},
-	{"a developer's error", func(c *gin.Context) { _ = c.Error(xerror.DeveloperError) }, 500},
+	{"an unknown error", func(c *gin.Context) { _ = c.Error(errUnknown) }, 500},
+	{"a developer error", func(c *gin.Context) { _ = c.Error(xerror.DeveloperError) }, 500},
 	{"a deadline", func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
 	{"an error and abort", func(c *gin.Context) { _ = c.Error(xerror.Forbidden); c.Abort() }, 403},
 	{
 		"an error with a status",
-		func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errNobodyKnows) }, 418,
+		func(c *gin.Context) { _ = c.AbortWithError(http.StatusTeapot, errUnknown) }, 418,
 	},
 	{
 		"an error after a status",
@@ -52,14 +51,14 @@ var endings = []ending{
 	{"abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	{"a bare status", func(c *gin.Context) { c.Status(http.StatusNotFound) }, 404},
 	{"a written error", func(c *gin.Context) { xresult.Error(c, xerror.Locked, "", nil) }, 400},
-	{"nothing", func(*gin.Context) {}, 500},
+	{"no response", func(*gin.Context) {}, 500},
 	{"no content", func(c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
 	{"a redirect", func(c *gin.Context) { c.Redirect(http.StatusSeeOther, "/elsewhere") }, 303},
 	{"success", success, 200},
 	{"another success", func(c *gin.Context) { c.Status(http.StatusCreated); success(c) }, 201},
 	{
-		"an error that does not matter",
-		func(c *gin.Context) { _ = c.Error(errNobodyKnows); success(c) }, 200,
+		"an error before a response",
+		func(c *gin.Context) { _ = c.Error(errUnknown); success(c) }, 200,
 	},
 	{"a body over the limit", echo, 413},
 	{"a body over the limit that is not read", success, 413},
@@ -78,22 +77,22 @@ var endings = []ending{
 	}, 500},
 }
 
-// watcher is a middleware that notes what it sees, before, after and in a deferred
-// function.
-type watcher struct{ before, after, deferred int }
+// statusRecorder is a middleware that records the status before and after the handler and
+// in a deferred function.
+type statusRecorder struct{ before, after, deferred int }
 
-func (w *watcher) middleware(c *gin.Context) {
+func (w *statusRecorder) middleware(c *gin.Context) {
 	w.before = c.Writer.Status()
 	defer func() { w.deferred = c.Writer.Status() }()
 	c.Next()
 	w.after = c.Writer.Status()
 }
 
-// wrapping is a writer of a middleware, which asks the one inside.
-type wrapping struct{ gin.ResponseWriter }
+// wrappedWriter is the writer of a middleware.
+type wrappedWriter struct{ gin.ResponseWriter }
 
-func TestServe_statusThatMiddlewareSees(t *testing.T) {
-	wrap := func(c *gin.Context) { c.Writer = &wrapping{c.Writer} }
+func TestServe_MiddlewareStatus(t *testing.T) {
+	wrap := func(c *gin.Context) { c.Writer = &wrappedWriter{c.Writer} }
 	for name, mount := range map[string]func(e *gin.Engine, mw, handler gin.HandlerFunc){
 		"engine": func(e *gin.Engine, mw, handler gin.HandlerFunc) {
 			e.Use(mw)
@@ -110,38 +109,38 @@ func TestServe_statusThatMiddlewareSees(t *testing.T) {
 			e.POST("/", mw, xmiddle.ResponseMiddleware, handler)
 		},
 	} {
-		for _, tc := range endings {
+		for _, tc := range outcomes {
 			t.Run(name+" of "+tc.name, func(t *testing.T) {
 				limit := int64(4)
 				if tc.status == http.StatusRequestEntityTooLarge {
 					limit = 3
 				}
 				engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: limit})
-				var w watcher
+				var w statusRecorder
 				mount(engine, w.middleware, tc.handler)
 				res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost,
 					"/", strings.NewReader("four")))
 				if res.Code != tc.status {
-					t.Fatalf("the client got %d, want %d", res.Code, tc.status)
+					t.Fatalf("client got %d, want %d", res.Code, tc.status)
 				}
 				if strings.HasPrefix(tc.name, "a panic") {
-					w.after = w.deferred // it does not return from Next
+					w.after = w.deferred // Next does not return
 				}
 				if w.before != http.StatusOK || w.after != tc.status || w.deferred != tc.status {
-					t.Errorf("the middleware saw %+v, the client got %d", w, tc.status)
+					t.Errorf("middleware saw %+v, client got %d", w, tc.status)
 				}
 			})
 		}
 	}
 }
 
-func TestServe_statusOfUnknownRoutes(t *testing.T) {
+func TestServe_MiddlewareStatus_UnknownRoute(t *testing.T) {
 	for name, change := range map[string]func(*gin.Engine){
 		"of gin":    func(*gin.Engine) {},
 		"of xroute": func(e *gin.Engine) { e.NoRoute(xroute.NoRoute); e.NoMethod(xroute.NoMethod) },
 	} {
 		engine, _ := newEngine(t, xhelper.Config{})
-		var w watcher
+		var w statusRecorder
 		engine.Use(w.middleware)
 		change(engine)
 		engine.GET("/", success)
@@ -151,17 +150,17 @@ func TestServe_statusOfUnknownRoutes(t *testing.T) {
 		} {
 			if res := do(engine, http.MethodPut, path); res.Code != want || w.after != want ||
 				w.deferred != want {
-				t.Errorf("%s: %s: the middleware saw %+v, the client got %d, want %d",
+				t.Errorf("%s: %s: middleware saw %+v, client got %d, want %d",
 					name, path, w, res.Code, want)
 			}
 		}
 	}
 }
 
-// A service that is being stopped ends requests with an error of its own.
-func TestServe_statusOfAContextWithACause(t *testing.T) {
+// During a shutdown, requests are canceled with a cause.
+func TestServe_MiddlewareStatus_ContextCause(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
-	var w watcher
+	var w statusRecorder
 	engine.Use(w.middleware)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	engine.GET("/", func(c *gin.Context) {
@@ -173,15 +172,15 @@ func TestServe_statusOfAContextWithACause(t *testing.T) {
 		t.Fatal(err)
 	}
 	if res := send(engine, req); res.Code != http.StatusServiceUnavailable || w.after != res.Code {
-		t.Errorf("the middleware saw %+v, the client got %d", w, res.Code)
+		t.Errorf("middleware saw %+v, client got %d", w, res.Code)
 	}
 }
 
-// A handler sees the status that it has set, also with an error beside it.
-func TestServe_statusInAHandler(t *testing.T) {
+// A handler sees the status that it set, even if an error is pending.
+func TestServe_HandlerStatus(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
-		_ = c.Error(errNobodyKnows)
+		_ = c.Error(errUnknown)
 		if got := c.Writer.Status(); got != http.StatusOK {
 			t.Errorf("status before = %d", got)
 		}
@@ -192,18 +191,18 @@ func TestServe_statusInAHandler(t *testing.T) {
 		success(c)
 	})
 	if res := do(engine, http.MethodGet, "/"); res.Code != http.StatusAccepted {
-		t.Errorf("the client got %d", res.Code)
+		t.Errorf("client got %d", res.Code)
 	}
 }
 
-// c.Abort ends the chain, and the handler that called it still runs.
-func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
+// c.Abort does not stop the handler that calls it.
+func TestServe_HandlerStatus_Abort(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		abort gin.HandlerFunc
 		want  int
 	}{
-		{"alone", func(c *gin.Context) { c.Abort() }, 200},
+		{"without a status", func(c *gin.Context) { c.Abort() }, 200},
 		{"after a status", func(c *gin.Context) { c.Status(http.StatusAccepted); c.Abort() }, 202},
 		{"with a status", func(c *gin.Context) { c.AbortWithStatus(http.StatusConflict) }, 409},
 		{"with an error", func(c *gin.Context) { _ = c.Error(xerror.Forbidden); c.Abort() }, 200},
@@ -220,18 +219,18 @@ func TestServe_statusInAHandlerAfterAbort(t *testing.T) {
 			engine.GET("/", handler)
 			res := do(engine, http.MethodGet, "/")
 			if inside != tc.want || outside != tc.want || res.Code != tc.want {
-				t.Errorf("the handler saw %d, the middleware %d, the client got %d, want %d",
+				t.Errorf("handler saw %d, the middleware %d, client got %d, want %d",
 					inside, outside, res.Code, tc.want)
 			}
 		})
 	}
 }
 
-func TestServe_oneLineForAFailure(t *testing.T) {
+func TestServe_FailureLog(t *testing.T) {
 	thrown := func(c *gin.Context) {
-		_ = c.Error(xerror.NewInternalServerError(c, "thrown", errNobodyKnows))
+		_ = c.Error(xerror.NewInternalServerError(c, "thrown", errUnknown))
 	}
-	for _, tc := range append(endings, ending{"a thrown error", thrown, 500}) {
+	for _, tc := range append(outcomes, outcome{"a thrown error", thrown, 500}) {
 		engine, log := newEngine(t, xhelper.Config{})
 		engine.POST("/", tc.handler)
 		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
@@ -249,7 +248,7 @@ func TestServe_oneLineForAFailure(t *testing.T) {
 	}
 }
 
-func TestServe_headersOfEnvelopes(t *testing.T) {
+func TestServe_EnvelopeHeaders(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/success", success)
 	engine.GET("/404", func(c *gin.Context) { _ = c.Error(xerror.NotFound) })

@@ -9,39 +9,41 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// A stream is a request whose response has no end of its own: its connection was
-// hijacked, it has started a response of a content type that only streams have, or a
-// handler has called MarkStream or xresult.Stream. What the client sends does not make a
-// request a stream here; the stop of xmain also ends requests of clients that accept
-// nothing but events.
+// A stream is a response without a defined end. A request becomes a stream if its
+// connection is hijacked, if its response starts with the content type of a stream, or if
+// a handler calls MarkStream or xresult.Stream. Request headers do not make a request a
+// stream here, but the shutdown of xmain also closes requests of clients that accept only
+// events.
 
-// MarkStream declares the request of c a stream before its response starts, for a stream
-// whose content type does not tell, such as long polling. A stream has no request
-// timeout.
+// MarkStream declares the request of c a stream before its response starts. Use it if the
+// content type does not identify a stream, for example for long polling. A stream has no
+// request timeout.
 func MarkStream(c *gin.Context) {
 	if ex := exchangeOf(c); ex != nil {
 		ex.markStream()
 	}
 }
 
-// markStream makes the request a stream, which has no request timeout, and reports it to
+// markStream makes the request a stream, removes its request timeout and reports it to
 // the server once.
 func (ex *exchange) markStream() {
-	if ex.ended.Load() || !ex.stream.CompareAndSwap(false, true) {
-		return // a goroutine that outlives its request must not mark the next one of the connection
+	if ex.closed.Load() || !ex.stream.CompareAndSwap(false, true) {
+		// A goroutine that outlives its request must not mark the next request of the
+		// connection.
+		return
 	}
-	ex.origin.lift()
-	if report, ok := ex.origin.Context.Value(streamKey{}).(func()); ok {
+	ex.deadline.remove()
+	if report, ok := ex.deadline.Context.Value(streamKey{}).(func()); ok {
 		report()
 	}
 }
 
-// streamKey finds the function of WithStreamReport in a context.
+// streamKey is the context key of the function of WithStreamReport.
 type streamKey struct{}
 
-// WithStreamReport returns a context for the connection or the request of a server:
-// report is called, on the goroutine of its handler, when a request with this context
-// becomes a stream.
+// WithStreamReport returns a context for a connection or a request of a server. If a
+// request with this context becomes a stream, report is called on the goroutine of its
+// handler.
 func WithStreamReport(ctx context.Context, report func()) context.Context {
 	return context.WithValue(ctx, streamKey{}, report)
 }
@@ -49,8 +51,8 @@ func WithStreamReport(ctx context.Context, report func()) context.Context {
 // StartStream implements an interface of xresult.
 func (w *writer) StartStream(contentType string) { w.exchange.startStream(contentType) }
 
-// startStream removes the request timeout if a response of this content type is a stream
-// or consists of items, and reports whether it is a stream.
+// startStream removes the request timeout for the content type of a stream or of JSON
+// lines. It reports whether the type is that of a stream.
 func (ex *exchange) startStream(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -58,17 +60,17 @@ func (ex *exchange) startStream(contentType string) bool {
 		ex.markStream()
 		return true
 	case "application/jsonl", "application/x-ndjson", "application/json-seq":
-		// Items take as long as their data; but they have an end, and a stop waits for
-		// it.
-		ex.origin.lift()
+		// The duration depends on the data, but the response ends, so a shutdown waits
+		// for it.
+		ex.deadline.remove()
 	}
 	return false
 }
 
-// starting is called before each part of the body; the first decides whether it is a
-// stream. The client of a HEAD request gets nothing of a stream but its header, so the
-// context ends with it.
-func (w *writer) starting() {
+// beforeWrite is called before each part of the response. The first call determines
+// whether the response is a stream. For a HEAD request it cancels the context of a
+// stream, because the client receives only the header.
+func (w *writer) beforeWrite() {
 	if w.ResponseWriter.Written() {
 		return
 	}
@@ -76,13 +78,12 @@ func (w *writer) starting() {
 	if len(sent) == 0 || isJSON(sent[0]) {
 		return
 	}
-	if w.exchange.startStream(sent[0]) && w.exchange.endHead != nil {
-		w.exchange.endHead()
+	if w.exchange.startStream(sent[0]) && w.exchange.cancelHead != nil {
+		w.exchange.cancelHead()
 	}
 }
 
-// isJSON recognizes the content type of nearly all responses, so that the others are not
-// looked for.
+// isJSON recognizes the most frequent content type, to skip the check for the others.
 func isJSON(contentType string) bool {
 	rest, ok := strings.CutPrefix(contentType, "application/json")
 	return ok && (rest == "" || rest[0] == ';')
@@ -90,7 +91,7 @@ func isJSON(contentType string) bool {
 
 // Write implements io.Writer.
 func (w *writer) Write(p []byte) (int, error) {
-	w.starting()
+	w.beforeWrite()
 	return w.ResponseWriter.Write(p)
 }
 
@@ -99,12 +100,12 @@ func (w *writer) WriteEnvelope(body []byte) (int, error) { return w.ResponseWrit
 
 // WriteString implements io.StringWriter.
 func (w *writer) WriteString(s string) (int, error) {
-	w.starting()
+	w.beforeWrite()
 	return w.ResponseWriter.WriteString(s)
 }
 
 // Flush implements http.Flusher.
 func (w *writer) Flush() {
-	w.starting()
+	w.beforeWrite()
 	w.ResponseWriter.Flush()
 }

@@ -28,31 +28,31 @@ func TestWithStreamReport(t *testing.T) {
 		handler gin.HandlerFunc
 		want    int
 	}{
-		{"an envelope is no stream", func(c *gin.Context) { xresult.Success(c, "ok") }, 0},
-		{"a flushed download of JSON lines is no stream", func(c *gin.Context) {
+		{"an envelope is not a stream", func(c *gin.Context) { xresult.Success(c, "ok") }, 0},
+		{"a flushed download of JSON lines is not a stream", func(c *gin.Context) {
 			c.Header("Content-Type", "application/x-ndjson")
 			_, _ = c.Writer.WriteString("{}\n")
 			c.Writer.Flush()
 		}, 0},
-		{"an error before the first event is no stream", func(c *gin.Context) {
+		{"an error before the first event is not a stream", func(c *gin.Context) {
 			c.Header("Content-Type", "text/event-stream")
 			c.AbortWithStatus(http.StatusConflict)
 		}, 0},
-		{"server-sent events are a stream, once", func(c *gin.Context) {
+		{"server-sent events are reported once", func(c *gin.Context) {
 			c.Stream(func(io.Writer) bool {
 				c.SSEvent("message", "a")
 				c.SSEvent("message", "b")
 				return false
 			})
 		}, 1},
-		{"the events of xresult are a stream before the first", func(c *gin.Context) {
+		{"events of xresult are a stream before the first one", func(c *gin.Context) {
 			xresult.Stream(c, func(yield func(int, error) bool) { yield(0, xerror.NotFound) })
 		}, 1},
-		{"a flushed header is enough", func(c *gin.Context) {
+		{"a flushed header starts a stream", func(c *gin.Context) {
 			c.Header("Content-Type", "Text/Event-Stream; charset=utf-8")
 			c.Writer.Flush()
 		}, 1},
-		{"a written header is enough", func(c *gin.Context) {
+		{"a written header starts a stream", func(c *gin.Context) {
 			c.Header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
 			c.Writer.WriteHeaderNow()
 		}, 1},
@@ -76,7 +76,7 @@ func TestWithStreamReport(t *testing.T) {
 			defer server.Close()
 			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/stream",
 				http.NoBody)
-			req.Header.Set("Accept", "text/event-stream") // what a client sends decides nothing
+			req.Header.Set("Accept", "text/event-stream") // a request header has no effect
 			if resp, err := server.Client().Do(req); err == nil {
 				_, _ = io.Copy(io.Discard, resp.Body)
 				_ = resp.Body.Close()
@@ -89,65 +89,66 @@ func TestWithStreamReport(t *testing.T) {
 	}
 }
 
-func TestMarkStream_outsideOfTheChain(t *testing.T) {
+func TestMarkStream_NoServe(t *testing.T) {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	xhelper.MarkStream(c) // which must do nothing
+	xhelper.MarkStream(c) // has no effect
 }
 
-// The client of HEAD waits for the header only, and for the next response on its
-// connection.
-func TestServe_headOfAStream(t *testing.T) {
-	for name, timeout := range map[string]time.Duration{
-		"with a request timeout": 0,
-		"without one":            -1,
-	} {
-		t.Run(name, func(t *testing.T) {
-			engine, _ := newEngine(t, xhelper.Config{RequestTimeout: timeout})
-			engine.HEAD("/stream", func(c *gin.Context) {
-				c.Header("Content-Type", "text/event-stream")
-				c.Writer.Flush()
-				<-c.Request.Context().Done()
-			})
-			engine.GET("/next", func(c *gin.Context) { c.Status(http.StatusNoContent) })
-			in := raw(t, listen(t, engine),
-				"HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
-			for _, want := range []struct {
-				method string
-				status int
-			}{{http.MethodHead, http.StatusOK}, {http.MethodGet, http.StatusNoContent}} {
-				res, err := http.ReadResponse(in, &http.Request{Method: want.method})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_ = res.Body.Close()
-				if res.StatusCode != want.status {
-					t.Errorf("%s: status %d, want %d", want.method, res.StatusCode, want.status)
-				}
-			}
-		})
-	}
-}
-
-// The handler of HEAD works until it writes, and finishes a response that has an end.
-func TestServe_headOfOtherResponses(t *testing.T) {
-	for name, contentType := range map[string]string{
-		"an event stream before it starts": "", "a document": "application/json",
-		"JSON lines": "application/jsonl",
-	} {
-		t.Run(name, func(t *testing.T) {
-			engine, _ := newEngine(t, xhelper.Config{})
-			engine.HEAD("/", func(c *gin.Context) {
-				xhelper.MarkStream(c)
-				if contentType != "" {
-					c.Header("Content-Type", contentType)
+func TestServe_Head(t *testing.T) {
+	// A HEAD client waits for the header, then for the next response on the connection.
+	t.Run("cancels the context after the header of a stream", func(t *testing.T) {
+		for name, timeout := range map[string]time.Duration{
+			"with a request timeout":    0,
+			"without a request timeout": -1,
+		} {
+			t.Run(name, func(t *testing.T) {
+				engine, _ := newEngine(t, xhelper.Config{RequestTimeout: timeout})
+				engine.HEAD("/stream", func(c *gin.Context) {
+					c.Header("Content-Type", "text/event-stream")
 					c.Writer.Flush()
-				}
-				if err := c.Request.Context().Err(); err != nil {
-					t.Errorf("the context has ended: %v", err)
+					<-c.Request.Context().Done()
+				})
+				engine.GET("/next", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+				in := raw(t, listen(t, engine),
+					"HEAD /stream HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+				for _, want := range []struct {
+					method string
+					status int
+				}{{http.MethodHead, http.StatusOK}, {http.MethodGet, http.StatusNoContent}} {
+					res, err := http.ReadResponse(in, &http.Request{Method: want.method})
+					if err != nil {
+						t.Fatal(err)
+					}
+					_ = res.Body.Close()
+					if res.StatusCode != want.status {
+						t.Errorf("%s: status %d, want %d", want.method, res.StatusCode, want.status)
+					}
 				}
 			})
-			do(engine, http.MethodHead, "/")
-		})
-	}
+		}
+	})
+
+	// A HEAD request keeps its context until it starts a stream.
+	t.Run("does not cancel the context of other responses", func(t *testing.T) {
+		for name, contentType := range map[string]string{
+			"an event stream before it starts": "", "a document": "application/json",
+			"JSON lines": "application/jsonl",
+		} {
+			t.Run(name, func(t *testing.T) {
+				engine, _ := newEngine(t, xhelper.Config{})
+				engine.HEAD("/", func(c *gin.Context) {
+					xhelper.MarkStream(c)
+					if contentType != "" {
+						c.Header("Content-Type", contentType)
+						c.Writer.Flush()
+					}
+					if err := c.Request.Context().Err(); err != nil {
+						t.Errorf("context error before the handler returned: %v", err)
+					}
+				})
+				do(engine, http.MethodHead, "/")
+			})
+		}
+	})
 }

@@ -17,17 +17,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// answer is a response that has been read.
-type answer struct {
+// response is a received response.
+type response struct {
 	status int
 	header http.Header
 	body   string
-	closes bool // the connection
+	closes bool // closes the connection
 }
 
-// call sends a request over the network. The error is also that of a body that breaks
-// off.
-func call(t *testing.T, s *httptest.Server, method, path string, body io.Reader) (answer, error) {
+// call sends a request over the network. It also returns errors of reading the body.
+func call(t *testing.T, s *httptest.Server, method, path string, body io.Reader) (response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, body)
 	if err != nil {
@@ -36,35 +35,35 @@ func call(t *testing.T, s *httptest.Server, method, path string, body io.Reader)
 	return fetch(req)
 }
 
-func fetch(req *http.Request) (answer, error) {
+func fetch(req *http.Request) (response, error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	return digest(res)
+	return readResponse(res)
 }
 
-// sendRaw sends text as it is, and reads one response.
-func sendRaw(t *testing.T, s *httptest.Server, text string) (answer, error) {
+// sendRaw sends text unchanged and reads one response.
+func sendRaw(t *testing.T, s *httptest.Server, text string) (response, error) {
 	t.Helper()
 	res, err := http.ReadResponse(raw(t, s, text), nil)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	return digest(res)
+	return readResponse(res)
 }
 
-func digest(res *http.Response) (answer, error) {
+func readResponse(res *http.Response) (response, error) {
 	body, err := io.ReadAll(res.Body)
-	return answer{
+	return response{
 		status: res.StatusCode, header: res.Header, body: string(body),
 		closes: res.Close,
 	}, err
 }
 
-// echo answers with the size of the body.
+// echo responds with the size of the body.
 func echo(c *gin.Context) {
 	body, err := io.ReadAll(c.Request.Body)
 	if err != nil {
@@ -74,93 +73,100 @@ func echo(c *gin.Context) {
 	xresult.SuccessHasData(c, "read", len(body))
 }
 
-// chunked hides a body's length.
+// chunked hides the length of a body.
 type chunked struct{ io.Reader }
 
-func TestBodiesOverTheLimitAreRefused(t *testing.T) {
-	const limit = 1000
-	for _, tc := range []struct {
-		name   string
-		path   string
-		size   int
-		status int
-	}{
-		{name: "empty", path: "/", size: 0, status: 200},
-		{name: "at the limit", path: "/", size: limit, status: 200},
-		{name: "over it", path: "/", size: limit + 1, status: 413},
-		{name: "far over it", path: "/", size: 8 << 20, status: 413},
-		{name: "route with more", path: "/upload/1", size: 8 << 20, status: 200},
-		{name: "route with less", path: "/tiny", size: 11, status: 413},
-	} {
-		for kind, reader := range map[string]func(int) io.Reader{
-			"declared": func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n)) },
-			"chunked": func(n int) io.Reader {
-				return chunked{strings.NewReader(strings.Repeat("x", n))}
-			},
+func TestServe_MaxBodyBytes(t *testing.T) {
+	t.Run("rejects larger bodies", func(t *testing.T) {
+		const limit = 1000
+		for _, tc := range []struct {
+			name   string
+			path   string
+			size   int
+			status int
+		}{
+			{name: "empty", path: "/", size: 0, status: 200},
+			{name: "at the limit", path: "/", size: limit, status: 200},
+			{name: "over the limit", path: "/", size: limit + 1, status: 413},
+			{name: "far over the limit", path: "/", size: 8 << 20, status: 413},
+			{name: "route with a higher limit", path: "/upload/1", size: 8 << 20, status: 200},
+			{name: "route with a lower limit", path: "/tiny", size: 11, status: 413},
 		} {
-			t.Run(tc.name+" "+kind, func(t *testing.T) {
-				engine, _ := newEngine(t, xhelper.Config{
-					MaxBodyBytes:      limit,
-					RouteMaxBodyBytes: map[string]int64{"/upload/:id": 10 << 20, "/tiny": 10},
+			for kind, reader := range map[string]func(int) io.Reader{
+				"declared": func(n int) io.Reader {
+					return strings.NewReader(strings.Repeat("x", n))
+				},
+				"chunked": func(n int) io.Reader {
+					return chunked{strings.NewReader(strings.Repeat("x", n))}
+				},
+			} {
+				t.Run(tc.name+" "+kind, func(t *testing.T) {
+					engine, _ := newEngine(t, xhelper.Config{
+						MaxBodyBytes:      limit,
+						RouteMaxBodyBytes: map[string]int64{"/upload/:id": 10 << 20, "/tiny": 10},
+					})
+					engine.POST("/", echo)
+					engine.POST("/upload/:id", echo)
+					engine.POST("/tiny", echo)
+					res, err := call(t, listen(t, engine), http.MethodPost, tc.path,
+						reader(tc.size))
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := map[int]string{200: "Success", 413: "PAYLOAD_TOO_LARGE"}[tc.status]
+					if got := decode(t, res.body)["output"]; res.status != tc.status ||
+						got != want {
+						t.Errorf("got %d %v, want %d %s", res.status, got, tc.status, want)
+					}
 				})
-				engine.POST("/", echo)
-				engine.POST("/upload/:id", echo)
-				engine.POST("/tiny", echo)
-				res, err := call(t, listen(t, engine), http.MethodPost, tc.path, reader(tc.size))
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := map[int]string{200: "Success", 413: "PAYLOAD_TOO_LARGE"}[tc.status]
-				if got := decode(t, res.body)["output"]; res.status != tc.status || got != want {
-					t.Errorf("got %d %v, want %d %s", res.status, got, tc.status, want)
-				}
-			})
+			}
 		}
-	}
+	})
+
+	t.Run("rejects a declared length without reading", func(t *testing.T) {
+		engine, _ := newEngine(t, xhelper.Config{})
+		engine.POST("/", func(*gin.Context) { t.Error("handler was called") })
+		s := listen(t, engine)
+		res, err := sendRaw(t, s,
+			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000000\r\n\r\nfirst bytes")
+		if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
+			t.Fatalf("status %d, closes %t, %v", res.status, res.closes, err)
+		}
+		if got := decode(t, res.body); got["output"] != "PAYLOAD_TOO_LARGE" ||
+			!strings.Contains(fmt.Sprint(got["error_message"]), "4194304") {
+			t.Errorf("body = %s, want the default limit in the message", res.body)
+		}
+	})
+
+	t.Run("closes the connection of an endless body", func(t *testing.T) {
+		engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: 10})
+		engine.POST("/", echo)
+		sent := "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" +
+			strings.Repeat("x", 50)
+		res, err := sendRaw(t, listen(t, engine), sent)
+		if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
+			t.Errorf("status %d, closes %t, %v; want 413 and a closed connection",
+				res.status, res.closes, err)
+		}
+	})
+
+	t.Run("has no limit if negative", func(t *testing.T) {
+		engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: -1})
+		engine.POST("/", echo)
+		res, err := call(t, listen(t, engine), http.MethodPost, "/",
+			chunked{strings.NewReader(strings.Repeat("x", 5<<20))})
+		if err != nil || decode(t, res.body)["data"] != 5.0*(1<<20) {
+			t.Errorf("got %s, %v", res.body, err)
+		}
+	})
 }
 
-func TestADeclaredBodyOverTheLimitIsRefusedUnread(t *testing.T) {
-	engine, _ := newEngine(t, xhelper.Config{})
-	engine.POST("/", func(*gin.Context) { t.Error("the handler ran") })
-	s := listen(t, engine)
-	res, err := sendRaw(t, s, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000000\r\n\r\nfirst bytes")
-	if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
-		t.Fatalf("status %d, closes %t, %v", res.status, res.closes, err)
-	}
-	if got := decode(t, res.body); got["output"] != "PAYLOAD_TOO_LARGE" ||
-		!strings.Contains(fmt.Sprint(got["error_message"]), "4194304") {
-		t.Errorf("body = %s, want the default limit named", res.body)
-	}
-}
-
-func TestAnEndlessBodyEndsTheConnection(t *testing.T) {
-	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: 10})
-	engine.POST("/", echo)
-	sent := "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" +
-		strings.Repeat("x", 50)
-	res, err := sendRaw(t, listen(t, engine), sent)
-	if err != nil || res.status != http.StatusRequestEntityTooLarge || !res.closes {
-		t.Errorf("status %d, closes %t, %v; want 413 and the end of the connection",
-			res.status, res.closes, err)
-	}
-}
-
-func TestNoLimitIsNoLimit(t *testing.T) {
-	engine, _ := newEngine(t, xhelper.Config{MaxBodyBytes: -1})
-	engine.POST("/", echo)
-	res, err := call(t, listen(t, engine), http.MethodPost, "/",
-		chunked{strings.NewReader(strings.Repeat("x", 5<<20))})
-	if err != nil || decode(t, res.body)["data"] != 5.0*(1<<20) {
-		t.Errorf("got %s, %v", res.body, err)
-	}
-}
-
-func TestErrorsToHeadHaveNoBody(t *testing.T) {
+func TestServe_HeadError(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.HEAD("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 	s := listen(t, engine)
-	answer := raw(t, s, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-	text, err := io.ReadAll(answer)
+	reader := raw(t, s, "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	text, err := io.ReadAll(reader)
 	head, body, _ := strings.Cut(string(text), "\r\n\r\n")
 	if err != nil || body != "" || !strings.HasPrefix(head, "HTTP/1.1 404") ||
 		!strings.Contains(head, "Content-Length:") {
@@ -168,7 +174,7 @@ func TestErrorsToHeadHaveNoBody(t *testing.T) {
 	}
 }
 
-func TestAHijackedConnectionIsLeftAlone(t *testing.T) {
+func TestServe_Hijack(t *testing.T) {
 	engine, log := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		conn, rw, err := http.NewResponseController(c.Writer).Hijack()
@@ -197,7 +203,7 @@ func TestAHijackedConnectionIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestResponseControllerReachesTheServer(t *testing.T) {
+func TestServe_ResponseController(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	engine.GET("/", func(c *gin.Context) {
 		conn := http.NewResponseController(c.Writer)
@@ -214,64 +220,69 @@ func TestResponseControllerReachesTheServer(t *testing.T) {
 	}
 }
 
-func TestAccessLogIsOneLineWithoutSecrets(t *testing.T) {
-	engine, log := newEngine(t, xhelper.Config{})
-	engine.POST("/user/:id", func(c *gin.Context) {
-		xresult.SuccessHasData(c, "found", "confidential data")
+func TestServe_AccessLog(t *testing.T) {
+	t.Run("contains no secrets", func(t *testing.T) {
+		engine, log := newEngine(t, xhelper.Config{})
+		engine.POST("/user/:id", func(c *gin.Context) {
+			xresult.SuccessHasData(c, "found", "confidential data")
+		})
+		s := listen(t, engine)
+		res, err := call(t, s, http.MethodPost, "/user/7%0A%1b[31m?token=confidential-token",
+			strings.NewReader("confidential body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		lines := log.with(t, "request")
+		if len(lines) != 1 || strings.Count(log.String(), "\n") != 1 {
+			t.Fatalf("log = %q, want one line", log)
+		}
+		if strings.Contains(log.String(), "confidential") {
+			t.Errorf("log = %s, want no query, body or data", log)
+		}
+		for key, want := range map[string]any{
+			"method": "POST", "path": "/user/7\n\x1b[31m", "route": "/user/:id",
+			"status": 200.0, "bytes": float64(len(res.body)),
+			"client_ip":  "127.0.0.1",
+			"request_id": res.header.Get("X-Request-UUID"), "level": "info",
+			"name": "HTTP",
+		} {
+			if got := lines[0][key]; got != want {
+				t.Errorf("%s = %v, want %v", key, got, want)
+			}
+		}
 	})
-	s := listen(t, engine)
-	res, err := call(t, s, http.MethodPost, "/user/7%0A%1b[31m?token=confidential-token",
-		strings.NewReader("confidential body"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	lines := log.with(t, "request")
-	if len(lines) != 1 || strings.Count(log.String(), "\n") != 1 {
-		t.Fatalf("log = %q, want one line", log)
-	}
-	if strings.Contains(log.String(), "confidential") {
-		t.Errorf("log = %s, want no query, body or data", log)
-	}
-	for key, want := range map[string]any{
-		"method": "POST", "path": "/user/7\n\x1b[31m", "route": "/user/:id",
-		"status": 200.0, "bytes": float64(len(res.body)),
-		"client_ip": "127.0.0.1", "request_id": res.header.Get("X-Request-UUID"), "level": "info",
-		"name": "HTTP",
-	} {
-		if got := lines[0][key]; got != want {
-			t.Errorf("%s = %v, want %v", key, got, want)
+
+	t.Run("has the level of the status", func(t *testing.T) {
+		engine, log := newEngine(t, xhelper.Config{QuietURLs: []string{"/healthz/**"}})
+		for path, code := range map[string]*xerror.ErrorCode{
+			"/404": xerror.NotFound,
+			"/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable,
+		} {
+			engine.GET(path, func(c *gin.Context) {
+				_ = c.Error(xerror.New(code, "for the client"))
+			})
 		}
-	}
+		engine.GET("/healthz", success)
+		for path, want := range map[string]string{
+			"/404": "info", "/502": "error",
+			"/healthz/bad": "error", "/healthz": "",
+		} {
+			before := len(log.with(t, "request"))
+			do(engine, http.MethodGet, path)
+			lines := log.with(t, "request")[before:]
+			got := ""
+			if len(lines) == 1 {
+				got = fmt.Sprint(lines[0]["level"])
+			}
+			if got != want {
+				t.Errorf("%s: level = %q, want %q", path, got, want)
+			}
+		}
+	})
 }
 
-func TestAccessLogLevels(t *testing.T) {
-	engine, log := newEngine(t, xhelper.Config{QuietURLs: []string{"/healthz/**"}})
-	for path, code := range map[string]*xerror.ErrorCode{
-		"/404": xerror.NotFound,
-		"/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable,
-	} {
-		engine.GET(path, func(c *gin.Context) { _ = c.Error(xerror.New(code, "for the client")) })
-	}
-	engine.GET("/healthz", success)
-	for path, want := range map[string]string{
-		"/404": "info", "/502": "error",
-		"/healthz/bad": "error", "/healthz": "",
-	} {
-		before := len(log.with(t, "request"))
-		do(engine, http.MethodGet, path)
-		lines := log.with(t, "request")[before:]
-		got := ""
-		if len(lines) == 1 {
-			got = fmt.Sprint(lines[0]["level"])
-		}
-		if got != want {
-			t.Errorf("%s: level = %q, want %q", path, got, want)
-		}
-	}
-}
-
-func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
+func TestServe_TrustProxies(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		trust  bool
@@ -281,7 +292,7 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 		{name: "by default", remote: "192.0.2.1:1234", want: "192.0.2.1"},
 		{name: "IPv6", remote: "[2001:db8::1]:1234", want: "2001:db8::1"},
 		{
-			name: "without a port, as a middleware may set it", remote: "2001:db8::1",
+			name: "address without a port", remote: "2001:db8::1",
 			want: "2001:db8::1",
 		},
 		{name: "Unix socket", remote: "@", want: "@"},
@@ -304,7 +315,7 @@ func TestForwardedAddressesAreBelievedOnlyWhereProxiesAreTrusted(t *testing.T) {
 	}
 }
 
-func TestManyRequestsAtOnceKeepTheirIDs(t *testing.T) {
+func TestServe_Concurrent(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{EnableInput: true})
 	engine.GET("/", func(c *gin.Context) {
 		if c.Query("fail") != "" {
@@ -316,7 +327,7 @@ func TestManyRequestsAtOnceKeepTheirIDs(t *testing.T) {
 	errs := make(chan error)
 	const clients, each = 8, 50
 	for client := range clients {
-		go func() { errs <- hammer(s.URL, client, each) }()
+		go func() { errs <- sendMany(s.URL, client, each) }()
 	}
 	for range clients {
 		if err := <-errs; err != nil {
@@ -325,15 +336,15 @@ func TestManyRequestsAtOnceKeepTheirIDs(t *testing.T) {
 	}
 }
 
-// hammer sends requests with ids of their own, every fifth of which panics.
-func hammer(url string, client, count int) error {
+// sendMany sends requests with request IDs. Every fifth request panics.
+func sendMany(url string, client, count int) error {
 	for i := range count {
 		id := fmt.Sprintf("client-%d-%d", client, i)
 		target := url
 		if i%5 == 0 {
 			target += "?fail=1"
 		}
-		req, err := http.NewRequest(http.MethodGet, target, http.NoBody) //nolint:noctx // ends with the test's server
+		req, err := http.NewRequest(http.MethodGet, target, http.NoBody) //nolint:noctx // the test closes the server
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func TestNew_Environment(t *testing.T) {
 			},
 			{
 				name: "CONTEXT_EXCLUDE_URLS", value: "/a,info",
-				want: `xhelper: ExcludeURLs or CONTEXT_EXCLUDE_URLS: "info" does not begin with a slash (accepted: paths such as /healthz)`,
+				want: `xhelper: ExcludeURLs or CONTEXT_EXCLUDE_URLS: "info" does not start with a slash (accepted: paths such as /healthz)`,
 			},
 		} {
 			t.Run(tc.name+"="+tc.value, func(t *testing.T) {
