@@ -272,7 +272,7 @@ func TestServe_NoResponse(t *testing.T) {
 				engine.GET("/", handler)
 				wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
 					"DEVELOPER_ERROR")
-				got := log.with(t, "the request failed")
+				got := log.with(t, "request failed")
 				if len(got) != 1 || got[0]["level"] != "error" ||
 					!strings.Contains(fmt.Sprint(got[0]["error"]), "xhelper_test.") {
 					t.Errorf("logged %v, want one line at ERROR with the handler", got)
@@ -341,7 +341,7 @@ func TestRequestContext_FailureLog(t *testing.T) {
 		xresult.Fail(c, xerror.New(xerror.ServerInternalError, ""))
 	})
 	do(engine, http.MethodGet, "/")
-	if got := log.with(t, "the request failed"); len(got) != 1 || got[0]["level"] != "error" {
+	if got := log.with(t, "request failed"); len(got) != 1 || got[0]["level"] != "error" {
 		t.Errorf("logged %v, want one line at ERROR", got)
 	}
 }

@@ -13,45 +13,42 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// anything stands in a policy for everything of its kind.
+// anything is the wildcard of a policy.
 const anything = "*"
 
-// CORSConfig is a policy for requests from other origins (the Fetch standard, section
-// 3.3).
+// CORSConfig is a policy for cross-origin requests (Fetch standard, section 3.3).
 //
-// A response from a private network to a public site is not part of it: such preflights
-// fail.
+// It does not cover access from public sites to private networks: such preflights fail.
 type CORSConfig struct {
-	// AllowOrigins are the origins that may read responses: exact ones, such as
-	// "https://app.example.com"; all subdomains of a domain, as "https://*.example.com";
-	// or "*" alone.
+	// AllowOrigins are the origins that may read responses: exact origins such as
+	// "https://app.example.com", all subdomains of a domain as in
+	// "https://*.example.com", or only "*".
 	AllowOrigins []string
-	// AllowOriginFunc may allow further origins.
+	// AllowOriginFunc reports whether a further origin is allowed. It may be nil.
 	AllowOriginFunc func(origin string) bool
-	// AllowMethods are the methods that may be used; GET, HEAD, POST, PUT, PATCH and
-	// DELETE where empty, and every method of the path with "*". A preflight lists those
-	// that the path has, where that is known.
+	// AllowMethods are the allowed methods. If empty, they are GET, HEAD, POST, PUT,
+	// PATCH and DELETE. "*" allows every method of the path. A preflight response lists
+	// only methods of the path, if these are known.
 	AllowMethods []string
-	// AllowHeaders are the request headers that may be sent beside the safe ones;
-	// Accept-Language, Authorization, Content-Type and X-Request-UUID where empty, and
-	// whatever is asked for with "*".
+	// AllowHeaders are the allowed request headers, in addition to the CORS-safelisted
+	// ones. If empty, they are Accept-Language, Authorization, Content-Type and
+	// X-Request-UUID. "*" allows every requested header.
 	AllowHeaders []string
-	// ExposeHeaders are the response headers that scripts may read; X-Request-UUID where
-	// nil.
+	// ExposeHeaders are the response headers that scripts may read. If nil, it is
+	// X-Request-UUID.
 	ExposeHeaders []string
-	// AllowCredentials lets the browser send cookies, and scripts read the responses. It
-	// cannot be combined with the origin "*", nor with "*" in ExposeHeaders.
+	// AllowCredentials allows requests with cookies. It cannot be combined with the
+	// origin "*", or with "*" in ExposeHeaders.
 	AllowCredentials bool
-	// MaxAge is how long a browser may keep the answer to a preflight, in whole seconds:
-	// 0 leaves it to the browser, a negative value forbids it.
+	// MaxAge is how long browsers may cache a preflight response, in whole seconds. 0
+	// uses the default of the browser, a negative value disables caching.
 	MaxAge time.Duration
 }
 
-// CORS returns the middleware of a policy. The error names everything that is wrong with
-// it.
+// CORS returns the middleware of a policy. The error contains all problems of the policy.
 //
-// It belongs to the engine, not to a group: gin runs a group's middleware for its routes
-// only, and no route takes a preflight.
+// Use it on the engine, not on a group: gin runs the middleware of a group only for its
+// routes, and a preflight matches no route.
 func CORS(config CORSConfig) (gin.HandlerFunc, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -68,7 +65,7 @@ func CORS(config CORSConfig) (gin.HandlerFunc, error) {
 	return config.serve, nil
 }
 
-// MustCORS is CORS, and panics where that returns an error.
+// MustCORS is like CORS but panics on an error.
 func MustCORS(config CORSConfig) gin.HandlerFunc {
 	handler, err := CORS(config)
 	if err != nil {
@@ -82,11 +79,11 @@ var releaseAll = MustCORS(CORSConfig{
 	AllowHeaders: []string{anything},
 })
 
-// ReleaseAllCors lets scripts of every origin call everything, without credentials: for
-// public interfaces that authenticate by a header, or not at all.
+// ReleaseAllCors allows all cross-origin requests without credentials. Use it for public
+// APIs that authenticate by a header or not at all.
 func ReleaseAllCors(c *gin.Context) { releaseAll(c) }
 
-// requestUUID is how clients know the header of the request id.
+// requestUUID is the usual spelling of the request ID header.
 const requestUUID = "X-Request-UUID"
 
 var (
@@ -97,12 +94,11 @@ var (
 	defaultHeaders = []string{"Accept-Language", "Authorization", "Content-Type", requestUUID}
 )
 
-// serve is the middleware.
 func (config CORSConfig) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	preflight := c.Request.Method == http.MethodOptions
 	if !config.anyOrigin() {
-		// of every answer, or a cache would mix them up
+		// also without an origin, so that caches separate the responses
 		h.Add(string(xhttp.Vary), string(xhttp.Origin))
 	}
 	if preflight {
@@ -131,15 +127,13 @@ func (config CORSConfig) serve(c *gin.Context) {
 
 func (config CORSConfig) anyOrigin() bool { return slices.Contains(config.AllowOrigins, anything) }
 
-// allows reports whether the policy allows an origin.
 func (config CORSConfig) allows(origin string) bool {
 	return slices.ContainsFunc(config.AllowOrigins,
 		func(pattern string) bool { return matches(pattern, origin) }) ||
 		config.AllowOriginFunc != nil && config.AllowOriginFunc(origin)
 }
 
-// matches reports whether an origin is the one of a pattern, or has a host name in place
-// of its *.
+// matches reports whether origin matches pattern, whose * stands for a host name.
 func matches(pattern, origin string) bool {
 	scheme, domain, wildcard := strings.Cut(pattern, anything)
 	if !wildcard || pattern == anything {
@@ -160,15 +154,15 @@ func (config CORSConfig) allowOrigin(h http.Header, origin string) {
 	}
 }
 
-// setList sets a header to a list, unless that is empty.
+// setList sets a header to a list unless the list is empty.
 func setList(h http.Header, name xhttp.Header, list []string) {
 	if len(list) > 0 {
 		name.Set(h, strings.Join(list, ", "))
 	}
 }
 
-// preflight says what the actual request may be. The browser compares; what is not
-// allowed is simply not listed.
+// preflight sets the headers of a preflight response. It only lists what is allowed; the
+// browser compares this with the request.
 func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	h := c.Writer.Header()
 	setList(h, xhttp.AccessControlAllowMethods, config.methodsOf(c, requested))
@@ -179,14 +173,15 @@ func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	}
 }
 
-// methodsOf returns the methods that the policy and the path have in common, as far as
-// those of the path are known.
+// methodsOf returns the methods that both the policy and the path allow. If the methods
+// of the path are unknown, it returns those of the policy.
 func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	every, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
 	switch {
 	case every && len(route) > 0:
 		return route
-	case every && httpguts.ValidHeaderFieldName(requested): // methods and names are tokens alike
+	// a method has the same syntax as a header name
+	case every && httpguts.ValidHeaderFieldName(requested):
 		return []string{requested}
 	case every:
 		return nil
@@ -198,9 +193,9 @@ func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
 	}
 }
 
-// headersFor returns the headers that may be sent. A "*" would neither cover
-// Authorization nor work with credentials, so the names that are asked for are given
-// back, where they are names.
+// headersFor returns the allowed headers. For "*" it returns the requested names if all
+// are valid, because a literal "*" excludes Authorization and does not work with
+// credentials.
 func (config CORSConfig) headersFor(c *gin.Context) []string {
 	if !slices.Contains(config.AllowHeaders, anything) {
 		return config.AllowHeaders

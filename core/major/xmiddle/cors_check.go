@@ -14,17 +14,19 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// check returns everything that is wrong with the policy.
+// check returns all problems of the policy, joined.
 func (config CORSConfig) check() error {
 	var problems []error
 	report := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("xmiddle: CORS: "+format, args...))
 	}
-	checkNames := func(field string, names []string, forbidden ...string) { // by the Fetch standard
+	// as in the Fetch standard
+	checkNames := func(field string, names []string, forbidden ...string) {
 		for _, name := range names {
 			switch {
-			case !httpguts.ValidHeaderFieldName(name): // methods and headers are tokens alike
-				report("%s: %q is no name", field, name)
+			// a method has the same syntax as a header name
+			case !httpguts.ValidHeaderFieldName(name):
+				report("%s: %q is not a valid name", field, name)
 			case slices.ContainsFunc(forbidden,
 				func(f string) bool { return strings.EqualFold(f, name) }):
 				report("%s: %q is forbidden to scripts", field, name)
@@ -44,7 +46,7 @@ func (config CORSConfig) check() error {
 		report(`ExposeHeaders: "*" cannot be combined with AllowCredentials`)
 	}
 	if config.MaxAge%time.Second != 0 {
-		report("MaxAge: %v is no whole number of seconds", config.MaxAge)
+		report("MaxAge: %v is not a whole number of seconds", config.MaxAge)
 	}
 	return errors.Join(problems...)
 }
@@ -55,7 +57,7 @@ func (config CORSConfig) checkOrigins(report func(string, ...any)) {
 	}
 	if slices.Contains(config.AllowOrigins, anything) {
 		if len(config.AllowOrigins) > 1 || config.AllowOriginFunc != nil {
-			report(`AllowOrigins: beside "*" other origins mean nothing`)
+			report(`AllowOrigins: "*" cannot be combined with other origins`)
 		}
 		if config.AllowCredentials {
 			report(`AllowOrigins: "*" cannot be combined with AllowCredentials`)
@@ -69,25 +71,25 @@ func (config CORSConfig) checkOrigins(report func(string, ...any)) {
 	}
 }
 
-// originProblem says why no browser would send what the pattern stands for, or "".
+// originProblem returns why no browser sends an origin that matches pattern, or "".
 func originProblem(pattern string) string {
 	scheme, host, _ := strings.Cut(pattern, "://")
 	domain, wildcard := strings.CutPrefix(host, "*.")
 	u, err := url.Parse(scheme + "://" + domain)
 	switch {
 	case pattern == "null":
-		return "is what any sandboxed page sends"
+		return "is the origin of every sandboxed page"
 	case err != nil || scheme == "" || u.Host != domain || strings.HasSuffix(domain, ":"),
 		!isHost(u.Hostname()) && net.ParseIP(u.Hostname()) == nil,
 		pattern != strings.ToLower(pattern):
 		return "is not of the form scheme://host or scheme://*.domain, in lower case and ASCII"
 	case wildcard && !strings.Contains(domain, "."):
-		return "stands for a whole top-level domain"
+		return "matches a whole top-level domain"
 	case scheme == "https" && u.Port() == "443", scheme == "http" && u.Port() == "80":
-		return "names the port that browsers leave out"
+		return "contains the default port, which browsers omit"
 	}
 	return ""
 }
 
-// isHost reports whether a text consists of labels of a host name with dots between them.
+// isHost reports whether a string is a host name.
 var isHost = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`).MatchString

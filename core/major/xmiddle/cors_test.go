@@ -25,7 +25,7 @@ func build(t *testing.T, config xmiddle.CORSConfig) *gin.Engine {
 	return newEngine(xhelper.Config{}, handler, xmiddle.AllowOption)
 }
 
-// corsOf returns the headers of an answer that concern CORS.
+// corsOf returns the CORS headers of a response.
 func corsOf(h http.Header) string {
 	var found []string
 	for name, values := range h {
@@ -37,7 +37,7 @@ func corsOf(h http.Header) string {
 	return strings.Join(found, "; ")
 }
 
-func TestOriginsOfAPolicy(t *testing.T) {
+func TestCORS_Origins(t *testing.T) {
 	engine := build(t, xmiddle.CORSConfig{
 		AllowOrigins: []string{
 			"https://app.example.com", "https://*.example.org",
@@ -70,7 +70,7 @@ func TestOriginsOfAPolicy(t *testing.T) {
 		{"https://by.func", true},
 		{"null", false},
 		{"*", false},
-		{"https://*.example.org", false}, // a pattern is no origin
+		{"https://*.example.org", false}, // a pattern is not an origin
 		{"", false},
 	} {
 		w := do(engine, http.MethodGet, "/item", "Origin", tc.origin)
@@ -96,7 +96,7 @@ func TestOriginsOfAPolicy(t *testing.T) {
 	}
 }
 
-func TestPreflights(t *testing.T) {
+func TestCORS_Preflight(t *testing.T) {
 	const origin = "https://app.example.com"
 	one := []string{origin}
 	for _, tc := range []struct {
@@ -145,7 +145,7 @@ func TestPreflights(t *testing.T) {
 			want: "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
 		},
 		{
-			name: "a header that is none", path: "/item", method: "GET", headers: "x-a, x\tb",
+			name: "invalid header name", path: "/item", method: "GET", headers: "x-a, x\tb",
 			config: xmiddle.CORSConfig{AllowOrigins: one, AllowHeaders: []string{"*"}},
 			want:   "Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
@@ -159,7 +159,7 @@ func TestPreflights(t *testing.T) {
 				"; Max-Age: 0",
 		},
 		{
-			name: "a method that is none", path: "/nowhere", method: "PU T",
+			name: "invalid method name", path: "/nowhere", method: "PU T",
 			config: xmiddle.CORSConfig{
 				AllowOrigins: one, AllowMethods: []string{"*"},
 				AllowHeaders: []string{"X-A"},
@@ -208,7 +208,7 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
-func TestCORS_requestedHeadersOnTwoLines(t *testing.T) {
+func TestCORS_RequestedHeaders(t *testing.T) {
 	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"*"}, AllowHeaders: []string{"*"}})
 	for second, want := range map[string]string{"x-b": "x-a, x-b", "x\tb": "", "": ""} {
 		w := do(engine, http.MethodOptions, "/item",
@@ -221,36 +221,39 @@ func TestCORS_requestedHeadersOnTwoLines(t *testing.T) {
 	}
 }
 
-func TestAnOptionsRequestThatIsNoPreflightGoesOn(t *testing.T) {
-	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
-	w := do(engine, http.MethodOptions, "/item", "Origin", "https://app.example.com")
-	if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "GET, PUT, OPTIONS" {
-		t.Errorf("got %d, Allow %q", w.Code, w.Header().Get("Allow"))
-	}
-	if w := do(engine, http.MethodOptions, "/other"); w.Body.String() != "mine" {
-		t.Errorf("body = %q, want the handler's", w.Body)
-	}
-}
-
-func TestErrorsCarryTheHeadersToo(t *testing.T) {
-	engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
-	engine.GET("/panic", func(*gin.Context) { panic("boom") })
-	for _, path := range []string{"/error", "/panic", "/nowhere"} {
-		w := do(engine, http.MethodGet, path, "Origin", "https://app.example.com")
-		if got := w.Header().Get("Access-Control-Allow-Origin"); got != "https://app.example.com" {
-			t.Errorf("%s: Access-Control-Allow-Origin = %q", path, got)
+func TestCORS(t *testing.T) {
+	t.Run("ignores an OPTIONS request that is not a preflight", func(t *testing.T) {
+		engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+		w := do(engine, http.MethodOptions, "/item", "Origin", "https://app.example.com")
+		if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "GET, PUT, OPTIONS" {
+			t.Errorf("got %d, Allow %q", w.Code, w.Header().Get("Allow"))
 		}
-	}
+		if w := do(engine, http.MethodOptions, "/other"); w.Body.String() != "mine" {
+			t.Errorf("body = %q, want mine", w.Body)
+		}
+	})
+
+	t.Run("sets the headers of error responses", func(t *testing.T) {
+		engine := build(t, xmiddle.CORSConfig{AllowOrigins: []string{"https://app.example.com"}})
+		engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
+		engine.GET("/panic", func(*gin.Context) { panic("boom") })
+		for _, path := range []string{"/error", "/panic", "/nowhere"} {
+			w := do(engine, http.MethodGet, path, "Origin", "https://app.example.com")
+			if got := w.Header().Get(
+				"Access-Control-Allow-Origin"); got != "https://app.example.com" {
+				t.Errorf("%s: Access-Control-Allow-Origin = %q", path, got)
+			}
+		}
+	})
 }
 
-func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
+func TestReleaseAllCors(t *testing.T) {
 	engine := newEngine(xhelper.Config{}, xmiddle.ReleaseAllCors)
 	w := do(engine, http.MethodGet, "/item", "Origin", "https://anywhere.example", "Cookie", "a=b")
 	if got, want := corsOf(w.Header()),
 		"Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want ||
 		w.Header().Get("Vary") != "" {
-		t.Errorf("got %q with Vary %q, want %q without", got, w.Header().Get("Vary"), want)
+		t.Errorf("got %q with Vary %q, want %q without Vary", got, w.Header().Get("Vary"), want)
 	}
 	w = do(engine, http.MethodOptions, "/item", "Origin", "https://anywhere.example",
 		"Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers",
@@ -261,61 +264,64 @@ func TestReleaseAllCorsIsForEverybodyWithoutCredentials(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongWithAPolicyIsSaidAtOnce(t *testing.T) {
-	handler, err := xmiddle.CORS(xmiddle.CORSConfig{
-		AllowOrigins: []string{
-			"null", "example.com", "https://", "https://example.com/", "https://a.example.com/path",
-			"https://user@example.com",
-			"https://Example.com", "https://example.com:443", "http://example.com:80",
-			"https://*.com", "https://a.*.com",
-			"https://*", "https://例子.com", "https://example.com:", "https://example.com?q",
-			"https://a..b",
-		},
-		AllowMethods:  []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""},
-		AllowHeaders:  []string{"X A", ""},
-		ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true,
-		MaxAge: 1500 * time.Millisecond,
-	})
-	if handler != nil || err == nil {
-		t.Fatal("the policy was taken")
-	}
-	lines := strings.Split(err.Error(), "\n")
-	if want := 16 + 6 + 2 + 3 + 1; len(lines) != want {
-		t.Errorf("got %d problems, want %d:\n%v", len(lines), want, err)
-	}
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "xmiddle: CORS: ") {
-			t.Errorf("line %q has no prefix", line)
-		}
-	}
-}
-
-func TestPoliciesThatContradictThemselves(t *testing.T) {
-	for name, config := range map[string]xmiddle.CORSConfig{
-		"nothing":                    {},
-		"everybody with credentials": {AllowOrigins: []string{"*"}, AllowCredentials: true},
-		"everybody and another":      {AllowOrigins: []string{"*", "https://example.com"}},
-		"everybody and a function": {
-			AllowOrigins:    []string{"*"},
-			AllowOriginFunc: func(string) bool { return true },
-		},
-		"exposing all with credentials": {
-			AllowOrigins:     []string{"https://example.com"},
-			AllowCredentials: true, ExposeHeaders: []string{"*"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := xmiddle.CORS(config); err == nil {
-				t.Error("the policy was taken")
-			}
-			defer func() {
-				if recover() == nil {
-					t.Error("MustCORS did not panic")
-				}
-			}()
-			xmiddle.MustCORS(config)
+func TestCORS_InvalidPolicy(t *testing.T) {
+	t.Run("reports all problems", func(t *testing.T) {
+		handler, err := xmiddle.CORS(xmiddle.CORSConfig{
+			AllowOrigins: []string{
+				"null", "example.com", "https://", "https://example.com/",
+				"https://a.example.com/path",
+				"https://user@example.com",
+				"https://Example.com", "https://example.com:443", "http://example.com:80",
+				"https://*.com", "https://a.*.com",
+				"https://*", "https://例子.com", "https://example.com:", "https://example.com?q",
+				"https://a..b",
+			},
+			AllowMethods:  []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""},
+			AllowHeaders:  []string{"X A", ""},
+			ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true,
+			MaxAge: 1500 * time.Millisecond,
 		})
-	}
+		if handler != nil || err == nil {
+			t.Fatal("CORS accepted the policy")
+		}
+		lines := strings.Split(err.Error(), "\n")
+		if want := 16 + 6 + 2 + 3 + 1; len(lines) != want {
+			t.Errorf("got %d problems, want %d:\n%v", len(lines), want, err)
+		}
+		for _, line := range lines {
+			if !strings.HasPrefix(line, "xmiddle: CORS: ") {
+				t.Errorf("line %q has no prefix", line)
+			}
+		}
+	})
+
+	t.Run("rejects contradictions", func(t *testing.T) {
+		for name, config := range map[string]xmiddle.CORSConfig{
+			"no origin":                   {},
+			"any origin with credentials": {AllowOrigins: []string{"*"}, AllowCredentials: true},
+			"any origin and another":      {AllowOrigins: []string{"*", "https://example.com"}},
+			"any origin and a function": {
+				AllowOrigins:    []string{"*"},
+				AllowOriginFunc: func(string) bool { return true },
+			},
+			"all exposed headers with credentials": {
+				AllowOrigins:     []string{"https://example.com"},
+				AllowCredentials: true, ExposeHeaders: []string{"*"},
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if _, err := xmiddle.CORS(config); err == nil {
+					t.Error("CORS accepted the policy")
+				}
+				defer func() {
+					if recover() == nil {
+						t.Error("MustCORS did not panic")
+					}
+				}()
+				xmiddle.MustCORS(config)
+			})
+		}
+	})
 }
 
 func ExampleCORS() {

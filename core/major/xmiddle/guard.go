@@ -12,9 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// RequireReferer refuses requests without a Referer header with 403 FORBIDDEN.
+// RequireReferer rejects requests without a Referer header with 403 FORBIDDEN.
 //
-// It keeps links to resources within sites; it is no protection, since any client can
+// It prevents links from other sites, but it is not a security measure: any client can
 // send the header.
 func RequireReferer(c *gin.Context) {
 	if strings.TrimSpace(xhttp.Referer.Get(c.Request.Header)) == "" {
@@ -22,26 +22,28 @@ func RequireReferer(c *gin.Context) {
 	}
 }
 
-// DebugOnly opens its routes in debug mode only; else the answer is 401 UNAUTHORIZED.
+// DebugOnly enables its routes in debug mode only. Otherwise it responds with 401
+// UNAUTHORIZED.
 func DebugOnly(c *gin.Context) {
 	if !xctxutil.IsDebug(c.Request.Context()) {
 		xresult.AbortError(c, xerror.Unauthorized, "", nil)
 	}
 }
 
-// PermissionChecker says whether the client of a request has a permission, such as
+// PermissionChecker reports whether the client of a request has a permission, such as
 // "module:resource:action". The context is the *gin.Context of the request. An error
-// answers the request, for example with xerror.Unauthorized where nobody is logged in.
+// becomes the response, for example xerror.Unauthorized if the client is not
+// authenticated.
 type PermissionChecker func(ctx context.Context, permission string) (bool, error)
 
-// RequirePermission lets a request pass that has all the permissions. One that is missing
-// is answered with 403 PERMISSION_DENIED, without its name.
+// RequirePermission returns middleware that accepts only requests with all permissions.
+// If a permission is missing, it responds with 403 PERMISSION_DENIED, without the name of
+// the permission.
 //
-// It panics without a checker or without a name: a guard that guards nothing is a
-// mistake.
+// It panics if check is nil or names is empty.
 func RequirePermission(check PermissionChecker, names ...string) gin.HandlerFunc {
 	if check == nil || len(names) == 0 {
-		panic("xmiddle: RequirePermission needs a checker and at least one permission")
+		panic("xmiddle: RequirePermission requires a checker and at least one permission")
 	}
 	return func(c *gin.Context) {
 		for _, name := range names {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newEngine returns an engine like Plinth's with the middleware, and routes at /item and
+// newEngine returns an engine like Plinth's with the middleware and the routes /item and
 // /other.
 func newEngine(config xhelper.Config, middleware ...gin.HandlerFunc) *gin.Engine {
 	engine := gin.New()

@@ -1,11 +1,11 @@
-// Package xmiddle is the middleware that an application mounts: the answer to errors,
-// CORS, OPTIONS, guards and the envelope's profile.
+// Package xmiddle provides middleware for applications: error responses, CORS, OPTIONS,
+// access guards and envelope profiles.
 //
-// What takes no parameter is a gin handler itself:
+// Middleware without parameters is a gin.HandlerFunc:
 //
 //	engine.Use(xmiddle.ResponseMiddleware, xmiddle.ReleaseAllCors, xmiddle.AllowOption)
 //
-// All of it is safe for concurrent use.
+// All functions are safe for concurrent use.
 package xmiddle
 
 import (
@@ -23,45 +23,42 @@ import (
 
 var respond = xhelper.Respond(xhelper.Config{})
 
-// ResponseMiddleware is the one place where an error becomes a response. After the
-// handlers it answers, unless they have:
+// ResponseMiddleware writes a response if the handlers have not:
 //
-//   - with the last error in c.Errors, as xresult.Fail does;
-//   - with the envelope of a status from 400 on that was set without a body;
-//   - with DEVELOPER_ERROR, where nothing was set at all. c.Status(200) counts as
-//     nothing, since it is where gin starts; a handler that means an empty 200 calls
-//     c.Writer.WriteHeaderNow.
+//   - the last error in c.Errors, like xresult.Fail;
+//   - the envelope for a status of at least 400 that was set without a body;
+//   - DEVELOPER_ERROR if neither was set. c.Status(200) has no effect, because 200 is
+//     gin's default. For an empty response with status 200, call c.Writer.WriteHeaderNow.
 //
-// Any other status without a body (204, 303, 304 …), and the answer to HEAD, stands.
-// Nothing is ever appended to a response that has been started. xhelper.Serve does the
-// same; mounting both is harmless.
+// It does not change other statuses without a body (204, 303, 304 …), responses to HEAD,
+// or a response that has started. xhelper.Serve includes it; mounting both is harmless.
 func ResponseMiddleware(c *gin.Context) { respond(c) }
 
-// Stream declares its routes streams, whatever their content type: requests without an
-// end of their own, such as long polling. Responses of text/event-stream or
-// multipart/x-mixed-replace and hijacked connections, such as WebSockets, are streams
-// without it. A stream has no request timeout.
+// Stream declares requests to its routes streams, which have no request timeout. Use it
+// for responses without a defined end whose content type does not identify a stream, such
+// as long polling. It is not necessary for text/event-stream, multipart/x-mixed-replace
+// or hijacked connections such as WebSockets.
 //
 //	engine.GET("/poll", xmiddle.Stream, poll)
 func Stream(c *gin.Context) { xhelper.MarkStream(c) }
 
-// UseProfile makes the envelopes of its routes those of another profile.
+// UseProfile returns middleware that sets the profile of the envelopes of its routes. It
+// panics if p is not a profile.
 func UseProfile(p xbase.Profile) gin.HandlerFunc {
-	begin := xhelper.RequestContext(xhelper.Config{Profile: p})
+	setContext := xhelper.RequestContext(xhelper.Config{Profile: p})
 	return func(c *gin.Context) {
 		if req := xctx.RequestFrom(c.Request.Context()); req != nil {
 			req.SetProfile(uint8(p))
 			return
 		}
-		begin(c)
+		setContext(c)
 	}
 }
 
-// AllowOption answers an OPTIONS request with 204 and the methods of its path, where the
-// application has no handler for it. An unknown path stays unknown.
+// AllowOption responds to an OPTIONS request with 204 and the methods of the path, unless
+// the application has a handler for it. It ignores unknown paths.
 //
-// It knows the methods where the engine's HandleMethodNotAllowed is on, as it is in
-// Plinth's.
+// The engine's HandleMethodNotAllowed must be true, as in Plinth's engine.
 func AllowOption(c *gin.Context) {
 	if c.Request.Method != http.MethodOptions || c.FullPath() != "" {
 		return
@@ -77,11 +74,11 @@ func AllowOption(c *gin.Context) {
 	c.AbortWithStatus(http.StatusNoContent)
 }
 
-// AllowOptionRequest is AllowOption.
+// AllowOptionRequest is the same as AllowOption.
 func AllowOptionRequest(c *gin.Context) { AllowOption(c) }
 
-// routeMethods returns the methods of the path, for a request with one that it has not.
-// gin works them out before the middleware runs.
+// routeMethods returns the methods of the path if the path does not have the method of
+// the request. gin determines them before the middleware runs.
 func routeMethods(c *gin.Context) []string {
 	allow := xhttp.Allow.Get(c.Writer.Header())
 	return strings.FieldsFunc(allow, func(r rune) bool { return r == ',' || r == ' ' })

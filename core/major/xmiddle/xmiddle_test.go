@@ -18,64 +18,71 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func TestResponseMiddlewareAnswersInBareGin(t *testing.T) {
-	engine := gin.New()
-	engine.Use(xmiddle.ResponseMiddleware)
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "taken")) })
-	engine.GET("/bare", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) })
-	engine.GET("/nothing", func(*gin.Context) {})
-	engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
-	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
-	wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests,
-		"TOO_MANY_REQUESTS")
-	wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusInternalServerError,
-		"DEVELOPER_ERROR")
-	wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
-	if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent ||
-		w.Body.Len() != 0 {
-		t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)
-	}
-}
-
-func TestResponseMiddlewareBesideServeAnswersOnce(t *testing.T) {
-	engine := newEngine(xhelper.Config{}, xmiddle.ResponseMiddleware, xmiddle.ResponseMiddleware)
-	engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "")) })
-	wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
-}
-
-func TestUseProfileChangesTheEnvelopeOfItsRoutes(t *testing.T) {
-	for name, engine := range map[string]*gin.Engine{
-		"Plinth's engine": newEngine(xhelper.Config{}),
-		"bare gin":        gin.New(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			java := engine.Group("/java", xmiddle.UseProfile(xbase.ProfileJava))
-			java.GET("/ok", success)
-			java.GET("/error",
-				func(c *gin.Context) { xresult.Error(c, xerror.ParameterError, "", nil) })
-			engine.GET("/go", success)
-			wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest,
-				"ParameterError")
-			for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
-				if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(),
-					`"duration"`); got != want {
-					t.Errorf("%s: has a duration = %t, want %t", path, got, want)
-				}
-			}
+func TestResponseMiddleware(t *testing.T) {
+	t.Run("responds in bare gin", func(t *testing.T) {
+		engine := gin.New()
+		engine.Use(xmiddle.ResponseMiddleware)
+		engine.GET("/error", func(c *gin.Context) {
+			_ = c.Error(xerror.New(xerror.Existed, "taken"))
 		})
-	}
-}
-
-func TestUseProfilePanicsAtAProfileThatIsNone(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
+		engine.GET("/bare", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) })
+		engine.GET("/nothing", func(*gin.Context) {})
+		engine.GET("/204", func(c *gin.Context) { c.Status(http.StatusNoContent) })
+		wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
+		wantOutput(t, do(engine, http.MethodGet, "/bare"), http.StatusTooManyRequests,
+			"TOO_MANY_REQUESTS")
+		wantOutput(t, do(engine, http.MethodGet, "/nothing"), http.StatusInternalServerError,
+			"DEVELOPER_ERROR")
+		wantOutput(t, do(engine, http.MethodGet, "/nowhere"), http.StatusNotFound, "PAGE_NOT_FOUND")
+		if w := do(engine, http.MethodGet, "/204"); w.Code != http.StatusNoContent ||
+			w.Body.Len() != 0 {
+			t.Errorf("got %d %q, want an empty 204", w.Code, w.Body)
 		}
-	}()
-	xmiddle.UseProfile(9)
+	})
+
+	t.Run("responds once together with Serve", func(t *testing.T) {
+		engine := newEngine(xhelper.Config{}, xmiddle.ResponseMiddleware,
+			xmiddle.ResponseMiddleware)
+		engine.GET("/error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.Existed, "")) })
+		wantOutput(t, do(engine, http.MethodGet, "/error"), http.StatusBadRequest, "EXISTED")
+	})
 }
 
-func TestAllowOptionAnswersOptionsOfKnownPaths(t *testing.T) {
+func TestUseProfile(t *testing.T) {
+	t.Run("changes the envelope of its routes", func(t *testing.T) {
+		for name, engine := range map[string]*gin.Engine{
+			"Plinth's engine": newEngine(xhelper.Config{}),
+			"bare gin":        gin.New(),
+		} {
+			t.Run(name, func(t *testing.T) {
+				java := engine.Group("/java", xmiddle.UseProfile(xbase.ProfileJava))
+				java.GET("/ok", success)
+				java.GET("/error",
+					func(c *gin.Context) { xresult.Error(c, xerror.ParameterError, "", nil) })
+				engine.GET("/go", success)
+				wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest,
+					"ParameterError")
+				for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
+					if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(),
+						`"duration"`); got != want {
+						t.Errorf("%s: has duration = %t, want %t", path, got, want)
+					}
+				}
+			})
+		}
+	})
+
+	t.Run("panics for an unknown profile", func(t *testing.T) {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		xmiddle.UseProfile(9)
+	})
+}
+
+func TestAllowOption(t *testing.T) {
 	for name, handler := range map[string]gin.HandlerFunc{
 		"AllowOption":        xmiddle.AllowOption,
 		"AllowOptionRequest": xmiddle.AllowOptionRequest,
@@ -117,64 +124,68 @@ func TestDebugOnly(t *testing.T) {
 		"/item"), http.StatusOK, "Success")
 }
 
-func TestRequirePermissionNeedsAllOfThem(t *testing.T) {
-	granted := []string{"user:item:read", "user:item:write"}
-	check := func(ctx context.Context, permission string) (bool, error) {
-		if _, ok := ctx.(*gin.Context); !ok {
-			t.Errorf("the context is a %T, want *gin.Context", ctx)
-		}
-		if permission == "login" {
-			return true, xerror.New(xerror.TokenExpired, "")
-		}
-		if permission == "broken" {
-			return false, errors.New("no database")
-		}
-		return slices.Contains(granted, permission), nil
-	}
-	for _, tc := range []struct {
-		name   string
-		need   []string
-		status int
-		want   string
-	}{
-		{name: "one", need: []string{"user:item:read"}, status: 200, want: "Success"},
-		{name: "both", need: granted, status: 200, want: "Success"},
-		{
-			name: "one is missing", need: []string{"user:item:read", "user:item:delete"}, status: 403,
-			want: "PERMISSION_DENIED",
-		},
-		{name: "an error of ours", need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED"},
-		{
-			name: "an unknown error",
-			need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := do(newEngine(xhelper.Config{}, xmiddle.RequirePermission(check, tc.need...)),
-				http.MethodGet, "/item")
-			wantOutput(t, w, tc.status, tc.want)
-			if strings.Contains(w.Body.String(), "user:item") {
-				t.Errorf("the body names the permission: %s", w.Body)
+func TestRequirePermission(t *testing.T) {
+	t.Run("requires all permissions", func(t *testing.T) {
+		granted := []string{"user:item:read", "user:item:write"}
+		check := func(ctx context.Context, permission string) (bool, error) {
+			if _, ok := ctx.(*gin.Context); !ok {
+				t.Errorf("context = %T, want *gin.Context", ctx)
 			}
-		})
-	}
-}
-
-func TestRequirePermissionRefusesToGuardNothing(t *testing.T) {
-	check := func(context.Context, string) (bool, error) { return true, nil }
-	for name, build := range map[string]func(){
-		"no names":   func() { xmiddle.RequirePermission(check) },
-		"no checker": func() { xmiddle.RequirePermission(nil, "a:b:c") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
+			if permission == "login" {
+				return true, xerror.New(xerror.TokenExpired, "")
+			}
+			if permission == "broken" {
+				return false, errors.New("no database")
+			}
+			return slices.Contains(granted, permission), nil
+		}
+		for _, tc := range []struct {
+			name   string
+			need   []string
+			status int
+			want   string
+		}{
+			{name: "one", need: []string{"user:item:read"}, status: 200, want: "Success"},
+			{name: "both", need: granted, status: 200, want: "Success"},
+			{
+				name: "one is missing",
+				need: []string{"user:item:read", "user:item:delete"}, status: 403,
+				want: "PERMISSION_DENIED",
+			},
+			{name: "an error with a code",
+				need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED"},
+			{
+				name: "an unknown error",
+				need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				w := do(newEngine(xhelper.Config{}, xmiddle.RequirePermission(check, tc.need...)),
+					http.MethodGet, "/item")
+				wantOutput(t, w, tc.status, tc.want)
+				if strings.Contains(w.Body.String(), "user:item") {
+					t.Errorf("body contains the permission: %s", w.Body)
 				}
-			}()
-			build()
-		})
-	}
+			})
+		}
+	})
+
+	t.Run("panics without a checker or names", func(t *testing.T) {
+		check := func(context.Context, string) (bool, error) { return true, nil }
+		for name, build := range map[string]func(){
+			"no names":   func() { xmiddle.RequirePermission(check) },
+			"no checker": func() { xmiddle.RequirePermission(nil, "a:b:c") },
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				build()
+			})
+		}
+	})
 }
 
 func ExampleRequirePermission() {

@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/core/internal/accept"
 )
 
-// How closely a media range names a media type (RFC 9110, section 12.5.1).
+// How precisely a media range matches a media type (RFC 9110, section 12.5.1).
 const (
 	notNamed = iota
 	namedByAny
@@ -14,24 +14,24 @@ const (
 	namedExactly
 )
 
-// quality returns the weight, in thousandths, that the Accept header gives to a media
-// type, and how closely it names it. The closest range decides; without any range at all
-// everything is accepted.
-func quality(header []string, mediaType string) (weight, closeness int) {
+// quality returns the weight of a media type in the Accept header, in thousandths, and
+// how precisely the header names the type. The most precise range determines the weight.
+// Without a header every type has the maximum weight.
+func quality(header []string, mediaType string) (weight, precision int) {
 	if len(header) == 0 {
 		return accept.MaxWeight, notNamed
 	}
 	for _, line := range header {
 		for mediaRange, w := range accept.Elements(line) {
-			if near := match(mediaRange, mediaType); near > closeness {
-				weight, closeness = w, near
+			if p := match(mediaRange, mediaType); p > precision {
+				weight, precision = w, p
 			}
 		}
 	}
-	return weight, closeness
+	return weight, precision
 }
 
-// match says how closely a media range names a media type.
+// match returns how precisely a media range matches a media type.
 func match(mediaRange, mediaType string) int {
 	prefix, anySubtype := strings.CutSuffix(mediaRange, "/*")
 	kind, _, _ := strings.Cut(mediaType, "/")
@@ -47,9 +47,8 @@ func match(mediaRange, mediaType string) int {
 	}
 }
 
-// preferred returns the offer that the Accept header weighs most. Among equals the first
-// wins, also when none is accepted: an answer in an unwanted type is of more use than
-// none.
+// preferred returns the offer with the highest weight. If several have the same weight,
+// or if none is accepted, it returns the first.
 func preferred(header []string, offers ...string) string {
 	best, bestWeight := offers[0], 0
 	for _, offer := range offers {

@@ -14,20 +14,20 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// Fail answers with any error; xerror.From says with which code. A nil error is no
-// answer.
+// Fail writes the response for an error, with the code of xerror.From. It does nothing if
+// err is nil.
 //
-// The client gets the envelope in the profile of the request, or application/problem+json
-// where its Accept header names that at least as much as application/json. The cause of a
-// server's error goes to the log and nowhere else.
+// The client receives the envelope in the profile of the request. It receives
+// application/problem+json if its Accept header names that with at least the weight of
+// application/json. The cause of a server error is only logged.
 func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
 
-// FailStatus is Fail with another HTTP status than the code's, such as 412 or 451, for
-// which the catalogue has only a general code. A status outside 400 to 599 stands for the
-// code's own.
+// FailStatus is like Fail with another HTTP status than that of the code, such as 412 or
+// 451, which have only a general code. It uses the status of the code if status is not
+// from 400 to 599.
 func FailStatus(c *gin.Context, status int, err error) {
 	e := errorOf(c, err)
-	if e == nil || refuse(c) {
+	if e == nil || isWritten(c) {
 		return
 	}
 	f := newFailure(e, requestOf(c), status)
@@ -48,7 +48,7 @@ func FailStatus(c *gin.Context, status int, err error) {
 	}
 }
 
-// StatusOf returns the HTTP status that FailStatus writes, 0 for a nil error.
+// StatusOf returns the HTTP status that FailStatus writes, or 0 for a nil error.
 func StatusOf(c *gin.Context, status int, err error) int {
 	e := errorOf(c, err)
 	if e == nil {
@@ -64,34 +64,33 @@ func statusOf(status int, e *xerror.Error, p xbase.Profile) int {
 	return e.Status(p)
 }
 
-// errorOf returns err as the client gets it, nil for nil. If err says only that the
-// context of the request has ended, it is the error with which the service has ended the
-// context, if there is one: a request that is cut off at the stop is not the client's
-// fault.
+// errorOf returns err as the client receives it, or nil. If err only reports that the
+// request's context was canceled, and the service canceled it with a cause, errorOf
+// returns the cause: a request canceled by a shutdown is not a client error.
 func errorOf(c *gin.Context, err error) *xerror.Error {
 	e, ctx := xerror.From(err), contextOf(c)
 	if e == nil || ctx.Err() == nil || !errors.Is(e, context.Canceled) ||
 		e.GetErrorCode() != xerror.Canceled {
 		return e
 	}
-	if why, ok := errors.AsType[*xerror.Error](context.Cause(ctx)); ok {
-		return why
+	if cause, ok := errors.AsType[*xerror.Error](context.Cause(ctx)); ok {
+		return cause
 	}
 	return e
 }
 
-// maxStatus is the last HTTP status that is defined (RFC 9110, section 15).
+// maxStatus is the largest valid HTTP status (RFC 9110, section 15).
 const maxStatus = 599
 
-// failure is an error on its way to the client of a request.
+// failure is an error response.
 type failure struct {
 	err    *xerror.Error
 	req    *xctx.Request
 	status int
 }
 
-// newFailure returns the failure of e, which has another status than that of its code if
-// that is an error's.
+// newFailure returns the failure for e. status overrides the status of the code if it is
+// an error status.
 func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 	code := e.GetErrorCode()
 	message := string(e.GetErrorMessage())
@@ -102,9 +101,8 @@ func newFailure(e *xerror.Error, req *xctx.Request, status int) failure {
 	return failure{err: e, req: req, status: statusOf(status, e, profileOf(req))}
 }
 
-// log writes what the client does not receive. A failure has one line at ERROR: this one,
-// after which that of the access log is at INFO, or that of the access log if there is
-// nothing to add.
+// log logs what the client does not receive. Each failure has one line at ERROR: this
+// line, or the line of the access log if there is no cause to add.
 func (f *failure) log(ctx context.Context) {
 	code := f.err.GetErrorCode()
 	attrs := []slog.Attr{
@@ -116,21 +114,20 @@ func (f *failure) log(ctx context.Context) {
 		if f.err.LoggedAtError() {
 			f.req.Report()
 		}
-	case code.Status() < http.StatusInternalServerError: // whatever the profile reports
-		logger.Debug(ctx, "the request was refused", attrs...)
-	case f.req.Reported(): // a panic
-	// no cause to add
+	case code.Status() < http.StatusInternalServerError: // independent of the profile
+		logger.Debug(ctx, "request rejected", attrs...)
+	case f.req.Reported(): // a panic was logged
+	// no cause to log
 	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError &&
 		len(f.err.Unwrap()) == 1:
 	default:
 		f.req.Report()
-		logger.Error(ctx, "the request failed", attrs...)
+		logger.Error(ctx, "request failed", attrs...)
 	}
 }
 
-// append appends the envelope, or the problem details (RFC 9457). If the data of the
-// failure cannot be encoded, the error is a SerializeError, which has no data and can be
-// encoded.
+// append appends the envelope, or the problem details (RFC 9457). If the data cannot be
+// encoded, it returns a SerializeError, which has no data.
 func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 	if problem {
 		details := f.err.Problem(f.req)
@@ -149,23 +146,23 @@ func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 	return out, nil
 }
 
-// wantsProblem reports whether the client asks for problem details. A wildcard does not:
-// it is what a client sends that has never heard of them.
+// wantsProblem reports whether the client requests problem details explicitly. A wildcard
+// does not count, because clients that do not support problem details send it.
 func wantsProblem(c *gin.Context) bool {
 	accept := sent(c, xhttp.Accept)
-	weight, closeness := quality(accept, xerror.ContentTypeProblem)
-	if closeness != namedExactly || weight == 0 {
+	weight, precision := quality(accept, xerror.ContentTypeProblem)
+	if precision != namedExactly || weight == 0 {
 		return false
 	}
 	other, _ := quality(accept, "application/json")
 	return weight >= other
 }
 
-// varyOfErrors is the value of Vary where there is no other, shared by all responses: it
-// has no room for another value, so that whoever adds one gets a copy.
+// varyOfErrors is the shared value of Vary. It has no spare capacity, so appending to it
+// makes a copy.
 var varyOfErrors = []string{"Accept, Accept-Language"}
 
-// cleanHeader takes back what the handler said about an answer that it did not give.
+// cleanHeader removes headers that the handler set for another response.
 func cleanHeader(h http.Header) {
 	for _, name := range [...]string{
 		string(xhttp.ContentDisposition), string(xhttp.ETag),

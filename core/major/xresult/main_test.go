@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lines collects what is logged.
+// lines collects log lines.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -40,7 +40,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// capture returns a context whose lines are collected.
+// capture returns a context whose log lines are collected.
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
@@ -51,8 +51,7 @@ func capture(t *testing.T) (context.Context, *lines) {
 	return xlog.NewContext(t.Context(), engine), l
 }
 
-// serve answers one request by handler, with nothing around it but the configured way of
-// a request.
+// serve serves one request by handler, with xhelper.Serve as the only middleware.
 func serve(
 	t *testing.T, config xhelper.Config, handler gin.HandlerFunc, header ...string,
 ) (*httptest.ResponseRecorder, *lines) {

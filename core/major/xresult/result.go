@@ -1,8 +1,7 @@
-// Package xresult answers requests: success, error and stream, all in the one envelope.
+// Package xresult writes responses in the standard envelope: success, errors and streams.
 //
-// A function answers once: when the response has been started already, nothing is
-// appended to it and the second answer is logged instead. The functions belong to the
-// goroutine that serves the request.
+// If the response has already started, a function does not write to it and logs a
+// warning. Call the functions on the goroutine that serves the request.
 package xresult
 
 import (
@@ -19,15 +18,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// Success answers with message and no data.
+// Success writes a response with message and no data.
 func Success(c *gin.Context, message string) { SuccessHasData(c, message, nil) }
 
-// SuccessHasData answers with message and data.
+// SuccessHasData writes a response with message and data.
 //
-// The status is 200, or the one below 300 that the handler has set with c.Status. Data
-// that cannot be encoded becomes SERIALIZE_ERROR.
+// The status is 200, or a status from 201 to 299 that the handler set with c.Status,
+// except 204 and 205. If data cannot be encoded, the response is SERIALIZE_ERROR.
 func SuccessHasData(c *gin.Context, message string, data any) {
-	if refuse(c) {
+	if isWritten(c) {
 		return
 	}
 	req := requestOf(c)
@@ -37,7 +36,7 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 		Message: message, Data: data,
 	}
 	if req.Debug() || profile.IsJava() {
-		r.Overhead = max(1, time.Since(req.Start()).Microseconds()) // 0 would be none
+		r.Overhead = max(1, time.Since(req.Start()).Microseconds()) // 0 would be omitted
 	}
 	b := buffers.Get().(*[]byte)
 	body, err := r.AppendJSON((*b)[:0], profile)
@@ -50,21 +49,20 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 	}
 }
 
-// Error answers with an error of the catalogue: message is what the developer adds for
-// the client and may be empty, data may be nil. Middleware uses AbortError, which also
-// stops the chain.
+// Error writes the response for a code of the error catalogue. message is an optional
+// detail for the client, data may be nil. Middleware uses AbortError, which also stops
+// the chain.
 func Error(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	Fail(c, xerror.WrapData(code, message, nil, data))
 }
 
-// AbortError is Error, and no handler after this one runs.
+// AbortError is like Error and also prevents later handlers from running.
 func AbortError(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	c.Abort()
 	Error(c, code, message, data)
 }
 
-// httpOf returns the request that c serves. A gin.Context that was made by hand has an
-// empty one.
+// httpOf returns the HTTP request of c. It is empty for a gin.Context without a request.
 func httpOf(c *gin.Context) *http.Request {
 	if c.Request == nil {
 		return &http.Request{}
@@ -74,11 +72,10 @@ func httpOf(c *gin.Context) *http.Request {
 
 func contextOf(c *gin.Context) context.Context { return httpOf(c).Context() }
 
-// sent returns the values of a header of the request.
 func sent(c *gin.Context, name xhttp.Header) []string { return httpOf(c).Header[string(name)] }
 
-// requestOf returns the context of the request that c serves. If no middleware has made
-// one, it has the client's language only.
+// requestOf returns the request context of c. If no middleware created one, the result
+// contains only the client's language.
 func requestOf(c *gin.Context) *xctx.Request {
 	if req := xctx.RequestFrom(contextOf(c)); req != nil {
 		return req
@@ -90,8 +87,8 @@ func requestOf(c *gin.Context) *xctx.Request {
 
 func profileOf(req *xctx.Request) xbase.Profile { return xbase.Profile(req.Profile()) }
 
-// successStatus returns the status that the handler has chosen for a success with a body,
-// else 200.
+// successStatus returns the status that the handler chose for a success with a body, or
+// 200.
 func successStatus(c *gin.Context) int {
 	var status int
 	if w, ok := c.Writer.(engineWriter); ok {

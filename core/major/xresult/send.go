@@ -14,49 +14,46 @@ import (
 )
 
 const (
-	// bufferKept is the largest buffer that goes back to the pool, so that one large
-	// answer does not stay in memory for ever.
-	bufferKept = 64 << 10
+	// maxPooled is the size up to which buffers are reused.
+	maxPooled = 64 << 10
 
-	// lengthByServer is the longest body whose Content-Length net/http works out by
-	// itself (bufferBeforeChunkingSize in net/http).
+	// lengthByServer is the maximum size for which net/http sets Content-Length itself
+	// (bufferBeforeChunkingSize in net/http).
 	lengthByServer = 2048
 )
 
-// The values of headers, shared by all responses. net/http does not change them.
+// Header values that all responses share. net/http does not modify them.
 var (
 	typeJSON    = []string{"application/json; charset=utf-8"}
 	typeProblem = []string{xerror.ContentTypeProblem}
 	noSniff     = []string{"nosniff"}
-	// retrySoon is how many seconds a client waits after a 503 without a Retry-After of
-	// its own.
+	// retrySoon is the default of Retry-After for a 503, in seconds.
 	retrySoon = []string{"5"}
 )
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// putBuffer gives back b, whose storage is now that of used.
+// putBuffer returns b with the storage of used to the pool.
 func putBuffer(b *[]byte, used []byte) {
-	if cap(used) > bufferKept {
+	if cap(used) > maxPooled {
 		return
 	}
 	*b = used[:0]
 	buffers.Put(b)
 }
 
-// refuse reports that the response has been started already, and logs that it was to be
-// answered again.
-func refuse(c *gin.Context) bool {
+// isWritten reports whether the response has started. In that case it logs a warning.
+func isWritten(c *gin.Context) bool {
 	if !c.Writer.Written() {
 		return false
 	}
-	logger.Warn(contextOf(c), "a second answer was dropped: the response has been written already",
+	logger.Warn(contextOf(c), "response already written",
 		slog.String("handler", c.HandlerName()))
 	return true
 }
 
-// write writes a whole response. An error of the connection is the client's leaving:
-// nobody is left to tell, and the access log has the size.
+// write writes a complete response. It ignores errors: the client has disconnected, and
+// the access log contains the size.
 func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h := c.Writer.Header()
 	h[string(xhttp.ContentType)] = contentType
@@ -66,7 +63,7 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 	}
 	if len(body) > lengthByServer && len(h[string(xhttp.ContentEncoding)]) == 0 {
 		h[string(xhttp.ContentLength)] = []string{strconv.Itoa(len(body))}
-	} else if len(h[string(xhttp.ContentLength)]) > 0 { // to look costs less than to delete
+	} else if len(h[string(xhttp.ContentLength)]) > 0 { // a lookup is cheaper than a delete
 		delete(h, string(xhttp.ContentLength))
 	}
 	c.Writer.WriteHeader(status)
@@ -77,18 +74,16 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 	}
 }
 
-// engineWriter is the writer of Plinth's engine. A middleware may have replaced it by its
-// own.
+// engineWriter is the writer of Plinth's engine. A middleware may have replaced it.
 type engineWriter interface {
-	// ChosenStatus returns the status that the handler has set. Status considers pending
-	// errors too.
+	// ChosenStatus returns the status that the handler set, without pending errors.
 	ChosenStatus() int
 
 	// StartStream is called before a stream waits for its first item.
 	StartStream(contentType string)
 
-	// WriteEnvelope writes an envelope, which is no stream. Write looks at the content
-	// type first, which is 2 % of the instructions of a request.
+	// WriteEnvelope writes an envelope. Unlike Write it does not check the content type
+	// for a stream, which saves 2 % of the instructions of a request.
 	WriteEnvelope(body []byte) (int, error)
 }
 

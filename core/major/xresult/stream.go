@@ -15,33 +15,32 @@ import (
 )
 
 const (
-	mimeLines      = "application/jsonl"
-	mimeLinesOlder = "application/x-ndjson"
-	mimeEvents     = "text/event-stream"
+	mimeLines  = "application/jsonl"
+	mimeNDJSON = "application/x-ndjson"
+	mimeEvents = "text/event-stream"
 )
 
-// Stream answers with the items of seq, each written and flushed as it comes: as JSON
-// lines, or as server-sent events where the client's Accept header prefers
-// text/event-stream.
+// Stream writes and flushes the items of seq as they arrive: as JSON lines, or as
+// server-sent events if the client's Accept header prefers text/event-stream.
 //
-// seq is asked for the next item when the last one has been handed to the connection, so
-// a slow client slows it down. When the client has gone, seq's yield returns false; while
-// seq waits for something itself, it should watch the request's context.
+// Stream requests the next item after it passed the previous one to the connection, so a
+// slow client slows seq down. If the client disconnects, yield returns false. While seq
+// waits, it should also watch the request's context.
 //
-// An error before the first item is answered as by Fail. A later one ends the stream with
-// the envelope as its last line, or as its last event, of the type "error". The end of
-// the request's context is such an error, so that a response that ends early does not
+// If the first item is an error, the response is that of Fail. A later error ends the
+// stream with the envelope as the last line, or as the last event, of type "error". The
+// end of the request's context is such an error, so that a truncated response does not
 // look complete.
 //
-// A stream has no request timeout. http.Server.WriteTimeout does not apply to it;
+// A stream has no request timeout. http.Server.WriteTimeout does not apply to it, but
 // PLINTH_WRITE_TIMEOUT limits how long a write waits for a client that does not read.
 func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
-	if refuse(c) {
+	if isWritten(c) {
 		return
 	}
 	s := newStream(c)
 	if httpOf(c).Method == http.MethodHead {
-		s.begin()
+		s.start()
 		return
 	}
 	for item, err := range seq {
@@ -54,11 +53,10 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 		}
 	}
 	if !s.interrupted() {
-		s.begin()
+		s.start()
 	}
 }
 
-// stream is the state of one Stream.
 type stream struct {
 	c       *gin.Context
 	format  string
@@ -67,19 +65,19 @@ type stream struct {
 }
 
 func newStream(c *gin.Context) *stream {
-	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeLinesOlder, mimeEvents)
-	// A writer that has no deadlines has none to clear.
+	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeNDJSON, mimeEvents)
+	// An error means that the writer has no deadline.
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
 
-	// The writer of a middleware has the request timeout until the first item.
+	// With the writer of a middleware, the request timeout applies until the first item.
 	if w, ok := c.Writer.(engineWriter); ok {
 		w.StartStream(format)
 	}
 	return &stream{c: c, format: format}
 }
 
-// begin writes the header, once.
-func (s *stream) begin() {
+// start writes the header once.
+func (s *stream) start() {
 	if s.started {
 		return
 	}
@@ -90,13 +88,13 @@ func (s *stream) begin() {
 	if len(h[string(xhttp.CacheControl)]) == 0 {
 		xhttp.CacheControl.Set(h, "no-cache")
 	}
-	h.Set("X-Accel-Buffering", "no") // proxies of the nginx family collect the items otherwise
+	h.Set("X-Accel-Buffering", "no") // disables buffering in nginx
 	h.Add(string(xhttp.Vary), string(xhttp.Accept))
 	s.c.Writer.WriteHeader(successStatus(s.c))
 	s.c.Writer.WriteHeaderNow()
 }
 
-// send writes one item, and reports whether the client wants more.
+// send writes one item and reports whether the stream continues.
 func (s *stream) send(item any) bool {
 	if s.interrupted() {
 		return false
@@ -110,7 +108,8 @@ func (s *stream) send(item any) bool {
 	return s.flush(out) && !s.interrupted()
 }
 
-// interrupted ends the stream with an error if the context of the request has ended.
+// interrupted reports whether the request's context is done. In that case it ends the
+// stream with an error.
 func (s *stream) interrupted() bool {
 	err := contextOf(s.c).Err()
 	if err != nil {
@@ -136,8 +135,8 @@ func (s *stream) fail(err error) {
 		s.fail(err)
 		return
 	}
-	// If e is the cause with which the service has canceled the context, the stop of the
-	// service has ended the stream, and the access log has the code.
+	// If e is the cause of the canceled context, a shutdown ended the stream, and the
+	// access log contains the code.
 	ctx := contextOf(s.c)
 	if !errors.Is(ctx.Err(), context.Canceled) || !errors.Is(context.Cause(ctx), e) {
 		f.log(ctx)
@@ -145,8 +144,7 @@ func (s *stream) fail(err error) {
 	s.flush(out)
 }
 
-// frame starts an item in the buffer; event is what stands before its data in an event
-// stream.
+// frame starts an item in the buffer. In an event stream, event precedes the data.
 func (s *stream) frame(event string) {
 	s.buf = s.buf[:0]
 	if s.format == mimeEvents {
@@ -154,10 +152,10 @@ func (s *stream) frame(event string) {
 	}
 }
 
-// flush writes out, which is the buffer with one JSON value, on one line, after its
-// frame.
+// flush writes out, which contains one framed JSON value. It returns false if the write
+// fails.
 func (s *stream) flush(out []byte) bool {
-	s.begin()
+	s.start()
 	out = append(out, '\n')
 	if s.format == mimeEvents {
 		out = append(out, '\n')

@@ -19,7 +19,7 @@ import (
 
 const requestTimeout = 10 * time.Second
 
-func TestStream_requestTimeout(t *testing.T) {
+func TestStream_RequestTimeout(t *testing.T) {
 	for _, accept := range []string{
 		"application/jsonl", "application/x-ndjson",
 		"text/event-stream",
@@ -30,7 +30,8 @@ func TestStream_requestTimeout(t *testing.T) {
 					func(c *gin.Context) {
 						xresult.Stream(c, func(yield func(int, error) bool) {
 							for i := range 3 {
-								<-time.After(2 * requestTimeout) // the first item is late, too
+								// longer than the timeout, also for the first item
+								<-time.After(2 * requestTimeout)
 								if !yield(i, c.Request.Context().Err()) {
 									return
 								}
@@ -46,8 +47,8 @@ func TestStream_requestTimeout(t *testing.T) {
 	}
 }
 
-// A response that ends early must not look complete.
-func TestStream_contextEnds(t *testing.T) {
+// A truncated response must not look complete.
+func TestStream_ContextDone(t *testing.T) {
 	stopping := xerror.Wrap(xerror.ServiceUnavailable, "the service is stopping", context.Canceled)
 	ends := []struct {
 		name  string
@@ -55,20 +56,23 @@ func TestStream_contextEnds(t *testing.T) {
 		want  string
 		lines int // at ERROR
 	}{
-		{"because the service stops", stopping, "SERVICE_UNAVAILABLE", 0},
-		{"because of a deadline", context.DeadlineExceeded, "GATEWAY_TIMEOUT", 1},
-		{"because it is canceled", context.Canceled, "CANCELED", 0},
+		{"shutdown", stopping, "SERVICE_UNAVAILABLE", 0},
+		{"deadline", context.DeadlineExceeded, "GATEWAY_TIMEOUT", 1},
+		{"cancellation", context.Canceled, "CANCELED", 0},
 	}
 	iterators := map[string]func(ctx context.Context, end func(), yield func(int, error) bool){
 		"before an item": func(_ context.Context, end func(), yield func(int, error) bool) {
 			end()
 			yield(2, nil)
 		},
-		"and is reported": func(ctx context.Context, end func(), yield func(int, error) bool) {
+		"reported by the iterator": func(ctx context.Context, end func(),
+			yield func(int, error) bool) {
 			end()
 			yield(0, ctx.Err())
 		},
-		"and is looked at": func(_ context.Context, end func(), _ func(int, error) bool) { end() },
+		"after the last item": func(_ context.Context, end func(), _ func(int, error) bool) {
+			end()
+		},
 	}
 	for _, tc := range ends {
 		for name, rest := range iterators {
@@ -90,8 +94,8 @@ func TestStream_contextEnds(t *testing.T) {
 	}
 }
 
-// streamUntil serves a stream of one item, after which rest runs; it can end the context
-// of the request.
+// streamUntil serves a stream of one item and then calls rest, which can end the
+// request's context.
 func streamUntil(t *testing.T, accept string, cause error,
 	rest func(ctx context.Context, end func(), yield func(int, error) bool),
 ) (code int, body, logged string) {
@@ -121,7 +125,7 @@ func streamUntil(t *testing.T, accept string, cause error,
 	return w.Code, w.Body.String(), log.String()
 }
 
-// endingContext ends with a given error.
+// endingContext is a context that ends with a given error.
 type endingContext struct {
 	context.Context
 	done chan struct{}
@@ -143,7 +147,7 @@ func (c *endingContext) Err() error {
 	}
 }
 
-func TestStream_accessLogOfALostClient(t *testing.T) {
+func TestStream_AccessLog(t *testing.T) {
 	_, _, log := streamUntil(t, "application/jsonl",
 		context.Canceled, func(_ context.Context, end func(), yield func(int, error) bool) {
 			end()
@@ -151,6 +155,6 @@ func TestStream_accessLogOfALostClient(t *testing.T) {
 		})
 	if want := fmt.Sprintf(`"error_code":%d`,
 		xerror.Canceled.GetCode()); !strings.Contains(log, want) {
-		t.Errorf("the access log has no %s: %s", want, log)
+		t.Errorf("access log does not contain %s: %s", want, log)
 	}
 }
