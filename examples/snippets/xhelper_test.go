@@ -29,7 +29,7 @@ func Example_xhelper() {
 	// Output: id-1 {"context":"id-1","output":"Success","code":200,"message":"pong"}
 }
 
-// xhelperQuiet returns a context whose log lines go nowhere.
+// xhelperQuiet returns a context whose log lines are discarded.
 func xhelperQuiet() context.Context {
 	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {

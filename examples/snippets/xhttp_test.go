@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func TestTokenIsReadOrRefused(t *testing.T) {
+func TestXhttp_GetAuthorization(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 		engine.GET("/", func(c *gin.Context) {

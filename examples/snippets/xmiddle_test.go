@@ -17,13 +17,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// xmiddleRoles stands for the roles of an application's users.
+// xmiddleRoles contains the roles of an application's users.
 type xmiddleRoles struct{}
 
-// Of returns those of the user of a request.
+// Of returns the roles of the user of a request.
 func (xmiddleRoles) Of(context.Context) xmiddleRoles { return xmiddleRoles{} }
 
-// Has knows one permission.
+// Has reports whether a permission is granted.
 func (xmiddleRoles) Has(permission string) bool { return permission == "user:account:read" }
 
 func xmiddlePolicy(engine *gin.Engine) error {
@@ -52,7 +52,7 @@ func xmiddleRoutes(engine *gin.Engine) {
 	java.GET("/user", func(c *gin.Context) { xresult.Success(c, "found") })
 }
 
-func TestMiddlewareIsMounted(t *testing.T) {
+func TestXmiddle_PermissionAndProfile(t *testing.T) {
 	t.Parallel()
 	origin := plinthtest.WithHeader("Origin", "https://pr-7.preview.example.com")
 	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
@@ -72,7 +72,7 @@ func TestMiddlewareIsMounted(t *testing.T) {
 	}
 }
 
-func TestCORSAndOptions(t *testing.T) {
+func TestXmiddle_CORS(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
 		if err := xmiddlePolicy(engine); err != nil {
@@ -125,7 +125,7 @@ func TestCORSAndOptions(t *testing.T) {
 	}
 }
 
-func TestMiddlewareWithoutParametersIsAHandler(t *testing.T) {
+func TestXmiddle_Handlers(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithEngine(func(engine *gin.Engine) {
 		engine.Use(xmiddle.ResponseMiddleware, xmiddle.ReleaseAllCors, xmiddle.AllowOption)

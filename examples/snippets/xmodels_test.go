@@ -17,7 +17,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// Order is what somebody has bought.
+// Order is an order of a customer.
 type Order struct {
 	xmodels.BaseEntity
 	Number string `gorm:"size:64;uniqueIndex" json:"number"`
@@ -40,7 +40,7 @@ func xmodelsCreate(ctx context.Context) (Order, error) {
 }
 
 func xmodelsPage(ctx context.Context) (*xmodels.PageResponse[Order], error) {
-	// or bound from the request's query
+	// or bind it from the query
 	request := xmodels.PageRequest{Page: 2, Size: 50, Sort: "desc"}
 	page, err := xmodels.Paginate[Order](xdb.MustGetDB(ctx).Where("paid = ?", true), request,
 		xmodels.SortBy("number"))
@@ -54,7 +54,7 @@ func xmodelsKeyset(db *gorm.DB, cursor string) (*xmodels.KeysetPage[Order], erro
 	return list, err
 }
 
-func TestEntityHasAnIDAndIsListed(t *testing.T) {
+func TestXmodels_CreateAndList(t *testing.T) {
 	t.Parallel()
 	ctx := xmodelsContext(t, &Order{})
 	order, err := xmodelsCreate(ctx)
@@ -71,7 +71,7 @@ func TestEntityHasAnIDAndIsListed(t *testing.T) {
 	}
 }
 
-func TestNameOfADeletedMemberIsFree(t *testing.T) {
+func TestXmodels_SoftDelete(t *testing.T) {
 	t.Parallel()
 	type Member struct {
 		xmodels.BaseEntityWithSoftDelete
@@ -91,7 +91,7 @@ func TestNameOfADeletedMemberIsFree(t *testing.T) {
 	}
 }
 
-func TestSecondOfTwoChangesFails(t *testing.T) {
+func TestXmodels_OptimisticLock(t *testing.T) {
 	t.Parallel()
 	type Account struct {
 		xmodels.BaseEntity
@@ -108,6 +108,6 @@ func TestSecondOfTwoChangesFails(t *testing.T) {
 		t.Error(err)
 	}
 	if err := db.Model(&other).Update("balance", 3).Error; !errors.Is(err, xerror.OptimisticLock) {
-		t.Errorf("the second change: %v, want OPTIMISTIC_LOCK", err)
+		t.Errorf("second update = %v, want OPTIMISTIC_LOCK", err)
 	}
 }

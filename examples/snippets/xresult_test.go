@@ -28,22 +28,22 @@ func xresultRoutes(engine *gin.Engine) {
 	engine.GET("/user/:id", func(c *gin.Context) {
 		user, err := findUser(c, c.Param("id"))
 		if err != nil {
-			_ = c.Error(err) // answered by the middleware
+			_ = c.Error(err) // the middleware writes the response
 			return
 		}
 		xresult.SuccessHasData(c, "found", user)
 	})
 }
 
-func TestHandlerAnswersOnce(t *testing.T) {
+func TestXresult_Responses(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithEngine(xresultRoutes))
 	if r := app.Request(http.MethodGet, "/user/7", nil); r.Status() != http.StatusOK ||
 		r.Message() != "found" {
-		t.Errorf("answer = %d %s", r.Status(), r.Body())
+		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
 	if r := app.Request(http.MethodGet, "/user/8", nil); r.Status() != http.StatusUnauthorized {
-		t.Errorf("answer = %d %s", r.Status(), r.Body())
+		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
 }
 
@@ -52,7 +52,7 @@ func xresultStream(c *gin.Context) {
 		Name string `json:"name"`
 	}
 	scan := func(rows *sql.Rows) (row Row, err error) { return row, rows.Scan(&row.Name) }
-	rows, err := xdb.MustGetDB(c).Raw("SELECT 'Ada' UNION ALL SELECT 'Bob'").Rows() //nolint:rowserrcheck // it is, at the end of the stream
+	rows, err := xdb.MustGetDB(c).Raw("SELECT 'Ada' UNION ALL SELECT 'Bob'").Rows() //nolint:rowserrcheck // checked at the end of the stream
 	if err != nil {
 		_ = c.Error(err)
 		return
@@ -62,7 +62,7 @@ func xresultStream(c *gin.Context) {
 		for rows.Next() {
 			row, err := scan(rows)
 			if !yield(row, err) {
-				return // the client has gone, or err has ended the stream
+				return // the client disconnected, or err ended the stream
 			}
 		}
 		if err := rows.Err(); err != nil {
@@ -71,7 +71,7 @@ func xresultStream(c *gin.Context) {
 	})
 }
 
-func TestRowsAreStreamed(t *testing.T) {
+func TestXresult_Stream(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.FromEnv()),
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
@@ -79,6 +79,6 @@ func TestRowsAreStreamed(t *testing.T) {
 		}))
 	if r := app.Request(http.MethodGet, "/users",
 		nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
-		t.Errorf("answer = %d %s", r.Status(), r.Body())
+		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
 }
