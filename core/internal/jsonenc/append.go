@@ -32,7 +32,6 @@ func pointerTo(element appender) appender {
 	})
 }
 
-// appendDynamic appends the value in an interface.
 func (e *Encoder) appendDynamic(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 	v = v.Elem()
 	return e.planOf(v.Type()).append(dst, v, depth)

@@ -92,7 +92,6 @@ func TestEncoder_Append(t *testing.T) {
 	}
 }
 
-// nested wraps inside in n lists.
 func nested(n int, inside any) any {
 	for range n {
 		inside = []any{inside}

@@ -77,7 +77,6 @@ func (e *Encoder) replacement(t reflect.Type) func(v reflect.Value) string {
 	return e.Replace(t)
 }
 
-// encodesItself reports whether a type defines its own encoding.
 func encodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return t == numberType || p.Implements(marshaler) || p.Implements(textMarshaler)
@@ -116,7 +115,6 @@ func (e *Encoder) container(t reflect.Type, element *plan) appender {
 	}
 }
 
-// scalar returns the appender of a kind that contains no other values.
 func (e *Encoder) scalar(k reflect.Kind) appender {
 	switch k {
 	case reflect.Bool:
@@ -186,7 +184,6 @@ func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender
 	}
 }
 
-// object contains the members of a struct.
 type object []member
 
 type member struct {

@@ -13,7 +13,6 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// TLS modes.
 const (
 	// Disable sends all data in plain text if the protocol permits it. It is the default.
 	Disable = "disable"
@@ -66,7 +65,6 @@ func (v Variables) Config(mode, caFile, host string) (*tls.Config, error) {
 	return config, err
 }
 
-// readCA reads the certificates of a PEM file.
 func (v Variables) readCA(name string) (*x509.CertPool, error) {
 	data, err := os.ReadFile(name) //nolint:gosec // the file that the configuration names
 	if err != nil {

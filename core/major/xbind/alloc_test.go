@@ -50,7 +50,6 @@ const (
 	benchInvalid = `{"username":"ad","email":"ada.example.com","password":"horse"}`
 )
 
-// benchBody is a rewindable request body.
 type benchBody struct{ bytes.Reader }
 
 func (*benchBody) Close() error { return nil }

@@ -86,7 +86,6 @@ func isJSON(contentType string) bool {
 		strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
 }
 
-// isUTF8 reports whether the charset parameter is missing or is UTF-8.
 func isUTF8(params map[string]string) bool {
 	charset, named := params["charset"]
 	return !named || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
@@ -104,7 +103,6 @@ func limitBody(r *http.Request, limit int64) *xerror.Error {
 	return nil
 }
 
-// read reads the body into the buffer.
 func (b *bodyBuffer) read(r *http.Request, s *Strictness) *xerror.Error {
 	if err := limitBody(r, s.MaxBytes); err != nil {
 		return err

@@ -23,7 +23,6 @@ func (d *scanner) toError(ctx context.Context, offset int) *xerror.Error {
 	return newError(ctx, xerror.BodyError, d.problem, strconv.Itoa(offset+d.pos))
 }
 
-// fieldError returns an error for one field.
 func fieldError(
 	ctx context.Context, code *xerror.ErrorCode, field, tag string, p phrase.Phrase,
 	params ...string,

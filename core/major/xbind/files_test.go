@@ -10,7 +10,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// Document is an embedded struct of album with a file.
 type Document struct {
 	Title string                `form:"title"`
 	File  *multipart.FileHeader `form:"file"`
@@ -71,7 +70,6 @@ const (
 	forgedJSON = `{"File":{"Filename":"../x","Size":7},"Hidden":{"Filename":"../x"}}`
 )
 
-// forgedParts returns the fields of forged as parts of a multipart form.
 func forgedParts() []part {
 	return []part{
 		{"Filename", "", "../../forged"},
@@ -140,7 +138,6 @@ func TestBinder_Form_Files(t *testing.T) {
 	})
 }
 
-// newAlbum returns an album with a file in each file field.
 func newAlbum() *album {
 	a := &album{
 		Document: &Document{File: placeholder()}, Kept: placeholder(),

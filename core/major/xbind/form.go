@@ -23,7 +23,6 @@ import (
 // net/http and gin have the same default.
 const formMemory = 32 << 20
 
-// formValues returns the validated fields and files of the form in the body.
 func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error) {
 	s := strictnessOf(c, opts)
 	form, err := parseForm(c.Request, &s)
@@ -65,7 +64,6 @@ func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror
 	return form, nil
 }
 
-// isForm reports whether the content type is a form in UTF-8.
 func isForm(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	return err == nil && isUTF8(params) &&

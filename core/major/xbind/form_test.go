@@ -35,7 +35,6 @@ type upload struct {
 // part is one part of a multipart form. It is a file if file is not empty.
 type part struct{ field, file, content string }
 
-// formOf returns the body of a multipart form.
 func formOf(parts ...part) string {
 	var b strings.Builder
 	for _, p := range parts {

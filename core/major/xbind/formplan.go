@@ -48,7 +48,6 @@ type formKey struct {
 
 var formPlans jsonplan.Cache[formKey, *formPlan]
 
-// formPlanOf returns the cached plan of a type for a tag.
 func formPlanOf(t reflect.Type, tag string) *formPlan {
 	return formPlans.Get(formKey{t, tag}, makeFormPlan)
 }
@@ -114,7 +113,6 @@ func (p *formPlan) addError(t reflect.Type, what string) {
 			`use multipart.FileHeader, a pointer to it or a slice of either, or exclude the field with the tag %s:"-"`, what, t, p.tag))
 }
 
-// indirect returns t without pointers.
 func indirect(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -122,7 +120,6 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
-// elementType returns t without pointers, slices and arrays.
 func elementType(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
 		t = t.Elem()
@@ -130,7 +127,6 @@ func elementType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// isFileType reports whether uploads can fill a field of type t.
 func isFileType(t reflect.Type) bool {
 	if t.Kind() == reflect.Slice {
 		t = t.Elem()

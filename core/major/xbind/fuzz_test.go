@@ -11,7 +11,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// counted counts the calls of UnmarshalJSON.
 type counted struct{ n int }
 
 func (c *counted) UnmarshalJSON([]byte) error {

@@ -51,7 +51,6 @@ func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xer
 	return multipart.Form{Value: values}, nil
 }
 
-// tags contains the struct tag for each part of a request.
 var tags = map[xvalid.Source]string{
 	xvalid.Body: "form", xvalid.Query: "form", xvalid.Path: "uri",
 	xvalid.Header: "header",

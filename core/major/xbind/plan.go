@@ -36,14 +36,12 @@ var (
 	anyPlan = newAnyPlan()
 )
 
-// newAnyPlan returns the plan of values of an unknown type.
 func newAnyPlan() *plan {
 	p := &plan{}
 	p.members, p.element = p, p
 	return p
 }
 
-// planOf returns the cached plan of a type.
 func planOf(t reflect.Type) *plan {
 	return plans.Get(t, func(t reflect.Type) *plan { return makePlan(t, map[reflect.Type]*plan{}) })
 }

@@ -40,7 +40,6 @@ type scanner struct {
 	typ   reflect.Type
 }
 
-// reset prepares the scanner for data.
 func (d *scanner) reset(data []byte, s *Strictness) {
 	*d = scanner{data: data, strict: *s, names: d.names[:0]}
 }
@@ -87,7 +86,6 @@ func invalidIndex(text []byte) int {
 	return -1
 }
 
-// escapeLength is the length of an escape such as \u00e9.
 const escapeLength = 6
 
 // unescape decodes the escape at the start of text. It returns -1 if there is no such
@@ -118,7 +116,6 @@ func (d *scanner) prependPath(step string) bool {
 	return false
 }
 
-// skipRest ends the scan of malformed text.
 func (d *scanner) skipRest() bool {
 	d.pos = len(d.data)
 	return true

@@ -55,7 +55,6 @@ func AllowUnknownFields() Option {
 	return func(s *Strictness) { s.DisallowUnknownFields = false }
 }
 
-// strictnessKey is the key of the Strictness in a gin context.
 type strictnessKey struct{}
 
 // Use returns middleware that sets the Strictness for the handlers after it. Use it on an

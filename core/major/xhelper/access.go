@@ -36,7 +36,6 @@ func (ex *exchange) logAccess(aborted bool) {
 	ex.server.Log.Access(&ex.request, &line)
 }
 
-// address returns the client's address without the port.
 func (ex *exchange) address() string {
 	if ex.server.TrustProxies {
 		return ex.c.ClientIP()

@@ -28,7 +28,6 @@ type body struct {
 	err      error // set when the budget is exhausted
 }
 
-// wrapBody replaces the request's body with ex.body.
 func (ex *exchange) wrapBody() {
 	r := &ex.http
 	if r.Body == nil || r.Body == http.NoBody {

@@ -20,7 +20,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// readers contains handlers that read the body in different ways.
 var readers = map[string]gin.HandlerFunc{
 	"read": echo,
 	"json": func(c *gin.Context) {

@@ -52,7 +52,6 @@ func (b *body) releaseLocked() {
 	b.budget = nil
 }
 
-// release returns the reserved bytes and stops counting.
 func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,5 +60,4 @@ func (b *body) release() {
 	}
 }
 
-// overloaded returns the error for an exhausted budget.
 func overloaded() *xerror.Error { return xerror.New(xerror.ServiceOverload, "") }

@@ -28,7 +28,6 @@ func fieldOf[T any](name string) (offset uintptr, ok bool) {
 	return f.Offset, ok && f.Type == reflect.TypeFor[T]()
 }
 
-// field returns a pointer to the field at offset.
 func field[T any](c *gin.Context, offset uintptr) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(c), offset)) //nolint:gosec // fieldOf checks the type
 }

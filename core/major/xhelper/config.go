@@ -132,7 +132,6 @@ func mount(c Config, features scope) gin.HandlerFunc {
 	return s.serve
 }
 
-// scope is the set of features of a middleware.
 type scope uint8
 
 const (
@@ -141,7 +140,6 @@ const (
 	allFeatures
 )
 
-// server is a Config with compiled patterns.
 type server struct {
 	Config
 	scope   scope

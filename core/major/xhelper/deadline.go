@@ -119,7 +119,6 @@ func (d *deadlineContext) startTimer() *timer {
 	return t
 }
 
-// remove removes the deadline.
 func (d *deadlineContext) remove() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +134,6 @@ func (t *timer) fire() {
 	t.cancel()
 }
 
-// neverClosed is a channel that is never closed.
 var neverClosed = make(chan struct{})
 
 // Done implements context.Context.

@@ -91,7 +91,6 @@ func (s *server) setID(ex *exchange) {
 	ex.request.GenerateID()
 }
 
-// routeSetting returns the setting for the route of c, or the general setting.
 func routeSetting[T any](c *gin.Context, routes map[string]T, all T) T {
 	if own, ok := routes[c.FullPath()]; ok {
 		return own

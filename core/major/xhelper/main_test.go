@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// lines collects log lines.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -50,7 +49,6 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// with returns the lines with the message msg.
 func (l *lines) with(t *testing.T, msg string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -90,7 +88,6 @@ func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*g
 	return engine, log
 }
 
-// do sends a request to the engine without a network.
 func do(engine http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	return send(engine, httptest.NewRequestWithContext(context.Background(), method, path,
 		http.NoBody), header...)
@@ -105,7 +102,6 @@ func send(engine http.Handler, req *http.Request, header ...string) *httptest.Re
 	return w
 }
 
-// listen starts a server.
 func listen(t *testing.T, engine http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(engine)
@@ -127,7 +123,6 @@ func raw(t *testing.T, s *httptest.Server, text string) *bufio.Reader {
 	return bufio.NewReader(conn)
 }
 
-// decode returns the JSON object in body.
 func decode(t *testing.T, body string) map[string]any {
 	t.Helper()
 	var got map[string]any

@@ -166,7 +166,6 @@ func TestServe_Panic(t *testing.T) {
 	})
 }
 
-// panicSource returns the function that panicked.
 func panicSource(stack string) string {
 	lines := strings.Split(stack, "\n")
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "panic(") {
@@ -175,7 +174,6 @@ func panicSource(stack string) string {
 	return lines[2]
 }
 
-// panickingData panics when it is encoded.
 type panickingData struct{}
 
 func (panickingData) MarshalJSON() ([]byte, error) { panic("boom") }

@@ -76,7 +76,6 @@ func (ex *exchange) reject(err error) {
 	dropHandler(ex.c)
 }
 
-// rejectedBody is a body whose Read returns err.
 type rejectedBody struct{ err error }
 
 func (b rejectedBody) Read([]byte) (int, error) { return 0, b.err }

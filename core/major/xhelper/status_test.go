@@ -88,7 +88,6 @@ func (w *statusRecorder) middleware(c *gin.Context) {
 	w.after = c.Writer.Status()
 }
 
-// wrappedWriter is the writer of a middleware.
 type wrappedWriter struct{ gin.ResponseWriter }
 
 func TestServe_MiddlewareStatus(t *testing.T) {

@@ -38,7 +38,6 @@ func (ex *exchange) markStream() {
 	}
 }
 
-// streamKey is the context key of the function of WithStreamReport.
 type streamKey struct{}
 
 // WithStreamReport returns a context for a connection or a request of a server. If a

@@ -17,7 +17,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// response is a received response.
 type response struct {
 	status int
 	header http.Header
@@ -44,7 +43,6 @@ func fetch(req *http.Request) (response, error) {
 	return readResponse(res)
 }
 
-// sendRaw sends text unchanged and reads one response.
 func sendRaw(t *testing.T, s *httptest.Server, text string) (response, error) {
 	t.Helper()
 	res, err := http.ReadResponse(raw(t, s, text), nil)
@@ -63,7 +61,6 @@ func readResponse(res *http.Response) (response, error) {
 	}, err
 }
 
-// echo responds with the size of the body.
 func echo(c *gin.Context) {
 	body, err := io.ReadAll(c.Request.Body)
 	if err != nil {
@@ -73,7 +70,6 @@ func echo(c *gin.Context) {
 	xresult.SuccessHasData(c, "read", len(body))
 }
 
-// chunked hides the length of a body.
 type chunked struct{ io.Reader }
 
 func TestServe_MaxBodyBytes(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// anything is the wildcard of a policy.
 const anything = "*"
 
 // CORSConfig is a policy for cross-origin requests (Fetch standard, section 3.3).
@@ -154,7 +153,6 @@ func (config CORSConfig) allowOrigin(h http.Header, origin string) {
 	}
 }
 
-// setList sets a header to a list unless the list is empty.
 func setList(h http.Header, name xhttp.Header, list []string) {
 	if len(list) > 0 {
 		name.Set(h, strings.Join(list, ", "))

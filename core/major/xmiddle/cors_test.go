@@ -25,7 +25,6 @@ func build(t *testing.T, config xmiddle.CORSConfig) *gin.Engine {
 	return newEngine(xhelper.Config{}, handler, xmiddle.AllowOption)
 }
 
-// corsOf returns the CORS headers of a response.
 func corsOf(h http.Header) string {
 	var found []string
 	for name, values := range h {

@@ -29,7 +29,6 @@ func newDryRunDB(t *testing.T) *gorm.DB {
 		xctx.SnowflakeNodeKey, node))
 }
 
-// newDryRunDBWithoutNode is newDryRunDB without an id node.
 func newDryRunDBWithoutNode(t *testing.T) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(tests.DummyDialector{},
@@ -52,7 +51,6 @@ type user struct {
 
 func (*user) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 
-// BeforeCreate is a hook of the application.
 func (u *user) BeforeCreate(*gorm.DB) error {
 	u.seen = u.ID
 	return nil

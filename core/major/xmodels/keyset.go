@@ -97,7 +97,6 @@ func after(fields []*schema.Field, values []any, descending bool) clause.Express
 	return cond
 }
 
-// cursor contains the order of a list and the values of the last row.
 type cursor struct {
 	Sort    string            `json:"s"`
 	Columns []string          `json:"c"`

@@ -62,7 +62,6 @@ func (p Plugin) setIDs(db *gorm.DB) {
 	})
 }
 
-// withNode adds the node of the Plugin to ctx unless ctx contains a node.
 func (p Plugin) withNode(ctx context.Context) context.Context {
 	if p.Node == nil || ctx.Value(xctx.SnowflakeNodeKey) != nil {
 		return ctx

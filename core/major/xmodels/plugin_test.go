@@ -262,7 +262,6 @@ func TestBaseEntityWithSoftDelete_Restore(t *testing.T) {
 	}
 }
 
-// exhaustedBackend is a backend without a free node ID.
 type exhaustedBackend struct{ leasedriver.Backend }
 
 func (exhaustedBackend) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
@@ -275,7 +274,6 @@ func withoutFreeNodeID() xsnowflake.Option {
 		50*time.Millisecond)
 }
 
-// countingPool counts transactions.
 type countingPool struct {
 	gorm.ConnPool
 
@@ -287,7 +285,6 @@ func (b *countingPool) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, 
 	return &dryRunTx{}, nil
 }
 
-// dryRunTx is a transaction of a dry run.
 type dryRunTx struct{ gorm.ConnPool }
 
 func (*dryRunTx) Commit() error   { return nil }

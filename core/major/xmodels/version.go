@@ -38,7 +38,6 @@ const versionState = "plinth:version"
 
 var versionType = reflect.TypeFor[Version]()
 
-// versionField returns the field of type Version, or nil.
 func versionField(s *schema.Schema) *schema.Field {
 	if s == nil {
 		return nil
@@ -51,7 +50,6 @@ func versionField(s *schema.Schema) *schema.Field {
 	return nil
 }
 
-// setFirstVersions sets the version of new rows to 1.
 func setFirstVersions(db *gorm.DB) {
 	field := versionField(db.Statement.Schema)
 	if db.Error != nil || field == nil {

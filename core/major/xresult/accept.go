@@ -31,7 +31,6 @@ func quality(header []string, mediaType string) (weight, precision int) {
 	return weight, precision
 }
 
-// match returns how precisely a media range matches a media type.
 func match(mediaRange, mediaType string) int {
 	prefix, anySubtype := strings.CutSuffix(mediaRange, "/*")
 	kind, _, _ := strings.Cut(mediaType, "/")

@@ -82,7 +82,6 @@ func errorOf(c *gin.Context, err error) *xerror.Error {
 // maxStatus is the largest valid HTTP status (RFC 9110, section 15).
 const maxStatus = 599
 
-// failure is an error response.
 type failure struct {
 	err    *xerror.Error
 	req    *xctx.Request

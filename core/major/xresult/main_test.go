@@ -22,7 +22,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lines collects log lines.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -75,7 +74,6 @@ func get(engine http.Handler, header ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-// decode returns the JSON object in body.
 func decode(t *testing.T, body string) map[string]any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(body))

@@ -76,7 +76,6 @@ func newStream(c *gin.Context) *stream {
 	return &stream{c: c, format: format}
 }
 
-// start writes the header once.
 func (s *stream) start() {
 	if s.started {
 		return

@@ -278,7 +278,6 @@ type indented struct{}
 
 func (indented) MarshalJSON() ([]byte, error) { return []byte("{\r\n \"a\": 1\n}"), nil }
 
-// server starts a server.
 func server(t *testing.T, handler gin.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(newEngine(t, handler))
