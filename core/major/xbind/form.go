@@ -71,8 +71,8 @@ func isForm(contentType string) bool {
 			params["boundary"] != "")
 }
 
-// formError converts an error of parsing a form into a client error. It drops most messages,
-// which quote the form.
+// formError converts an error of parsing a form into a client error. It drops most
+// messages, which quote the form.
 func formError(ctx context.Context, err error) *xerror.Error {
 	if errors.Is(err, multipart.ErrMessageTooLarge) {
 		return newError(ctx, xerror.UploadTooLarge, msgFormParts)
