@@ -12,16 +12,14 @@ import (
 // JobKind is the name of the jobs that SendAsync stores.
 const JobKind = "plinth.notify"
 
-// messages is the kind of job whose argument is a message.
 var messages = job.NewKind[Message](JobKind)
 
-// SendAsync stores a message as a durable job and returns the message's id, which every
-// try has. In a transaction of xdb the job is part of it. A worker with Router.Handler
-// sends the message.
+// SendAsync stores a message as a durable job and returns the message ID, which is the
+// same on every attempt. Inside an xdb transaction the job is stored in that transaction.
+// A worker that registers Router.Handler sends the message.
 //
-// The error is an ErrMessage for a message that is not valid or too large to store, and
-// else what the queue says: a ConfigError where ctx carries none. Nothing is ever kept in
-// memory only.
+// SendAsync returns an ErrMessage if the message is invalid or too large to store, a
+// ConfigError if ctx has no queue, and otherwise the error of the queue.
 func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id string, err error) {
 	registerMapper()
 	ctx = xctx.Unpooled(ctx)
@@ -33,7 +31,7 @@ func SendAsync(ctx context.Context, m *Message, opts ...job.EnqueueOption) (id s
 	_, err = messages.Enqueue(ctx, *c, opts...)
 	switch {
 	case errors.Is(err, job.ErrArgs):
-		return "", InvalidMessage(errors.New("it is too large to be stored"))
+		return "", InvalidMessage(errors.New("the message is too large to store"))
 	case err != nil:
 		return "", fmt.Errorf("notifyx: SendAsync: %w", err)
 	}

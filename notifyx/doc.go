@@ -1,14 +1,13 @@
-// Package notifyx sends messages to people and services: mail, webhooks, text messages,
-// and whatever an application adds.
+// Package notifyx sends notifications: email, webhooks, text messages, and types that an
+// application adds.
 //
 //	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, mailer), notifyx.WithTemplates(templates))
 //	result, err := router.Send(ctx, &notifyx.Message{
 //		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Template: "welcome", Variables: map[string]any{"name": "Ann"},
 //	})
 //
-// SendAsync stores the message as a durable job instead, in the transaction that ctx is
-// in.
+// SendAsync stores the message as a durable job instead, in the transaction of ctx.
 //
-// Package notifytest says what a Sender must do. Neither logs nor errors of this package
-// show a recipient, a content or the value of a variable.
+// Package notifytest tests that a Sender meets its contract. Logs and errors of this
+// package contain no recipient, content or variable value.
 package notifyx

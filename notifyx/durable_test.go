@@ -19,13 +19,12 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// user is what a sign-up stores.
 type user struct {
 	ID   int
 	Mail string
 }
 
-// signUp stores a user and the welcome mail, both or neither.
+// signUp stores a user and the welcome email in one transaction.
 func signUp(ctx context.Context, u *user) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := xdb.MustGetDB(ctx).Create(u).Error; err != nil {
@@ -39,7 +38,7 @@ func signUp(ctx context.Context, u *user) error {
 	})
 }
 
-// application returns the context of one with a database and a queue on SQLite.
+// application returns a context with a database and a queue on SQLite.
 func application(t *testing.T) context.Context {
 	t.Helper()
 	db, err := xdb.Open(t.Context(), xdb.Options{
@@ -69,7 +68,7 @@ func application(t *testing.T) context.Context {
 	return ctx
 }
 
-// flaky fails for a while.
+// flaky fails a number of times before it succeeds.
 type flaky struct {
 	sender
 	fails int
@@ -81,18 +80,18 @@ type flaky struct {
 func (f *flaky) Send(ctx context.Context, m *notifyx.Message) error {
 	_ = f.sender.Send(ctx, m)
 	if f.count() <= f.fails {
-		return soon{errDown}
+		return retrySoon{errDown}
 	}
 	f.once.Do(func() { close(f.done) })
 	return nil
 }
 
-// soon is an error that need not wait for long.
-type soon struct{ error }
+// retrySoon is an error with a short RetryAfter.
+type retrySoon struct{ error }
 
-func (soon) RetryAfter() time.Duration { return 10 * time.Millisecond }
+func (retrySoon) RetryAfter() time.Duration { return 10 * time.Millisecond }
 
-func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
+func TestSendAsync_Transaction(t *testing.T) {
 	ctx := application(t)
 	errUndo := errors.New("undo")
 	err := xdb.Transaction(ctx, func(ctx context.Context) error {
@@ -114,9 +113,9 @@ func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 			"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
 		})))
 	work, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		ended <- job.Work(work, job.WithHandlers(r.Handler()),
+		done <- job.Work(work, job.WithHandlers(r.Handler()),
 			job.WithPollInterval(20*time.Millisecond))
 	}()
 	select {
@@ -125,21 +124,21 @@ func TestAMessageIsKeptWithItsTransactionAndEveryTryHasItsID(t *testing.T) {
 		t.Error("the message was not sent")
 	}
 	stop()
-	if err := <-ended; err != nil {
+	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	if s.count() != 3 {
-		t.Fatalf("%d tries, want 3", s.count())
+		t.Fatalf("%d attempts, want 3", s.count())
 	}
 	for _, m := range s.got {
 		if m.ID == "" || m.ID != s.got[0].ID || m.To[0] != "ann@example.com" ||
 			m.Subject != "Welcome, Ann" {
-			t.Errorf("sent %+v, want the same message of the committed transaction at each try", m)
+			t.Errorf("sent %+v, want the same message of the committed transaction on every attempt", m)
 		}
 	}
 }
 
-func TestAPermanentFailureIsDeadAtOnceAndCanBeReplayed(t *testing.T) {
+func TestRouter_Handler_PermanentError(t *testing.T) {
 	ctx := application(t)
 	if err := signUp(ctx, &user{Mail: "ann@example.com"}); err != nil {
 		t.Fatal(err)
@@ -154,14 +153,14 @@ func TestAPermanentFailureIsDeadAtOnceAndCanBeReplayed(t *testing.T) {
 	queue := job.MustGetQueue(ctx)
 	for range 2 {
 		work, stop := context.WithCancel(ctx)
-		ended := make(chan error, 1)
+		done := make(chan error, 1)
 		go func() {
-			ended <- job.Work(work, job.WithHandlers(r.Handler()),
+			done <- job.Work(work, job.WithHandlers(r.Handler()),
 				job.WithPollInterval(20*time.Millisecond))
 		}()
 		<-tried
 		stop()
-		if err := <-ended; err != nil {
+		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 		dead, err := queue.List(ctx, job.Query{State: job.StateDead, Kind: notifyx.JobKind})

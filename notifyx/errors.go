@@ -9,37 +9,36 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is.
+// Errors for use with errors.Is.
 var (
-	// ErrMessage reports a message that is not valid. It is an ErrPermanent.
+	// ErrMessage reports an invalid message. It is an ErrPermanent.
 	ErrMessage = errors.New("notifyx: the message is not valid")
-	// ErrTemplate reports a template that is malformed, missing, or cannot be filled in.
-	// But for ErrNoTemplate it is an ErrPermanent.
+	// ErrTemplate reports a template that is malformed, missing or cannot be rendered.
+	// Except for ErrNoTemplate it is an ErrPermanent.
 	ErrTemplate = errors.New("notifyx: template")
-	// ErrNoTemplate reports a name that no template has. It is an ErrTemplate, and not an
-	// ErrPermanent: another replica, of a later version, may have the template.
+	// ErrNoTemplate reports an unknown template name. It is an ErrTemplate but no
+	// ErrPermanent, because a replica with a later version may have the template.
 	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
-	// ErrNoSender reports a type without a sender. It is not an ErrPermanent: another
-	// replica may have one.
+	// ErrNoSender reports a type without a registered sender. It is no ErrPermanent,
+	// because another replica may have the sender.
 	ErrNoSender = errors.New("notifyx: no sender")
-	// ErrPermanent reports a failure that trying again cannot mend.
+	// ErrPermanent reports a failure that a retry cannot fix.
 	ErrPermanent = errors.New("notifyx: permanent failure")
 )
 
-// permanentError is an error that is an ErrPermanent too.
 type permanentError struct{ err error }
 
 // Error implements error.
 func (e *permanentError) Error() string { return e.err.Error() }
 
-// Unwrap returns what Permanent was given.
+// Unwrap returns the error passed to Permanent.
 func (e *permanentError) Unwrap() error { return e.err }
 
-// Is makes the error an ErrPermanent.
+// Is reports whether target is ErrPermanent.
 func (e *permanentError) Is(target error) bool { return target == ErrPermanent }
 
-// Permanent returns an error with which a sender says that trying again is useless. A nil
-// err is nil.
+// Permanent wraps err so that it is an ErrPermanent: the message is not retried. It
+// returns nil if err is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -48,10 +47,9 @@ func Permanent(err error) error {
 	return &permanentError{err}
 }
 
-// messageError is an ErrMessage.
 type messageError struct{ problems []error }
 
-// Error has one problem after the other.
+// Error returns all problems, separated by semicolons.
 func (e *messageError) Error() string {
 	texts := make([]string, len(e.problems))
 	for i, p := range e.problems {
@@ -60,7 +58,7 @@ func (e *messageError) Error() string {
 	return ErrMessage.Error() + ": " + strings.Join(texts, "; ")
 }
 
-// Is makes the error an ErrMessage and an ErrPermanent.
+// Is reports whether target is ErrMessage or ErrPermanent.
 func (e *messageError) Is(target error) bool {
 	return target == ErrMessage || target == ErrPermanent
 }
@@ -68,8 +66,9 @@ func (e *messageError) Is(target error) bool {
 // Unwrap returns the problems.
 func (e *messageError) Unwrap() []error { return e.problems }
 
-// InvalidMessage returns an ErrMessage with what is wrong with a message, or nil where
-// nothing is. The problems show no values: they may end in a log.
+// InvalidMessage returns an ErrMessage with the problems of a message, or nil if all
+// problems are nil. Problems must not contain values of the message, because they may be
+// logged.
 func InvalidMessage(problems ...error) error {
 	registerMapper()
 	problems = slices.DeleteFunc(slices.Clone(problems), func(err error) bool { return err == nil })
@@ -79,7 +78,7 @@ func InvalidMessage(problems ...error) error {
 	return &messageError{problems}
 }
 
-// registerMapper tells xerror about these errors, once a program has some.
+// registerMapper registers mapError with xerror, once per program.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {

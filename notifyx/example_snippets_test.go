@@ -21,7 +21,7 @@ func open(testing.TB) (notifyx.Sender, notifytest.Receiver) {
 	return c, c
 }
 
-// carrier is a sender and what it sends to.
+// carrier is a sender and the receiver of its messages.
 type carrier struct {
 	mu      sync.Mutex
 	mode    notifytest.Mode

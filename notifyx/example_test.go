@@ -42,18 +42,18 @@ func ExampleTemplates() {
 	// notifyx: template "welcome": missing variables: user.name, steps
 }
 
-// texts is a sender over a provider of text messages.
-type texts struct{}
+// smsSender sends text messages through a provider.
+type smsSender struct{}
 
 // Send implements notifyx.Sender.
-func (texts) Send(ctx context.Context, m *notifyx.Message) error {
+func (smsSender) Send(ctx context.Context, m *notifyx.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
 	return deliver(ctx, m.ID, m.To, m.Content)
 }
 
-// deliver stands for the provider's interface.
+// deliver simulates the API of a provider.
 func deliver(_ context.Context, _ string, to []string, _ string) error {
 	if to[0] == "+490" {
 		return notifyx.Permanent(errors.New("no such number"))
@@ -61,7 +61,7 @@ func deliver(_ context.Context, _ string, to []string, _ string) error {
 	return nil
 }
 
-// withoutLog keeps the lines of the log out of the output.
+// withoutLog keeps log lines out of the output.
 func withoutLog(ctx context.Context) context.Context {
 	engine, err := xlog.New(xlog.Config{Writer: io.Discard})
 	if err != nil {
@@ -71,7 +71,7 @@ func withoutLog(ctx context.Context) context.Context {
 }
 
 func ExampleNew() {
-	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, texts{}))
+	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeSMS, smsSender{}))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// sender keeps what it is given, and answers what it is told to.
+// sender records messages and returns configured errors.
 type sender struct {
 	mu  sync.Mutex
 	got []notifyx.Message
@@ -48,13 +48,12 @@ func (s *sender) count() int {
 	return len(s.got)
 }
 
-// provider is a sender with a template of its own.
+// provider is a sender with its own template.
 type provider struct{ sender }
 
 // HasTemplate implements notifyx.TemplateSender.
 func (p *provider) HasTemplate(name string) bool { return name == p.own }
 
-// router makes a router that must be right.
 func router(t *testing.T, opts ...notifyx.Option) *notifyx.Router {
 	t.Helper()
 	r, err := notifyx.New(opts...)
@@ -64,7 +63,7 @@ func router(t *testing.T, opts ...notifyx.Option) *notifyx.Router {
 	return r
 }
 
-// message returns a valid one.
+// message returns a valid message.
 func message(change ...func(m *notifyx.Message)) *notifyx.Message {
 	m := &notifyx.Message{
 		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi",
@@ -76,7 +75,7 @@ func message(change ...func(m *notifyx.Message)) *notifyx.Message {
 	return m
 }
 
-// lines is a log that can be read.
+// lines records log output.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -94,7 +93,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// capture returns a context whose lines can be read.
+// capture returns a context and the log output written with it.
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	out := &lines{}

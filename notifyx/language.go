@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/language"
 )
 
-// maxLanguage bounds what is read of an Accept-Language header. Browsers send well under
-// 100 bytes.
+// maxLanguage limits the length of an Accept-Language value. Browsers send well under 100
+// bytes.
 const maxLanguage = 256
 
-// parseTag reads the language of a part; "" is language.Und.
+// parseTag parses the language of a part; "" is language.Und.
 func parseTag(text string) (language.Tag, error) {
 	if text == "" {
 		return language.Und, nil
@@ -23,15 +23,15 @@ func parseTag(text string) (language.Tag, error) {
 		err = errors.New("undetermined")
 	}
 	if err != nil {
-		return language.Und, fmt.Errorf("%q is no BCP 47 language tag", text)
+		return language.Und, fmt.Errorf("%q is not a BCP 47 language tag", text)
 	}
 	return tag, nil
 }
 
-// choose returns the key of the language that serves a reader best: the first of the
-// header's that the set has, else English, else none.
+// choose returns the key of the language that fits the header best: the first language of
+// the header that the set supports, else English, else "".
 func (s *templateSet) choose(header string) string {
-	// by falling weight, without those of weight 0
+	// sorted by descending weight, without languages of weight 0
 	ranges, _, err := language.ParseAcceptLanguage(trimLanguage(header))
 	if err != nil {
 		ranges = nil
@@ -47,7 +47,7 @@ func (s *templateSet) choose(header string) string {
 	return ""
 }
 
-// trimLanguage returns the ranges of a header that are within the bound.
+// trimLanguage returns the leading language ranges of a header that fit in maxLanguage.
 func trimLanguage(header string) string {
 	if len(header) <= maxLanguage {
 		return header
@@ -56,6 +56,6 @@ func trimLanguage(header string) string {
 	return header[:max(0, strings.LastIndexByte(header, ','))]
 }
 
-// breaksLine reports whether a reader of a header or a line may take the character for
-// its end.
+// breaksLine reports whether a parser may read the character as the end of a header or
+// line.
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }

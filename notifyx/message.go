@@ -15,11 +15,11 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Type says how a message is sent. An application registers its own with WithSender: 1 to
-// 32 of A-Z, 0-9 and _, the first a letter.
+// Type selects the sender of a message. WithSender registers additional types. A type has
+// 1 to 32 characters of A-Z, 0-9 and _, and starts with a letter.
 type Type string
 
-// The types that are known.
+// Predefined types.
 const (
 	TypeEmail   Type = "EMAIL"
 	TypeWebhook Type = "WEBHOOK"
@@ -27,44 +27,43 @@ const (
 	TypeSMS Type = "SMS"
 )
 
-// Bounds of a message.
+// Limits of a message.
 const (
 	maxRecipients = 1000
-	maxRecipient  = 2048 // bytes: a URL may be one
-	maxSubject    = 998  // bytes: what RFC 5322 allows a line
+	maxRecipient  = 2048 // bytes; a recipient may be a URL
+	maxSubject    = 998  // bytes; the line limit of RFC 5322
 )
 
-// Message is what is sent. As JSON it is the argument of a durable job.
+// Message is a notification. Its JSON form is the argument of a durable job.
 type Message struct {
-	// ID names the message, the same at each try: 1 to 64 of A-Z, a-z, 0-9 and ._-. Where
-	// it is empty it becomes a UUID.
+	// ID identifies the message and is the same on every attempt: 1 to 64 characters of
+	// A-Z, a-z, 0-9 and ._-. The default is a UUID.
 	ID string `json:"id,omitempty"`
-	// To has the recipients in the form of the type: addresses, URLs, numbers.
+	// To contains the recipients in the format of the type: addresses, URLs or numbers.
 	To []string `json:"to"`
-	// Subject is one line. A template's subject goes before it, whoever has the template.
+	// Subject is a single line. The subject of a template overrides it.
 	Subject string `json:"subject,omitempty"`
-	// Content is plain text, or what the type calls its payload. HTML is the same in
-	// HTML, for types that have a use for it.
+	// Content is plain text, or the payload of types such as a webhook. HTML is the HTML
+	// version, for types that support it.
 	Content string `json:"content,omitempty"`
 	HTML    string `json:"html,omitempty"`
-	// Template names the template that takes the place of Content and HTML, and Variables
-	// fill it in; see Templates.
+	// Template names a template that produces Content and HTML from Variables; see
+	// Templates.
 	Template  string         `json:"template,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 	Type      Type           `json:"type"`
-	// Priority says which of the messages that wait come first. Zero is
-	// job.PriorityDefault.
+	// Priority orders queued messages. Zero is job.PriorityDefault.
 	Priority job.Priority `json:"priority,omitempty"`
-	// Language is a BCP 47 tag, or the value of an Accept-Language header. Where it is
-	// empty it is the request's.
+	// Language is a BCP 47 tag or an Accept-Language value. The default is the language
+	// of the request.
 	Language string `json:"language,omitempty"`
-	// CreatedAt is the same at each try, as the ID is, in UTC and whole microseconds.
-	// Where it is zero it becomes the time of Send or SendAsync.
+	// CreatedAt is the same on every attempt, in UTC and whole microseconds. The default
+	// is the time of the call of Send or SendAsync.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
-// UnmarshalJSON keeps the digits of numbers in Variables, which become json.Number
-// instead of float64.
+// UnmarshalJSON decodes numbers in Variables as json.Number, which preserves their
+// digits.
 func (m *Message) UnmarshalJSON(text []byte) error {
 	type plain Message
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -72,8 +71,8 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(m))
 }
 
-// Validate reports everything that is wrong with the message at once, as an ErrMessage
-// without values. What a recipient looks like is for the sender to check.
+// Validate reports every problem of the message at once as an ErrMessage, without values.
+// The sender validates the format of recipients.
 func (m *Message) Validate() error {
 	if m == nil {
 		return InvalidMessage(errors.New("the message is nil"))
@@ -118,7 +117,7 @@ func (m *Message) checkContent(p *problems) {
 	p.add(m.Template != "" && !validName(m.Template),
 		"template: 1 to 100 of A-Z, a-z, 0-9, _ and -")
 	p.add(m.Template != "" && (m.Content != "" || m.HTML != ""),
-		"template: there is content beside it")
+		"template: cannot be combined with content or html")
 	p.add(m.Template == "" && m.Content == "" && m.HTML == "",
 		"content: neither content nor a template")
 	if _, err := plainVariables(m.Variables); err != nil {
@@ -126,7 +125,6 @@ func (m *Message) checkContent(p *problems) {
 	}
 }
 
-// problems are found one by one.
 type problems []error
 
 func (p *problems) add(wrong bool, text string) {
@@ -143,7 +141,7 @@ func (t Type) valid() bool {
 
 func notPrintable(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }
 
-// code returns what a failure of the type is to a client.
+// code returns the error code that a client gets if sending fails.
 func (t Type) code() *xerror.ErrorCode {
 	switch t {
 	case TypeEmail:

@@ -14,40 +14,40 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Part is one of the texts that a template consists of.
+// Part is one part of a template, such as its subject.
 type Part string
 
-// The parts, under the extensions that their files have.
+// Parts, named like the extensions of their files.
 const (
-	PartSubject Part = "subject" // one line
+	PartSubject Part = "subject" // a single line
 	PartText    Part = "txt"     // plain text
 	PartHTML    Part = "html"    // escaped by context
 )
 
-// Syntax is the language that a part is written in.
+// Syntax is the template language of a part.
 type Syntax int
 
 const (
-	// SyntaxVariables replaces ${name} and ${user.name}; "$${" writes "${". Nothing else
-	// has a meaning.
+	// SyntaxVariables replaces ${name} and ${user.name}, and writes "$${" as "${". All
+	// other text is literal.
 	SyntaxVariables Syntax = iota
-	// SyntaxGo is that of text/template, or of html/template for an HTML part, without
-	// functions beyond the predefined ones. A part runs a shared template, such as a
-	// layout, by {{template "_layout" .}}; see Templates.AddFS.
+	// SyntaxGo is the syntax of text/template, or of html/template for HTML parts, with
+	// the predefined functions only. A part includes a shared template, such as a layout,
+	// with {{template "_layout" .}}; see Templates.AddFS.
 	SyntaxGo
 )
 
-// partKey has the canonical form of a language, or "".
+// partKey identifies a part. The language is a canonical tag or "".
 type partKey struct {
 	language string
 	part     Part
 }
 
-// partFile is a part that is to be added.
+// partFile is the source of a part.
 type partFile struct {
-	origin string // names it in errors
+	origin string // names the part in errors
 	name   string
-	tag    language.Tag // language.Und for none
+	tag    language.Tag // language.Und if not set
 	part   Part
 	syntax Syntax
 	text   string
@@ -60,11 +60,11 @@ func (f *partFile) key() partKey {
 	return partKey{language: f.tag.String(), part: f.part}
 }
 
-// srcdoc is an attribute that html/template escapes as any other, although its value is
-// read as HTML once more.
+// srcdoc matches an attribute that html/template escapes like any other, although
+// browsers parse its value as HTML.
 var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
 
-// check finds what is wrong with a part before it is read.
+// check validates a part before it is parsed.
 func (f *partFile) check() error {
 	var problems []error
 	for _, rule := range []struct {
@@ -74,11 +74,11 @@ func (f *partFile) check() error {
 		{!validName(f.name), "a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"},
 		{
 			!slices.Contains([]Part{PartSubject, PartText, PartHTML}, f.part),
-			fmt.Sprintf("%q is no part: they are subject, txt and html", string(f.part)),
+			fmt.Sprintf("%q is not a part: use subject, txt or html", string(f.part)),
 		},
 		{
 			!slices.Contains([]Syntax{SyntaxVariables, SyntaxGo}, f.syntax),
-			fmt.Sprintf("%d is no syntax", int(f.syntax)),
+			fmt.Sprintf("%d is not a syntax", int(f.syntax)),
 		},
 		{
 			f.syntax == SyntaxVariables && f.shared(),
@@ -104,11 +104,11 @@ func (f *partFile) check() error {
 	return nil
 }
 
-// parse returns the templates of the file, and the paths of ${name} in it.
+// parse returns the templates of the file and the paths of its ${name} placeholders.
 func (f *partFile) parse() (t *texttemplate.Template, paths []string, err error) {
 	text := f.text
 	if f.part == PartSubject {
-		text = strings.TrimSpace(text) // the line end of the file
+		text = strings.TrimSpace(text) // removes the line break at the end of the file
 	}
 	t = texttemplate.New(f.origin).Funcs(functions)
 	if f.syntax == SyntaxVariables {
@@ -123,16 +123,16 @@ func (f *partFile) parse() (t *texttemplate.Template, paths []string, err error)
 	return t, paths, nil
 }
 
-// part is a compiled text. It is safe for concurrent use.
+// part is a compiled part. It is safe for concurrent use.
 type part struct {
-	paths    []string // of ${name}
+	paths    []string // paths of ${name} placeholders
 	template interface {
 		Execute(w io.Writer, data any) error
 	}
 }
 
-// compile reads a part, which may run the shared templates. The error is an ErrTemplate
-// that names the place.
+// compile compiles a part and the shared templates that it includes. The error is an
+// ErrTemplate with the position.
 func compile(f *partFile, shared sharedFiles) (*part, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -168,23 +168,23 @@ func (p *part) render(variables map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// escapeNow makes html/template look for the contexts, which it does at the first
+// escapeNow makes html/template analyze the contexts now instead of at the first
 // execution.
 func escapeNow(t *htmltemplate.Template) error {
-	err := t.Execute(refuse{}, nil)
+	err := t.Execute(failingWriter{}, nil)
 	if e, ok := errors.AsType[*htmltemplate.Error](err); ok {
 		return e
 	}
-	return nil // it went as far as a value or a text
+	return nil // execution stopped at the first write, after the analysis
 }
 
-// refuse is a writer that fails.
-type refuse struct{}
+// failingWriter rejects every write.
+type failingWriter struct{}
 
 // Write implements io.Writer.
-func (refuse) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// limited keeps what is written, up to maxOutput.
+// limited is a strings.Builder that stores at most maxOutput bytes.
 type limited struct{ strings.Builder }
 
 // Write implements io.Writer.

@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// The delimiters of the template that is made of ${name}. No text has a NUL, so none can
-// hold them, and "{{" is a text.
+// Delimiters of the template generated from ${name} placeholders. Template text cannot
+// contain NUL, so it cannot contain the delimiters, and "{{" is literal text.
 const leftDelim, rightDelim = "\x00{", "}\x00"
 
-// translate turns a text with ${name} into a template between leftDelim and rightDelim,
-// and returns the paths in it. The error begins with the position.
+// translate converts a text with ${name} placeholders to a template with leftDelim and
+// rightDelim, and returns the paths of the placeholders. The error starts with the
+// position.
 func translate(text string) (template string, paths []string, err error) {
 	var out strings.Builder
 	for rest := text; ; {
@@ -44,7 +45,7 @@ func translate(text string) (template string, paths []string, err error) {
 	}
 }
 
-// position is a place in a text, both from 1; the column counts characters.
+// position formats an offset as line:column, both from 1; the column counts characters.
 func position(text string, offset int) string {
 	before := text[:offset]
 	line := strings.Count(before, "\n")
@@ -52,7 +53,7 @@ func position(text string, offset int) string {
 	return fmt.Sprintf("%d:%d", line+1, column+1)
 }
 
-// parsePath reads the path of a text that follows "${".
+// parsePath parses the path after "${".
 func parsePath(text string) (string, error) {
 	end := strings.IndexFunc(text, func(r rune) bool { return !nameRune(r) && r != '.' })
 	switch {
@@ -60,7 +61,7 @@ func parsePath(text string) (string, error) {
 		return "", errors.New("\"${\" has no \"}\"")
 	case text[end] != '}':
 		return "", errors.New(
-			"\"${\" is followed by something that is no name; \"$${\" writes \"${\"")
+			"\"${\" is not followed by a name; \"$${\" writes \"${\"")
 	}
 	for segment := range strings.SplitSeq(text[:end], ".") {
 		if segment == "" {
@@ -75,8 +76,8 @@ func nameRune(r rune) bool {
 		(unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// checkPaths returns an error that names every path without a value, or else one whose
-// value is no text.
+// checkPaths returns a MissingVariablesError with every path that has no value. If all
+// paths have values, it returns an error for each value that is an object or a list.
 func checkPaths(paths []string, variables map[string]any) error {
 	missing := &MissingVariablesError{}
 	var problems []error
@@ -91,7 +92,7 @@ func checkPaths(paths []string, variables map[string]any) error {
 			missing.add(path)
 		case map[string]any, []any:
 			problems = append(problems,
-				fmt.Errorf("variable %q is an object or a list, and no text", path))
+				fmt.Errorf("variable %q is an object or a list, not text", path))
 		}
 	}
 	if len(missing.Variables) > 0 {

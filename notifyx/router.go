@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// Router gives each message to the sender of its type. It is safe for concurrent use.
+// Router passes each message to the sender of its type. It is safe for concurrent use.
 type Router struct {
 	senders   map[Type]Sender
 	templates *Templates
@@ -23,8 +23,8 @@ type Router struct {
 
 var log = xlog.WithName(xlog.NamedNOTI)
 
-// New returns a router. Everything that is wrong with the options is reported at once.
-// The senders stay the caller's, who closes them.
+// New returns a router, or an error with all invalid options. The caller closes the
+// senders.
 func New(opts ...Option) (*Router, error) {
 	return newRouter(context.Background(), opts)
 }
@@ -37,19 +37,19 @@ func newRouter(ctx context.Context, opts []Option) (*Router, error) {
 			opt(&c)
 		}
 	}
-	if err := errors.Join(c.faults...); err != nil {
+	if err := errors.Join(c.errs...); err != nil {
 		return nil, err
 	}
 	return &c.router, nil
 }
 
-// Send sends a message now, to the sender of its type, and fills in its template before
-// that. The language is the message's, else the request's. The message is not changed;
-// where it has no ID the result has the one that it got.
+// Send renders the template of the message and sends it immediately with the sender of
+// its type. The language is that of the message, else that of the request. Send does not
+// change m; Result.ID has the generated ID if m has no ID.
 //
-// The errors are those of Message.Validate and Templates.Render, ErrNoSender, and the
-// sender's. None shows a recipient. A sender that panics is an error, and its stack is in
-// the log.
+// Send returns the errors of Message.Validate and Templates.Render, ErrNoSender, and the
+// error of the sender. Errors contain no recipients. If a sender panics, Send returns an
+// error and logs the stack.
 func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	ctx = xctx.Unpooled(ctx)
 	start := time.Now()
@@ -59,12 +59,12 @@ func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	}
 	err = masked(err, c)
 	result := newResult(c.ID, err)
-	tell(ctx, c, result, time.Since(start))
+	logResult(ctx, c, result, time.Since(start))
 	return result, err
 }
 
-// prepared returns a copy of the message with an ID, a time, a priority and a language,
-// and what is wrong with it.
+// prepared returns a copy of the message with all deerrs set, and the error of its
+// validation.
 func prepared(ctx context.Context, m *Message) (*Message, error) {
 	if m == nil {
 		return &Message{}, m.Validate()
@@ -99,7 +99,7 @@ func (r *Router) send(ctx context.Context, m *Message) error {
 	}
 	err := ctx.Err()
 	if err == nil {
-		err = call(ctx, sender, m)
+		err = callSender(ctx, sender, m)
 	}
 	if err != nil {
 		return &sendError{m.Type, err}
@@ -115,7 +115,8 @@ func noSender(t Type) error {
 	return fmt.Errorf("%w is registered for the type %s: give the router notifyx.WithSender(%q, sender)%s", ErrNoSender, t, string(t), hint)
 }
 
-// fill puts the template's parts into the message, unless the sender has the template.
+// fill renders the template into the message. If only the sender has the template, the
+// message stays unchanged.
 func (r *Router) fill(m *Message, sender Sender) error {
 	if m.Template == "" {
 		return nil
@@ -137,12 +138,12 @@ func (r *Router) fill(m *Message, sender Sender) error {
 	return m.Validate()
 }
 
-// call survives a panic of the sender. What was given to panic may be a content, so only
-// its type goes further.
-func call(ctx context.Context, sender Sender, m *Message) (err error) {
+// callSender recovers from a panic of the sender. The panic value may contain content, so
+// only its type is reported.
+func callSender(ctx context.Context, sender Sender, m *Message) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("it panicked with a %T", v)
+			err = fmt.Errorf("sender panicked with a %T", v)
 			log.Error(ctx, "sender panicked",
 				slog.String("id", m.ID), slog.String("type", string(m.Type)),
 				slog.String("panic", fmt.Sprintf("%T", v)),
@@ -153,9 +154,9 @@ func call(ctx context.Context, sender Sender, m *Message) (err error) {
 	return sender.Send(ctx, &copied)
 }
 
-// tell writes the line of a message, which has neither recipients nor contents. The
-// message may be invalid, and hold anything.
-func tell(ctx context.Context, m *Message, result Result, took time.Duration) {
+// logResult logs a message without its recipients and content. The message may be
+// invalid, so only valid fields are logged.
+func logResult(ctx context.Context, m *Message, result Result, took time.Duration) {
 	outcome, id, kind := "sent", "", ""
 	if !result.Success {
 		outcome = "failed"
@@ -177,9 +178,9 @@ func tell(ctx context.Context, m *Message, result Result, took time.Duration) {
 	log.Warn(ctx, "message", append(attrs, slog.Int("error_code", result.ErrorCode))...)
 }
 
-// Handler returns what does the jobs of SendAsync, for job.WithHandlers. An ErrPermanent
-// makes a job dead at once, an error with RetryAfter waits for as long as that says, and
-// any other for the backoff of jobs.
+// Handler returns the handler of the jobs that SendAsync stores, for job.WithHandlers. An
+// ErrPermanent dead-letters the job immediately. An error with RetryAfter sets the delay
+// of the retry; other errors use the backoff of jobs.
 func (r *Router) Handler() job.Handler {
 	return messages.Handle(func(ctx context.Context, m Message) error {
 		_, err := r.Send(ctx, &m)
@@ -187,7 +188,7 @@ func (r *Router) Handler() job.Handler {
 	})
 }
 
-// maxRetryAfter bounds what a receiver may ask for.
+// maxRetryAfter limits the delay that a server may request.
 const maxRetryAfter = 24 * time.Hour
 
 func verdict(err error) error {

@@ -7,42 +7,42 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// Sender sends the messages of one type. It is safe for concurrent use. Package
-// notifytest says what it must do.
+// Sender sends the messages of one type. It must be safe for concurrent use. Package
+// notifytest tests the following rules.
 //
-// It refuses what is wrong with a message as InvalidMessage does, before anything leaves.
-// An error that trying again cannot mend is an ErrPermanent, one that says when to try
-// again has a method RetryAfter, and every other one is taken for temporary. No error
-// shows a recipient or a content. A message with an ID that was sent before is sent
-// again, in a way that the receiver can tell.
+// A Sender rejects an invalid message with InvalidMessage before it sends anything. It
+// returns an ErrPermanent if a retry cannot succeed, and an error with a RetryAfter
+// method to set the delay of the retry. Other errors are temporary. Errors contain no
+// recipient and no content. A message with an ID that was sent before is sent again, and
+// the receiver can recognize it as a duplicate.
 type Sender interface {
-	// Send sends the message, which it does not change. It ends soon after ctx.
+	// Send sends the message without changing it, and returns soon after ctx is done.
 	Send(ctx context.Context, m *Message) error
 }
 
-// TemplateSender is a Sender with templates of its own, such as those that a provider of
-// text messages keeps. It gets a message whose template it has as it is.
+// TemplateSender is a Sender with its own templates, such as those stored by an SMS
+// provider. The router passes messages with such a template unrendered.
 type TemplateSender interface {
 	Sender
 	HasTemplate(name string) bool
 }
 
-// RetryAfterer is implemented by an error that says how long to wait before the next try.
+// RetryAfterer is an error that sets the delay before the next attempt.
 type RetryAfterer interface {
 	error
 	RetryAfter() time.Duration
 }
 
-// Result is what became of a message. It is filled on success and on failure.
+// Result is the outcome of sending a message, on success and on failure.
 type Result struct {
 	Success bool `json:"success"`
-	// Message is for people, and shows neither recipients nor causes.
+	// Message is a text for users, without recipients and causes.
 	Message string `json:"message"`
-	// Time is when the sending ended, in UTC.
+	// Time is when Send returned, in UTC.
 	Time time.Time `json:"time"`
-	// ErrorCode is the number of the xerror code, 0 on success.
+	// ErrorCode is the xerror code, or 0 on success.
 	ErrorCode int `json:"error_code"`
-	// ID is the message's.
+	// ID is the ID of the message.
 	ID string `json:"id"`
 }
 

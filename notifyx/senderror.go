@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// sendError is the error of a sender. To a client it is what the sender's error is, else
-// the failure of the type.
+// sendError wraps an error of a sender. If that error has no specific code, the client
+// gets the code of the type.
 type sendError struct {
 	kind Type
 	err  error
@@ -31,7 +31,7 @@ func (e *sendError) code() *xerror.ErrorCode {
 	return code
 }
 
-// maskedError is an error whose text has no recipient in it.
+// maskedError replaces the text of an error with one that contains no recipient.
 type maskedError struct {
 	err  error
 	text string
@@ -40,11 +40,11 @@ type maskedError struct {
 // Error implements error.
 func (e *maskedError) Error() string { return e.text }
 
-// Unwrap returns the error with its own text.
+// Unwrap returns the unmasked error.
 func (e *maskedError) Unwrap() error { return e.err }
 
-// masked takes the recipients out of the text of an error, where a server may have put
-// them: it ends in logs, and with the job.
+// masked removes recipients from the text of an error, because servers may quote them and
+// the text is logged and stored with the job.
 func masked(err error, m *Message) error {
 	if err == nil {
 		return nil
@@ -64,11 +64,12 @@ func masked(err error, m *Message) error {
 	return &maskedError{err, text}
 }
 
-// minForm is the shortest recipient that is masked, in bytes: a shorter one is a part of
-// too many words.
+// minForm is the minimum length, in bytes, of a recipient that is masked. Shorter strings
+// occur within too many words.
 const minForm = 3
 
-// forms returns what a text may call a recipient: the whole, and the address within.
+// forms returns the strings that identify a recipient in a text: the whole value and its
+// address.
 func forms(to string) []string {
 	to = strings.TrimSpace(to)
 	list := []string{to}

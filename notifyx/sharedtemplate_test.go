@@ -11,208 +11,213 @@ import (
 
 const layout = `<html><body>{{block "title" .}}Plinth{{end}}: {{block "content" .}}{{end}}</body></html>`
 
-func TestAPartFillsInTheBlocksOfALayout(t *testing.T) {
-	all := templates(t, map[string]string{
-		"_layout.html.tmpl": layout,
-		"welcome.html.tmpl": `{{define "title"}}Welcome{{end}}{{define "content"}}<a title="{{.name}}">{{.name}}</a>{{end}}{{template "_layout" .}}`,
-		"bye.html.tmpl":     `{{template "_layout" .}}{{define "content"}}Bye, {{.name}}{{end}}`,
-	})
-	for name, want := range map[string]string{
-		"welcome": `<html><body>Welcome: <a title="a&lt;b">a&lt;b</a></body></html>`,
-		"bye":     `<html><body>Plinth: Bye, a&lt;b</body></html>`,
-	} {
-		if r, err := all.Render(name, "", map[string]any{"name": "a<b"}); err != nil ||
-			r.HTML != want {
-			t.Errorf("%s = %q, %v; want %q", name, r.HTML, err, want)
-		}
-	}
-}
-
-func TestEveryKindOfPartRunsSharedTemplates(t *testing.T) {
-	for _, ext := range []string{"subject", "txt", "html"} {
+func TestTemplates_SharedTemplate(t *testing.T) {
+	t.Run("fills blocks of a layout", func(t *testing.T) {
 		all := templates(t, map[string]string{
-			"welcome." + ext + ".tmpl": `{{define "who"}}{{.name}}{{end}}{{template "_outer" .}}`,
-			"_outer." + ext + ".tmpl":  "[{{template \"_inner\" .}}]\n",
-			"_inner." + ext + ".tmpl":  `Hi {{block "who" .}}nobody{{end}}`,
+			"_layout.html.tmpl": layout,
+			"welcome.html.tmpl": `{{define "title"}}Welcome{{end}}{{define "content"}}<a title="{{.name}}">{{.name}}</a>{{end}}{{template "_layout" .}}`,
+			"bye.html.tmpl":     `{{template "_layout" .}}{{define "content"}}Bye, {{.name}}{{end}}`,
 		})
-		r := render(t, all, "", map[string]any{"name": "Ann"})
-		if got := strings.TrimSpace(r.Subject + r.Text + r.HTML); got != "[Hi Ann]" {
-			t.Errorf("%s = %q, want [Hi Ann]", ext, got)
+		for name, want := range map[string]string{
+			"welcome": `<html><body>Welcome: <a title="a&lt;b">a&lt;b</a></body></html>`,
+			"bye":     `<html><body>Plinth: Bye, a&lt;b</body></html>`,
+		} {
+			if r, err := all.Render(name, "", map[string]any{"name": "a<b"}); err != nil ||
+				r.HTML != want {
+				t.Errorf("%s = %q, %v; want %q", name, r.HTML, err, want)
+			}
 		}
-	}
-}
-
-func TestTheNearestDefinitionOfABlockCounts(t *testing.T) {
-	files := map[string]string{
-		"_outer.txt.tmpl":  `{{block "a" .}}outer{{end}} {{block "b" .}}outer{{end}} {{block "c" .}}outer{{end}}`,
-		"_inner.txt.tmpl":  `{{define "a"}}inner{{end}}{{define "b"}}inner{{end}}{{template "_outer" .}}`,
-		"welcome.txt.tmpl": `{{define "a"}}part{{end}}{{template "_inner" .}}`,
-	}
-	for range 20 { // no order of a map decides
-		if got := render(t, templates(t, files), "", nil).Text; got != "part inner outer" {
-			t.Fatalf("text = %q, want part inner outer", got)
-		}
-	}
-}
-
-func TestASharedTemplateIsThatOfTheLanguageOrOfAParent(t *testing.T) {
-	all := templates(t, map[string]string{
-		"_foot.txt.tmpl": "none", "_foot.zh.txt.tmpl": "zh", "_foot.en-GB.txt.tmpl": "en-GB",
-		"_foot.zh.html.tmpl":          "html",
-		"welcome.zh-Hans-CN.txt.tmpl": `{{template "_foot" .}}`,
-		"welcome.en.txt.tmpl":         `{{template "_foot" .}}`,
-		"welcome.en-GB.txt.tmpl":      `{{template "_foot" .}}`,
-		"welcome.fr.txt.tmpl":         `{{template "_foot" .}}`,
-		"welcome.txt.tmpl":            `{{template "_foot" .}}`,
 	})
-	for language, want := range map[string]string{
-		"zh-Hans-CN": "zh", "en": "none",
-		"en-GB": "en-GB", "fr": "none",
-	} {
-		if got := render(t, all, language, nil).Text; got != want {
-			t.Errorf("%s: text = %q, want %q", language, got, want)
+
+	t.Run("works for every part", func(t *testing.T) {
+		for _, ext := range []string{"subject", "txt", "html"} {
+			all := templates(t, map[string]string{
+				"welcome." + ext +
+					".tmpl": `{{define "name"}}{{.name}}{{end}}{{template "_outer" .}}`,
+				"_outer." + ext + ".tmpl": "[{{template \"_inner\" .}}]\n",
+				"_inner." + ext + ".tmpl": `Hi {{block "name" .}}there{{end}}`,
+			})
+			r := render(t, all, "", map[string]any{"name": "Ann"})
+			if got := strings.TrimSpace(r.Subject + r.Text + r.HTML); got != "[Hi Ann]" {
+				t.Errorf("%s = %q, want [Hi Ann]", ext, got)
+			}
 		}
-	}
-}
+	})
 
-func TestASharedTemplateServesWhatIsAddedLater(t *testing.T) {
-	all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
-	if err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`,
-		notifyx.SyntaxGo); err != nil {
-		t.Fatal(err)
-	}
-	if got := render(t, all, "", nil).Text; got != "Yours" {
-		t.Errorf("text = %q, want Yours", got)
-	}
-	if err := all.Add("_foot", "en", notifyx.PartText, "Truly", notifyx.SyntaxGo); err != nil {
-		t.Fatal(err)
-	}
-	if got := render(t, all, "en", nil).Text; got != "Yours" {
-		t.Errorf("text = %q, want what the shared template was when the part was added", got)
-	}
-}
-
-func TestNoMessageNamesASharedTemplate(t *testing.T) {
-	all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
-	if all.Has("_foot") {
-		t.Error("Has finds a shared template")
-	}
-	_, err := all.Render("_foot", "", nil)
-	quiet(t, err, "", notifyx.ErrNoTemplate)
-}
-
-func TestAMalformedSharedTemplateIsRefused(t *testing.T) {
-	const runs = `{{template "_layout" .}}`
-	for _, tc := range []struct {
-		name  string
-		files map[string]string
-		want  string
-	}{
-		{
-			"missing",
-			map[string]string{"welcome.en.html.tmpl": runs},
-			`notifyx: welcome.en.html.tmpl: template "welcome.en.html.tmpl" runs "_layout", which is not defined: ` +
-				`no file _layout[.LANGUAGE].html.tmpl was added before or with this one`,
-		},
-		{
-			"missing in a shared one",
-			map[string]string{
-				"welcome.txt.tmpl": runs,
-				"_layout.txt.tmpl": `{{template "_foot" .}}`,
-			},
-			`template "_layout" runs "_foot", which is not defined: no file _foot[.LANGUAGE].txt.tmpl`,
-		},
-		{
-			"of another part",
-			map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"},
-			"no file _layout[.LANGUAGE].txt.tmpl",
-		},
-		{"of another language", map[string]string{
-			"welcome.txt.tmpl":    runs,
-			"_layout.en.txt.tmpl": "x",
-		}, "no file _layout[.LANGUAGE].txt.tmpl"},
-		{
-			"runs itself",
-			map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs},
-			`template "_layout" runs itself`,
-		},
-		{
-			"runs itself by another",
-			map[string]string{
-				"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`,
-				"_a.txt.tmpl": runs,
-			},
-			`template "_layout" runs itself`,
-		},
-		{
-			"defines itself",
-			map[string]string{"_layout.txt.tmpl": `{{define "_layout"}}x{{end}}`},
-			`_layout.txt.tmpl: template "_layout" is this file, and is not defined within it`,
-		},
-		{
-			"is malformed",
-			map[string]string{
-				"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs,
-				"_layout.txt.tmpl": "\n{{if}}",
-			},
-			"notifyx: _layout.txt.tmpl:2: missing value for if",
-		},
-		{"breaks HTML's context", map[string]string{
-			"welcome.html.tmpl": runs,
-			"_layout.html.tmpl": `<a href="`,
-		}, "ends in a non-text context"},
-		{
-			"srcdoc",
-			map[string]string{"_layout.html.tmpl": `<iframe srcdoc="">`},
-			"_layout.html.tmpl:1:9: srcdoc",
-		},
-		{
-			"twice",
-			map[string]string{"_layout.txt.tmpl": "a", "x/_layout.txt.tmpl": "b"},
-			`template "_layout" has this part already`,
-		},
-		{
-			"without .tmpl",
-			map[string]string{"_layout.txt": "x"},
-			"_layout.txt: a shared template, whose name begins with _, is a Go template: add .tmpl",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			files := memory(tc.files)
-			files["good.txt"] = memory(map[string]string{"a": "x"})["a"]
-			all := notifyx.NewTemplates()
-			var err error
-			if _, nested := files["x/_layout.txt.tmpl"]; nested {
-				err = errors.Join(all.AddFS(files, "*.*"), all.AddFS(files, "x/*"))
-			} else if err = all.AddFS(files, "*"); all.Has("good") {
-				t.Error("a part of the files was added")
+	t.Run("prefers the nearest definition of a block", func(t *testing.T) {
+		files := map[string]string{
+			"_outer.txt.tmpl":  `{{block "a" .}}outer{{end}} {{block "b" .}}outer{{end}} {{block "c" .}}outer{{end}}`,
+			"_inner.txt.tmpl":  `{{define "a"}}inner{{end}}{{define "b"}}inner{{end}}{{template "_outer" .}}`,
+			"welcome.txt.tmpl": `{{define "a"}}part{{end}}{{template "_inner" .}}`,
+		}
+		for range 20 { // the result must not depend on the order of a map
+			if got := render(t, templates(t, files), "", nil).Text; got != "part inner outer" {
+				t.Fatalf("text = %q, want part inner outer", got)
 			}
-			quiet(t, err, "", notifyx.ErrTemplate)
-			if !strings.Contains(err.Error(), tc.want) ||
-				strings.Count(err.Error(), "notifyx: ") != 1 {
-				t.Errorf("error = %v, want once %s", err, tc.want)
-			}
+		}
+	})
+
+	t.Run("falls back to a parent language", func(t *testing.T) {
+		all := templates(t, map[string]string{
+			"_foot.txt.tmpl": "none", "_foot.zh.txt.tmpl": "zh", "_foot.en-GB.txt.tmpl": "en-GB",
+			"_foot.zh.html.tmpl":          "html",
+			"welcome.zh-Hans-CN.txt.tmpl": `{{template "_foot" .}}`,
+			"welcome.en.txt.tmpl":         `{{template "_foot" .}}`,
+			"welcome.en-GB.txt.tmpl":      `{{template "_foot" .}}`,
+			"welcome.fr.txt.tmpl":         `{{template "_foot" .}}`,
+			"welcome.txt.tmpl":            `{{template "_foot" .}}`,
 		})
-	}
+		for language, want := range map[string]string{
+			"zh-Hans-CN": "zh", "en": "none",
+			"en-GB": "en-GB", "fr": "none",
+		} {
+			if got := render(t, all, language, nil).Text; got != want {
+				t.Errorf("%s: text = %q, want %q", language, got, want)
+			}
+		}
+	})
+
+	t.Run("is available to parts added later", func(t *testing.T) {
+		all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
+		if err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`,
+			notifyx.SyntaxGo); err != nil {
+			t.Fatal(err)
+		}
+		if got := render(t, all, "", nil).Text; got != "Yours" {
+			t.Errorf("text = %q, want Yours", got)
+		}
+		if err := all.Add("_foot", "en", notifyx.PartText, "Truly", notifyx.SyntaxGo); err != nil {
+			t.Fatal(err)
+		}
+		if got := render(t, all, "en", nil).Text; got != "Yours" {
+			t.Errorf("text = %q, want what the shared template was when the part was added", got)
+		}
+	})
+
+	t.Run("cannot be rendered by name", func(t *testing.T) {
+		all := templates(t, map[string]string{"_foot.txt.tmpl": "Yours"})
+		if all.Has("_foot") {
+			t.Error("Has finds a shared template")
+		}
+		_, err := all.Render("_foot", "", nil)
+		checkError(t, err, "", notifyx.ErrNoTemplate)
+	})
 }
 
-func TestARefusedSharedTemplateIsNotThere(t *testing.T) {
-	all := notifyx.NewTemplates()
-	if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}),
-		"*"); err == nil {
-		t.Fatal("a malformed file was added")
-	}
-	err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo)
-	quiet(t, err, "", notifyx.ErrTemplate)
+func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
+	t.Run("rejects an invalid shared template", func(t *testing.T) {
+		const runs = `{{template "_layout" .}}`
+		for _, tc := range []struct {
+			name  string
+			files map[string]string
+			want  string
+		}{
+			{
+				"missing",
+				map[string]string{"welcome.en.html.tmpl": runs},
+				`notifyx: welcome.en.html.tmpl: template "welcome.en.html.tmpl" runs "_layout", which is not defined: ` +
+					`no file _layout[.LANGUAGE].html.tmpl was added before or with this one`,
+			},
+			{
+				"missing in a shared template",
+				map[string]string{
+					"welcome.txt.tmpl": runs,
+					"_layout.txt.tmpl": `{{template "_foot" .}}`,
+				},
+				`template "_layout" runs "_foot", which is not defined: no file _foot[.LANGUAGE].txt.tmpl`,
+			},
+			{
+				"of another part",
+				map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"},
+				"no file _layout[.LANGUAGE].txt.tmpl",
+			},
+			{"of another language", map[string]string{
+				"welcome.txt.tmpl":    runs,
+				"_layout.en.txt.tmpl": "x",
+			}, "no file _layout[.LANGUAGE].txt.tmpl"},
+			{
+				"recursion",
+				map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs},
+				`template "_layout" runs itself`,
+			},
+			{
+				"indirect recursion",
+				map[string]string{
+					"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`,
+					"_a.txt.tmpl": runs,
+				},
+				`template "_layout" runs itself`,
+			},
+			{
+				"redefinition",
+				map[string]string{"_layout.txt.tmpl": `{{define "_layout"}}x{{end}}`},
+				`_layout.txt.tmpl: template "_layout" is this file, and is not defined within it`,
+			},
+			{
+				"syntax error",
+				map[string]string{
+					"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs,
+					"_layout.txt.tmpl": "\n{{if}}",
+				},
+				"notifyx: _layout.txt.tmpl:2: missing value for if",
+			},
+			{"changed HTML context", map[string]string{
+				"welcome.html.tmpl": runs,
+				"_layout.html.tmpl": `<a href="`,
+			}, "ends in a non-text context"},
+			{
+				"srcdoc",
+				map[string]string{"_layout.html.tmpl": `<iframe srcdoc="">`},
+				"_layout.html.tmpl:1:9: srcdoc",
+			},
+			{
+				"duplicate",
+				map[string]string{"_layout.txt.tmpl": "a", "x/_layout.txt.tmpl": "b"},
+				`template "_layout" has this part already`,
+			},
+			{
+				"without .tmpl",
+				map[string]string{"_layout.txt": "x"},
+				"_layout.txt: a shared template, whose name begins with _, is a Go template: add .tmpl",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				files := memory(tc.files)
+				files["good.txt"] = memory(map[string]string{"a": "x"})["a"]
+				all := notifyx.NewTemplates()
+				var err error
+				if _, nested := files["x/_layout.txt.tmpl"]; nested {
+					err = errors.Join(all.AddFS(files, "*.*"), all.AddFS(files, "x/*"))
+				} else if err = all.AddFS(files, "*"); all.Has("good") {
+					t.Error("a part of the files was added")
+				}
+				checkError(t, err, "", notifyx.ErrTemplate)
+				if !strings.Contains(err.Error(), tc.want) ||
+					strings.Count(err.Error(), "notifyx: ") != 1 {
+					t.Errorf("error = %v, want once %s", err, tc.want)
+				}
+			})
+		}
+	})
+
+	t.Run("does not add a rejected shared template", func(t *testing.T) {
+		all := notifyx.NewTemplates()
+		if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}),
+			"*"); err == nil {
+			t.Fatal("a malformed file was added")
+		}
+		err := all.Add("welcome", "", notifyx.PartText, `{{template "_foot" .}}`, notifyx.SyntaxGo)
+		checkError(t, err, "", notifyx.ErrTemplate)
+	})
 }
 
-func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
+func TestTemplates_Render_SharedTemplateError(t *testing.T) {
 	all := templates(t, map[string]string{
 		"_layout.html.tmpl": "<p>\n{{range .s}}{{end}}</p>",
 		"welcome.html.tmpl": `{{template "_layout" .}}`,
 	})
 	_, err := all.Render("welcome", "", map[string]any{"s": "SECRET"})
-	quiet(t, err, "SECRET", notifyx.ErrTemplate)
+	checkError(t, err, "SECRET", notifyx.ErrTemplate)
 	if !strings.Contains(err.Error(), "_layout.html.tmpl:2") {
 		t.Errorf("error = %v, want the place in the layout", err)
 	}
@@ -223,6 +228,6 @@ func TestAnErrorWithinASharedTemplateNamesItsFileAndShowsNoValue(t *testing.T) {
 	_, err = all.Render("welcome", "", map[string]any{"user": map[string]any{}})
 	var missing *notifyx.MissingVariablesError
 	if !errors.As(err, &missing) || !slices.Equal(missing.Variables, []string{"user.name"}) {
-		t.Errorf("error = %v, want that user.name is missing", err)
+		t.Errorf("error = %v, want user.name missing", err)
 	}
 }

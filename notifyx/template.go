@@ -12,24 +12,22 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Rendered is a message's text with its variables filled in. A part that the template
-// does not have is empty.
+// Rendered is a rendered template. Parts that the template does not have are empty.
 type Rendered struct {
 	Subject, Text, HTML string
 }
 
-// Templates renders messages from named templates. It is safe for concurrent use.
+// Templates renders messages from named templates. It is safe for concurrent use. The
+// zero value is empty and ready to use.
 //
-// Variables are data, and never run as a template. They are taken as JSON has them: a
-// struct's fields under the names of their tags, a time as RFC 3339 text, a template.HTML
-// as a string that is escaped like any other. So a message that was stored in between
-// reads the same. A nil is a variable that is missing.
-//
-// The zero value is empty, as that of NewTemplates.
+// Variables are data and are never executed as templates. They are converted to JSON
+// values first, so that a stored message renders the same: struct fields have the names
+// of their JSON tags, times are RFC 3339 strings, and a template.HTML is an ordinary
+// string and is escaped. A nil value is a missing variable.
 type Templates struct {
 	mu     sync.RWMutex
 	sets   map[string]*templateSet
-	shared sharedFiles // what the templates of sets may run
+	shared sharedFiles // templates that sets may include
 }
 
 // NewTemplates returns an empty set of templates.
@@ -38,17 +36,17 @@ func NewTemplates() *Templates {
 	return &Templates{}
 }
 
-// templateSet is all parts of one name. It is never changed, so that rendering needs no
-// lock.
+// templateSet contains all parts of one template. It is immutable, so that rendering
+// needs no lock.
 type templateSet struct {
 	parts   map[partKey]*part
-	tags    []language.Tag // of the parts that have a language, each once
+	tags    []language.Tag // distinct languages of the parts
 	matcher language.Matcher
 }
 
 // Add adds one part of the template called name. The language is a BCP 47 tag, or empty
-// for a part that serves where none of a language does. The error names the place of
-// whatever is wrong, and is an ErrTemplate.
+// for a part that is used if no language matches. The error is an ErrTemplate with the
+// position of the problem.
 func (t *Templates) Add(name, language string, part Part, text string, syntax Syntax) error {
 	origin := name
 	if language != "" {
@@ -66,22 +64,22 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 	return t.add([]partFile{f})
 }
 
-// AddFS adds the files that match a pattern of fs.Glob. Their names say what they are,
-// whatever their folders:
+// AddFS adds the files that match a pattern of fs.Glob. The base name of a file
+// determines its template, language and part:
 //
 //	NAME[.LANGUAGE].(subject|txt|html)[.tmpl]
 //
-// such as welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. With .tmpl the syntax
-// is Go's, else that of ${name}, where "{{" is an error, because it would be sent as it
-// is.
+// Examples are welcome.en.html.tmpl, welcome.zh.subject and invoice.txt. A file with
+// .tmpl has Go syntax; other files use ${name}. In these "{{" is an error, because it
+// would be sent literally.
 //
-// A name that begins with "_", such as that of _layout.html.tmpl, is a shared template:
-// no message names it, and the templates of the same part that are added with it or later
-// run it by {{template "_layout" .}}. What a part defines goes before what the shared
-// template does, as in its blocks. The shared template is that of the part's language, or
-// of a parent of it, else the one without a language.
+// A name that starts with "_", such as _layout.html.tmpl, is a shared template. Messages
+// cannot name it. Templates of the same part that are added with it or later include it
+// with {{template "_layout" .}}. Definitions of a part override those of the shared
+// template, such as its blocks. The shared template in the language of the part is used,
+// else one in a parent language, else the one without a language.
 //
-// Everything that is wrong is reported at once, and then nothing is added.
+// AddFS reports all errors at once, and then adds no file.
 func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
 	files, err := readFiles(fsys, pattern)
 	if err != nil {
@@ -90,7 +88,7 @@ func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
 	return t.add(files)
 }
 
-// add compiles and adds all of the files, or none.
+// add compiles and adds all files, or no file if one has an error.
 func (t *Templates) add(files []partFile) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,8 +122,8 @@ func (t *Templates) add(files []partFile) error {
 	return nil
 }
 
-// withShared returns the shared templates and those among the files, and what is wrong
-// with these.
+// withShared returns the existing shared templates and those of files, with the errors of
+// the latter.
 func (t *Templates) withShared(files []partFile) (shared sharedFiles, problems []error) {
 	shared = sharedFiles{}
 	maps.Copy(shared, t.shared)
@@ -137,8 +135,8 @@ func (t *Templates) withShared(files []partFile) (shared sharedFiles, problems [
 	return shared, problems
 }
 
-// distinct returns the errors, each text once: a shared template fails in each part that
-// runs it.
+// distinct removes errors with the same text: an error of a shared template occurs in
+// each part that includes it.
 func distinct(problems []error) []error {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(problems, func(err error) bool {
@@ -150,7 +148,7 @@ func distinct(problems []error) []error {
 	})
 }
 
-// clone returns a set that may be changed. A nil set is an empty one.
+// clone returns a mutable copy of the set. A nil set is empty.
 func (s *templateSet) clone() *templateSet {
 	c := &templateSet{parts: map[partKey]*part{}}
 	if s != nil {
@@ -175,21 +173,21 @@ func (s *templateSet) put(f *partFile, p *part) error {
 	return nil
 }
 
-// Has reports whether there is a template called name, in whatever language.
+// Has reports whether a template called name exists in any language.
 func (t *Templates) Has(name string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.sets[name] != nil
 }
 
-// Render fills in the parts of the template called name.
+// Render renders the parts of the template called name.
 //
-// The language is a BCP 47 tag or the value of an Accept-Language header; one that says
-// nothing is no error. It is chosen once for all parts, among those that the template
-// has, else English. Parts that it does not have come from those without a language.
+// The language is a BCP 47 tag or an Accept-Language value; an invalid value is ignored.
+// Render chooses one language for all parts from those of the template, else English.
+// Parts missing in that language come from the files without a language.
 //
-// Every error is an ErrTemplate: ErrNoTemplate, a *MissingVariablesError, a subject that
-// would be more than one line, or a text of more than 1 MiB. None shows a value.
+// Every error is an ErrTemplate: ErrNoTemplate, a *MissingVariablesError, a subject with
+// a line break, or a part of more than 1 MiB. Errors contain no values.
 func (t *Templates) Render(name, language string, variables map[string]any) (Rendered, error) {
 	t.mu.RLock()
 	set := t.sets[name]
@@ -214,7 +212,7 @@ func (t *Templates) Render(name, language string, variables map[string]any) (Ren
 	return r, nil
 }
 
-// render fills in all parts. found is false where there is none.
+// render renders all parts. found is false if no part exists.
 func (s *templateSet) render(lang string, v map[string]any, f *failures) (r Rendered, found bool) {
 	for _, to := range []struct {
 		part Part
@@ -243,10 +241,10 @@ func (s *templateSet) find(lang string, which Part) *part {
 	return s.parts[partKey{part: which}]
 }
 
-// checkLine refuses what would begin another header, or another line.
+// checkLine rejects a subject that could inject another header or line.
 func checkLine(subject string) error {
 	if strings.ContainsFunc(subject, breaksLine) {
-		return errors.New("the subject is no single line: it has a line break or another control character")
+		return errors.New("the subject must be a single line: it has a line break or another control character")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 var errTooLong = fmt.Errorf("a part would be longer than %d bytes", maxOutput)
 
-// templateError is an ErrTemplate, and an ErrPermanent unless it is absent.
+// templateError is an ErrTemplate, and an ErrPermanent unless absent is set.
 type templateError struct {
 	where  string
 	what   string
@@ -17,7 +17,8 @@ type templateError struct {
 	absent bool
 }
 
-// placed moves a place, such as 3:14, from the beginning of a text to the origin.
+// placed returns an error that appends a position at the start of what, such as 3:14, to
+// the origin.
 func placed(origin, what string) *templateError {
 	place, rest, ok := strings.Cut(what, ": ")
 	if ok && strings.Trim(place, "0123456789:") == "" {
@@ -34,20 +35,21 @@ func (e *templateError) Error() string {
 	return "notifyx: " + e.where + ": " + e.what
 }
 
-// Is makes the error an ErrTemplate.
+// Is reports whether target is ErrTemplate, or ErrPermanent unless the template is
+// absent.
 func (e *templateError) Is(target error) bool {
 	return target == ErrTemplate || target == ErrPermanent && !e.absent
 }
 
-// Unwrap returns what a file system said, or nil.
+// Unwrap returns the error of the file system, or nil.
 func (e *templateError) Unwrap() error { return e.cause }
 
-// MissingVariablesError reports what a template needs and did not get. It is an
-// ErrTemplate and an ErrPermanent.
+// MissingVariablesError reports variables that a template needs and that have no value.
+// It is an ErrTemplate and an ErrPermanent.
 type MissingVariablesError struct {
 	Template string
-	// Variables has every path of ${name}, in all parts. Of each Go template it has the
-	// first that was missing.
+	// Variables has every missing path of ${name} in all parts, and the first missing
+	// variable of each Go template.
 	Variables []string
 }
 
@@ -57,7 +59,7 @@ func (e *MissingVariablesError) Error() string {
 		e.Template, strings.Join(e.Variables, ", "))
 }
 
-// Is makes the error an ErrTemplate and an ErrPermanent.
+// Is reports whether target is ErrTemplate or ErrPermanent.
 func (e *MissingVariablesError) Is(target error) bool {
 	return target == ErrTemplate || target == ErrPermanent
 }
@@ -70,7 +72,7 @@ func (e *MissingVariablesError) add(names ...string) {
 	}
 }
 
-// failures are what went wrong with the parts of one template.
+// failures collects the errors of the parts of one template.
 type failures struct {
 	missing MissingVariablesError
 	others  []error

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxTemplate bounds the text of one part, and maxVariables the JSON of all
+	// maxTemplate limits the text of one part, and maxVariables the JSON of all
 	// variables.
 	maxTemplate, maxVariables = 1 << 20, 1 << 20
-	// maxOutput bounds a rendered part.
+	// maxOutput limits a rendered part.
 	maxOutput = 1 << 20
 )
 
-// readFiles reads the files of a pattern. The errors of all are joined.
+// readFiles reads the files that match a pattern and joins their errors.
 func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 	paths, err := fs.Glob(fsys, pattern)
 	if err != nil {
@@ -65,7 +65,7 @@ func readFile(fsys fs.FS, name string) (partFile, error) {
 	return f, nil
 }
 
-// parseFileName reads NAME[.LANGUAGE].PART[.tmpl].
+// parseFileName parses NAME[.LANGUAGE].PART[.tmpl].
 func parseFileName(name string) (f partFile, err error) {
 	base, isGo := strings.CutSuffix(path.Base(name), ".tmpl")
 	words := strings.Split(base, ".")
@@ -83,14 +83,14 @@ func parseFileName(name string) (f partFile, err error) {
 		if f.tag, err = parseTag(words[1]); words[1] == "" || err != nil {
 			return f, &templateError{
 				where: name,
-				what:  fmt.Sprintf("%q is no BCP 47 language tag", words[1]),
+				what:  fmt.Sprintf("%q is not a BCP 47 language tag", words[1]),
 			}
 		}
 	}
 	return f, nil
 }
 
-// validName reports whether a text may name a template: 1 to 100 of [A-Za-z0-9_-].
+// validName reports whether name is a valid template name: 1 to 100 of [A-Za-z0-9_-].
 func validName(name string) bool {
 	return len(name) >= 1 && len(name) <= 100 && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' &&

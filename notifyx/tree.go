@@ -15,23 +15,22 @@ import (
 	"golang.org/x/text/language"
 )
 
-// sharedPrefix begins the names of templates that others run, such as layouts.
+// sharedPrefix marks the names of templates that other templates include, such as
+// layouts.
 const sharedPrefix = "_"
 
-// shared reports whether other templates run this one, and no message names it.
+// shared reports whether the file is a shared template.
 func (f *partFile) shared() bool { return strings.HasPrefix(f.name, sharedPrefix) }
 
-// sharedKey names a shared template.
 type sharedKey struct {
 	name string
 	partKey
 }
 
-// sharedFiles are the shared templates.
 type sharedFiles map[sharedKey]*partFile
 
-// put adds a shared template, also one with an error, so that what runs it is not said to
-// miss it.
+// put adds a shared template, even if it has an error, so that templates that include it
+// do not also report it as undefined.
 func (s sharedFiles) put(f *partFile) error {
 	key := sharedKey{f.name, f.key()}
 	if s[key] != nil {
@@ -52,8 +51,8 @@ func (s sharedFiles) put(f *partFile) error {
 	return err
 }
 
-// find returns the shared template that a part runs by a name: that of its language or of
-// the nearest parent of it, else the one without a language.
+// find returns the shared template that a part includes by name: in the language of the
+// part, else in the nearest parent language, else without a language.
 func (s sharedFiles) find(f *partFile, name string) *partFile {
 	for tag := f.tag; tag != language.Und; tag = tag.Parent() {
 		if found := s[sharedKey{name, partKey{tag.String(), f.part}}]; found != nil {
@@ -63,12 +62,12 @@ func (s sharedFiles) find(f *partFile, name string) *partFile {
 	return s[sharedKey{name, partKey{part: f.part}}]
 }
 
-// trees are the parsed templates of one part by their names.
+// trees maps names to the parsed templates of one part.
 type trees map[string]*parse.Tree
 
-// resolve returns the templates that a part defines, and the shared ones that they run.
-// Of two definitions the one that is nearer to the part counts, which is how a part fills
-// in the blocks of a layout.
+// resolve returns the templates that a part defines and the shared templates that they
+// include. A definition closer to the part overrides others, so that a part can define
+// the blocks of a layout.
 func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, error) {
 	all := trees{}
 	all.add(f.origin, t)
@@ -98,7 +97,7 @@ func undefined(f *partFile, name, by string) string {
 	return text
 }
 
-// add adds the templates of a file that are not there yet, its own under a name.
+// add adds the missing templates of a file, with its main template under name.
 func (ts trees) add(name string, t *texttemplate.Template) {
 	if ts[name] == nil {
 		ts[name] = t.Tree
@@ -110,8 +109,8 @@ func (ts trees) add(name string, t *texttemplate.Template) {
 	}
 }
 
-// missing returns the first template that is run and is not there, and the one that runs
-// it. Its name is "" if all are there.
+// missing returns the first included template that is undefined and the template that
+// includes it, or "" if all are defined.
 func (ts trees) missing() (name, by string) {
 	for _, by := range slices.Sorted(maps.Keys(ts)) {
 		for _, name := range calls(ts[by].Root) {
@@ -123,8 +122,8 @@ func (ts trees) missing() (name, by string) {
 	return "", ""
 }
 
-// checkRecursion refuses a template that runs itself, also by way of others: one that
-// does so without end would need more stack than there is, which no program survives.
+// checkRecursion rejects a template that includes itself, directly or through others:
+// endless recursion overflows the stack, which terminates the program.
 func (ts trees) checkRecursion(origin string) error {
 	seen := map[string]bool{}
 	done := map[string]bool{}
@@ -153,7 +152,7 @@ func (ts trees) checkRecursion(origin string) error {
 	return nil
 }
 
-// calls returns the names of the templates that a list of nodes runs.
+// calls returns the names of the templates that the nodes include.
 func calls(list *parse.ListNode) (names []string) {
 	if list == nil {
 		return nil
@@ -199,44 +198,43 @@ func (ts trees) html(root string) (*htmltemplate.Template, error) {
 	return t, escapeNow(t)
 }
 
-// functions are what templates have instead of those of the library.
+// functions overrides functions of the template packages.
 var functions = map[string]any{"index": index}
 
-// index is that of text/template for what variables are made of: maps and lists. A key
-// that is not there is a missing variable, and not the text "<no value>".
+// index replaces the index function of text/template for maps and lists. A missing key is
+// a missing variable instead of the text "<no value>".
 func index(item any, keys ...any) (any, error) {
 	for _, key := range keys {
 		switch c := item.(type) {
 		case map[string]any:
 			name, ok := key.(string)
 			if !ok {
-				return nil, errors.New("index: a name is a string")
+				return nil, errors.New("index: the key of a map must be a string")
 			}
 			if item = c[name]; item == nil {
 				return nil, &MissingVariablesError{Variables: []string{name}}
 			}
 		case []any:
-			i, err := strconv.Atoi(fmt.Sprint(key)) // a constant is an int, a variable an int64
+			i, err := strconv.Atoi(fmt.Sprint(key)) // constants are ints, variables int64s
 			if err != nil || i < 0 || i >= len(c) {
-				return nil, errors.New("index: there is no such element")
+				return nil, errors.New("index: no such element")
 			}
 			item = c[i]
 		default:
-			return nil, errors.New("index: neither a list nor a map")
+			return nil, errors.New("index: the value is not a list or a map")
 		}
 	}
 	return item, nil
 }
 
 var (
-	// executing is how text/template begins an error: what comes after the place may show
-	// a value.
+	// executing matches the start of an error of text/template; the text after the
+	// position may contain a value.
 	executing = regexp.MustCompile(`(?s)^template: (.+?): executing ".*?" at <(.*?)>: `)
 	noEntry   = regexp.MustCompile(`>: map has no entry for key ("(?:[^"\\]|\\.)*")$`)
 )
 
-// explain says what was wrong with an execution, without the values that the error may
-// show.
+// explain converts an execution error to one without values.
 func explain(err error) error {
 	if m, ok := errors.AsType[*MissingVariablesError](err); ok {
 		return m
@@ -246,7 +244,7 @@ func explain(err error) error {
 	}
 	place := executing.FindStringSubmatch(err.Error())
 	if place == nil {
-		return errors.New("it cannot be executed with these variables")
+		return errors.New("cannot be executed with these variables")
 	}
 	if key := noEntry.FindStringSubmatch(err.Error()); key != nil {
 		if name, err := strconv.Unquote(key[1]); err == nil {
@@ -265,8 +263,8 @@ func pathTo(field, name string) string {
 	return name
 }
 
-// reason returns the text of an error of text/template or html/template without the names
-// that templateError adds.
+// reason returns the text of an error of text/template or html/template without the
+// prefixes that templateError adds.
 func reason(err error, origin string) string {
 	text := err.Error()
 	for _, prefix := range []string{"template: ", "html/template:", " ", origin + ":", " "} {

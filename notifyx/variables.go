@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// plainVariables returns the values of one message as JSON has them, without nils and
-// with numbers that templates can compare. The error names one of them, and shows none.
+// plainVariables converts values to JSON values without nils and with comparable numbers.
+// The error names a variable but contains no value.
 func plainVariables(values map[string]any) (map[string]any, error) {
 	all := make(map[string]any, len(values))
 	size := 0
@@ -28,8 +28,8 @@ func plainVariables(values map[string]any) (map[string]any, error) {
 	return all, nil
 }
 
-// toPlain takes a value through JSON. The error of an encoder may show the value, so it
-// is not passed on.
+// toPlain encodes a value as JSON and decodes it. It does not return the error of the
+// encoder, which may contain the value.
 func toPlain(value any) (plain any, size int, err error) {
 	text, err := marshal(value)
 	if err != nil {
@@ -44,7 +44,7 @@ func toPlain(value any) (plain any, size int, err error) {
 	return plain, len(text), err
 }
 
-// marshal survives a MarshalJSON that panics.
+// marshal recovers from a panic in MarshalJSON.
 func marshal(value any) (text []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -54,8 +54,8 @@ func marshal(value any) (text []byte, err error) {
 	return json.Marshal(value)
 }
 
-// normalize takes the nils out of maps, and makes numbers of the digits. A list cannot do
-// without an element.
+// normalize removes nils from maps and converts json.Number values. A nil in a list is an
+// error.
 func normalize(value any) (_ any, err error) {
 	switch v := value.(type) {
 	case json.Number:
@@ -82,7 +82,7 @@ func normalize(value any) (_ any, err error) {
 	return value, nil
 }
 
-// number keeps the digits of integers, which a float64 does not.
+// number preserves the digits of integers, unlike float64.
 func number(n json.Number) any {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i
@@ -92,16 +92,16 @@ func number(n json.Number) any {
 	}
 	f, err := n.Float64()
 	if err != nil {
-		return string(n) // beyond float64
+		return string(n) // out of range of float64
 	}
 	return decimal(f)
 }
 
-// decimal is a number that prints as people write it: 1234567.5, and not 1.2345675e+06.
+// decimal is a number that prints without an exponent: 1234567.5, not 1.2345675e+06.
 type decimal float64
 
 // String implements fmt.Stringer.
 func (d decimal) String() string {
-	text, _ := json.Marshal(float64(d)) // which comes from JSON
+	text, _ := json.Marshal(float64(d)) // valid, because d was decoded from JSON
 	return string(text)
 }
