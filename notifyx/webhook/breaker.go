@@ -13,44 +13,42 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// breaker is when a receiver has failed often enough to be left alone for a while. There
-// is one circuit for each endpoint id, in this process.
+// breaker configures the circuit breaker. Each endpoint ID has one circuit per process.
 //
-// No answer, no answer in time, an answer that is too large or no HTTP, 429 and 5xx are
-// failures. Every other answer is not: a 400 is about one payload. What was never sent,
-// and what the caller gave up, does not count. The circuit opens after failures in a row
-// within the window, or when of at least minRequests in the window the share ratio
-// failed. After openFor one attempt is let through: it closes the circuit, or opens it
-// again.
+// A missing, late, oversized or non-HTTP response, status 429 and 5xx count as failures.
+// Other responses do not: a 400 concerns a single payload. Requests that were not sent or
+// that the caller canceled are not counted.
+//
+// The circuit opens after a number of consecutive failures, or if the share ratio of at
+// least minRequests requests in the window failed. After openFor it permits one probe
+// The result of the probe closes or reopens the circuit.
 type breaker struct {
 	failures    uint32
 	ratio       float64
 	minRequests uint32
 	window      time.Duration
 	openFor     time.Duration
-	// the circuit that was not used for the longest time is forgotten first, as if it had
-	// never failed
+	// the least recently used circuit is evicted first
 	maxEndpoints int
 }
 
 const windowParts = 6
 
-// tripped reports whether the circuit opens.
 func (b *breaker) tripped(n gobreaker.Counts) bool {
 	done := n.TotalSuccesses + n.TotalFailures
 	return n.ConsecutiveFailures >= b.failures || done >= b.minRequests &&
 		float64(n.TotalFailures) >= b.ratio*float64(done)
 }
 
-// circuits keeps the circuit of each endpoint that was used lately.
+// circuits stores the circuits of recently used endpoints.
 type circuits struct {
 	limits  *breaker
-	probing time.Duration // how long a probe takes at most
+	probing time.Duration // maximum duration of a probe
 	log     *xlog.LogNamedLogger
 
 	mu    sync.Mutex
 	byID  map[string]*list.Element // of *circuit
-	order *list.List               // the latest first
+	order *list.List               // most recently used first
 }
 
 type circuit struct {
@@ -83,13 +81,13 @@ func (s *circuits) get(id string) *circuit {
 		old, _ := s.order.Remove(s.order.Back()).(*circuit)
 		delete(s.byID, old.id)
 	}
-	c := s.open(id)
+	c := s.newCircuit(id)
 	s.byID[id] = s.order.PushFront(c)
 	return c
 }
 
-// open makes a closed circuit.
-func (s *circuits) open(id string) *circuit {
+// newCircuit returns a new, closed circuit.
+func (s *circuits) newCircuit(id string) *circuit {
 	c := &circuit{id: id}
 	c.breaker = gobreaker.NewCircuitBreaker[Result](gobreaker.Settings{
 		Name:         id,
@@ -112,8 +110,8 @@ func (s *circuits) open(id string) *circuit {
 	return c
 }
 
-// do runs send unless the endpoint is left alone. A nil *circuits lets everything
-// through.
+// do calls send unless the circuit of the endpoint is open. A nil *circuits always calls
+// send.
 func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 	if s == nil {
 		return send()
@@ -126,14 +124,14 @@ func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 		left := time.Until(c.openedAt.Add(s.limits.openFor))
 		c.mu.Unlock()
 		return Result{}, &circuitOpenError{wait: max(left, minRetryAfter)}
-	case errors.Is(err, gobreaker.ErrTooManyRequests): // the probe is under way
+	case errors.Is(err, gobreaker.ErrTooManyRequests): // a probe is in flight
 		return Result{}, &circuitOpenError{wait: max(s.probing, minRetryAfter)}
 	default:
 		return result, err
 	}
 }
 
-// isFailure reports whether the receiver is to blame.
+// isFailure reports whether err is a failure of the receiver.
 func isFailure(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {
@@ -143,7 +141,8 @@ func isFailure(err error) bool {
 	return err != nil
 }
 
-// isExcluded reports whether the outcome says nothing about the receiver.
+// isExcluded reports whether err is unrelated to the state of the receiver.
 func isExcluded(err error) bool {
-	return errors.Is(err, ErrBlockedAddress) || errors.Is(err, ErrURL) || errors.Is(err, errGaveUp)
+	return errors.Is(err, ErrBlockedAddress) || errors.Is(err, ErrURL) ||
+		errors.Is(err, errCanceled)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// certify starts a server with a certificate of its own, as the template has it, and
-// returns a pool that trusts it.
+// certify starts a server with a self-signed certificate from template, and returns a
+// pool that contains it.
 func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -49,15 +49,15 @@ func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.C
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1), pool
 }
 
-func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
+func TestClient_Send_Certificate(t *testing.T) {
 	now := time.Now()
 	hostile := func(until time.Time, usage ...x509.ExtKeyUsage) *x509.Certificate {
 		return &x509.Certificate{
 			Subject: pkix.Name{
-				CommonName:   secretAnswer + "\nlevel=error",
-				Organization: []string{secretAnswer + "\n"},
+				CommonName:   secretResponse + "\nlevel=error",
+				Organization: []string{secretResponse + "\n"},
 			},
-			DNSNames:  []string{secretAnswer + "\nlevel=error msg=forged"},
+			DNSNames:  []string{secretResponse + "\nlevel=error msg=forged"},
 			NotBefore: now.Add(-48 * time.Hour), NotAfter: until, ExtKeyUsage: usage,
 		}
 	}
@@ -67,10 +67,10 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 		trusted  bool
 		want     string
 	}{
-		{"another name", hostile(now.Add(time.Hour)), true, "the certificate is for another name"},
+		{"another name", hostile(now.Add(time.Hour)), true, "the certificate is for another host"},
 		{
 			"an unknown authority",
-			hostile(now.Add(time.Hour)), false, "the certificate is of an unknown authority",
+			hostile(now.Add(time.Hour)), false, "the certificate is signed by an unknown authority",
 		},
 		{
 			"expired", hostile(now.Add(-time.Hour)), true,
@@ -102,7 +102,7 @@ func TestAnErrorShowsNothingOfACertificate(t *testing.T) {
 	}
 }
 
-func TestAnErrorShowsNoZone(t *testing.T) {
+func TestClient_CheckURL_Zone(t *testing.T) {
 	err := newClient(t).CheckURL("https://[fe80::1%25zone]/")
 	if !errors.Is(err, webhook.ErrBlockedAddress) || strings.Contains(err.Error(), "zone") {
 		t.Errorf("error %q, want ErrBlockedAddress without the zone", err)

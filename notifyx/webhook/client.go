@@ -18,59 +18,61 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// Endpoint is a receiver. It prints as its id only, since a URL may hold a token, and
-// headers do: with fmt, log/slog and encoding/json, by itself and as an exported field or
-// an element of something else. Where fmt cannot call its methods, it prints everything
-// but the secrets: an unexported field keeps the id instead.
+// Endpoint is a receiver of webhooks. With fmt, log/slog and encoding/json it prints as
+// its ID, because URLs and headers may contain tokens. This includes exported fields and
+// elements of other values. In an unexported field fmt cannot call the methods and prints
+// everything except the secrets; store the ID in such a field instead.
 type Endpoint struct {
-	// ID names the receiver within the application. Circuits are kept by it; it is in log
-	// lines.
+	// ID identifies the receiver within the application. It selects the circuit and
+	// appears in logs.
 	ID string
-	// URL is where events go; see Client.CheckURL.
+	// URL is the target of the events; see Client.CheckURL.
 	URL string
-	// Secrets sign, all of them: during a rotation the old and the new one.
+	// Secrets sign each request. During a rotation these are the old and the new secret.
 	Secrets []signature.Secret
-	// Header is sent along, such as an Authorization that the receiver asks for.
+	// Header contains additional request headers, such as Authorization.
 	Header http.Header
 }
 
-// Format writes the id whatever the verb.
+// Format writes the ID for every verb.
 func (e Endpoint) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "endpoint "+strconv.Quote(e.ID))
 }
 
-// MarshalText returns the id.
+// MarshalText returns the ID.
 func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.ID), nil }
 
-// LogValue returns the id.
+// LogValue returns the ID.
 func (e Endpoint) LogValue() slog.Value { return slog.StringValue(e.ID) }
 
-// Event is what happened. Its body is {"type", "timestamp", "data"}, as the specification
-// has it.
+// Event is the content of a webhook. Its body is {"type", "timestamp", "data"}, as the
+// specification defines.
 type Event struct {
-	// ID stays the same over all attempts, so that a receiver knows a repeat: 1 to 200
-	// printable ASCII characters without spaces and full stops. "" takes a new one.
+	// ID is the same for all attempts, so that receivers can detect duplicates: 1 to 200
+	// printable ASCII characters without spaces and full stops. If it is empty, a new ID
+	// is generated.
 	ID string
-	// Type says what happened, in words separated by full stops: "user.created".
+	// Type is the event type, as words separated by full stops: "user.created".
 	Type string
-	// Timestamp is when it happened; now, where it is zero. The signature has the time of
-	// the attempt.
+	// Timestamp is the time of the event; the zero value is the current time. The
+	// signature contains the time of the attempt instead.
 	Timestamp time.Time
 	// Data is encoded as JSON.
 	Data any
 }
 
-// Result is an attempt that reached the receiver, whatever it answered.
+// Result describes an attempt.
 type Result struct {
-	// ID is the event's.
+	// ID is the ID of the event.
 	ID string
-	// Status is the HTTP status of the answer, or 0 without one.
+	// Status is the HTTP status of the response, or 0 without a response.
 	Status int
-	// Duration is how long the attempt took.
+	// Duration is the duration of the attempt.
 	Duration time.Duration
 }
 
-// Client sends webhooks, one attempt each. It is safe for concurrent use. New makes it.
+// Client sends webhooks, one attempt per call. It is safe for concurrent use. Create it
+// with New.
 type Client struct {
 	config    config
 	guard     guard
@@ -78,8 +80,8 @@ type Client struct {
 	circuits  *circuits
 }
 
-// New returns a client. The error, ErrOption, tells everything that is wrong. An option
-// that is nil is ignored.
+// New returns a client, or an ErrOption with all invalid options. Nil options are
+// skipped.
 func New(opts ...Option) (*Client, error) {
 	c := &Client{config: defaults()}
 	for _, o := range opts {
@@ -97,14 +99,14 @@ func New(opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Close lets go of what no attempt uses. The client can be used on.
+// Close closes idle connections. The client remains usable.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Send makes one attempt. It succeeds where the receiver answers 2xx, with an answer
-// within the limits and in time. The errors are those of this package; RetryAfter tells
-// how long to wait. The end of ctx is told by its own cause.
+// Send makes one attempt. It succeeds if the receiver responds with 2xx within the
+// timeout and the size limits. The errors are those of this package; RetryAfter returns
+// the delay before the next attempt. If ctx is canceled, the error wraps its cause.
 //
-// Nothing of the answer but its status and Retry-After is kept.
+// Of the response, only the status and Retry-After are used.
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
 	ctx = xctx.Unpooled(ctx)
 	if event.ID == "" {
@@ -120,7 +122,8 @@ func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, er
 	return result, err
 }
 
-// request checks everything that can be checked without the network.
+// request validates the endpoint and the event without network access, and returns the
+// signed request.
 func (c *Client) request(to Endpoint, event Event) (*request, error) {
 	u, err := c.parseURL(to.URL)
 	if err != nil {
@@ -149,7 +152,7 @@ func (c *Client) checkPayload(body []byte) error {
 
 func (e Endpoint) check() error {
 	if e.ID == "" {
-		return fmt.Errorf("%w: it has no id", ErrEndpoint)
+		return fmt.Errorf("%w: it has no ID", ErrEndpoint)
 	}
 	if len(e.Secrets) == 0 || slices.ContainsFunc(e.Secrets, signature.Secret.IsZero) {
 		return fmt.Errorf("%w: it has no secret, or an empty one", ErrEndpoint)
@@ -158,17 +161,17 @@ func (e Endpoint) check() error {
 		invalid := func(value string) bool { return !httpguts.ValidHeaderFieldValue(value) }
 		if isReserved(name) || !httpguts.ValidHeaderFieldName(name) ||
 			slices.ContainsFunc(values, invalid) {
-			return fmt.Errorf("%w: it cannot set the header %q", ErrEndpoint, name)
+			return fmt.Errorf("%w: the header %q is reserved or invalid", ErrEndpoint, name)
 		}
 	}
 	return nil
 }
 
-// encode returns the body, with the time now where the event has none.
+// encode returns the body. A zero Timestamp is replaced with now.
 func (e Event) encode(now time.Time) ([]byte, error) {
 	if !signature.ValidID(e.ID) {
 		return nil, fmt.Errorf(
-			"%w: the id (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
+			"%w: invalid ID (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
 	}
 	if e.Type == "" {
 		return nil, fmt.Errorf("%w: it has no type", ErrEvent)
@@ -182,14 +185,14 @@ func (e Event) encode(now time.Time) ([]byte, error) {
 		Data      any       `json:"data"`
 	}{e.Type, e.Timestamp.UTC(), e.Data})
 	if err != nil {
-		// the cause may hold values
+		// the cause may contain values
 		return nil, fmt.Errorf("%w: the data of type %T cannot be encoded", ErrEvent, e.Data)
 	}
 	return body, nil
 }
 
-// isReserved reports whether a header is set by the client, belongs to the connection, or
-// would make the exchange another.
+// isReserved reports whether a header is set by the client, is hop-by-hop, or changes the
+// framing of the request.
 func isReserved(name string) bool {
 	name = http.CanonicalHeaderKey(name)
 	return strings.HasPrefix(name, "Webhook-") || strings.HasPrefix(name, "Proxy-") ||

@@ -19,14 +19,14 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// childMark is the first argument of a process that delivers until it is killed.
+// childMark is the first argument of the child process.
 const childMark = "webhook-child"
 
-var rounds = flag.Int("rounds", 200, "how often a process that delivers is killed")
+var rounds = flag.Int("rounds", 200, "number of times that the delivering process is killed")
 
-// crashing returns the dispatcher of TestAKilledProcessLosesNoEvent. An attempt that is
-// killed is used up, so there are many.
-func crashing(url string) (*webhook.Dispatcher, error) {
+// crashDispatcher returns the dispatcher of TestDispatcher_Crash. Attempts of a killed
+// process count, so the limit is high.
+func crashDispatcher(url string) (*webhook.Dispatcher, error) {
 	c, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback(), webhook.WithoutBreaker())
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func crashing(url string) (*webhook.Dispatcher, error) {
 		webhook.WithSchedule(backoff.Constant(20*time.Millisecond), 100_000))
 }
 
-// child delivers until it is killed.
+// child delivers events until the process is killed.
 func child(path, url string) {
 	err := func() error {
 		ctx, stop, err := service(path)
@@ -43,7 +43,7 @@ func child(path, url string) {
 			return err
 		}
 		defer stop()
-		d, err := crashing(url)
+		d, err := crashDispatcher(url)
 		if err != nil {
 			return err
 		}
@@ -54,18 +54,18 @@ func child(path, url string) {
 	os.Exit(1)
 }
 
-// ledger is a receiver that remembers what came under each id.
+// ledger is a receiver that records the requests per event ID.
 type ledger struct {
 	mu       sync.Mutex
 	bodies   map[string]string
 	attempts map[string]int
-	answered map[string]int
-	faults   []string
-	wanted   string        // the step that somebody waits for
-	reached  chan struct{} // closed then
+	accepted map[string]int
+	errors   []string
+	step     string        // the step that a test waits for
+	reached  chan struct{} // closed when a request reaches the step
 }
 
-// ServeHTTP implements http.Handler. Every third request is refused.
+// ServeHTTP rejects the first attempt of every third event.
 func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.at("arrived")
 	body, err := io.ReadAll(r.Body)
@@ -73,28 +73,28 @@ func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	l.attempts[id]++
 	if known, ok := l.bodies[id]; ok && known != string(body) {
-		l.faults = append(l.faults, fmt.Sprintf("%s came as %s and as %s", id, known, body))
+		l.errors = append(l.errors, fmt.Sprintf("%s received as %s and as %s", id, known, body))
 	}
 	l.bodies[id] = string(body)
-	refuse := err != nil || l.attempts[id] == 1 && len(l.bodies)%3 == 0
+	reject := err != nil || l.attempts[id] == 1 && len(l.bodies)%3 == 0
 	l.mu.Unlock()
 	l.at("read")
-	if refuse {
+	if reject {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	} else {
 		w.WriteHeader(http.StatusNoContent)
 		l.mu.Lock()
-		l.answered[id]++
+		l.accepted[id]++
 		l.mu.Unlock()
 	}
-	l.at("answered")
+	l.at("responded")
 }
 
-// want returns what is closed when the next request is at the step.
-func (l *ledger) want(step string) <-chan struct{} {
+// await returns a channel that is closed when the next request reaches the step.
+func (l *ledger) await(step string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.wanted, l.reached = step, make(chan struct{})
+	l.step, l.reached = step, make(chan struct{})
 	if step == "start" {
 		close(l.reached)
 	}
@@ -104,16 +104,16 @@ func (l *ledger) want(step string) <-chan struct{} {
 func (l *ledger) at(step string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wanted == step {
+	if l.step == step {
 		close(l.reached)
-		l.wanted = ""
+		l.step = ""
 	}
 }
 
-func TestAKilledProcessLosesNoEvent(t *testing.T) {
+func TestDispatcher_Crash(t *testing.T) {
 	l := &ledger{
 		bodies: map[string]string{}, attempts: map[string]int{},
-		answered: map[string]int{},
+		accepted: map[string]int{},
 	}
 	s := serve(t, l.ServeHTTP)
 	path := filepath.Join(t.TempDir(), "jobs.db")
@@ -122,11 +122,11 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	d, err := crashing(s.URL)
+	d, err := crashDispatcher(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []string{"start", "arrived", "read", "answered"}
+	steps := []string{"start", "arrived", "read", "responded"}
 	var ids []string
 	if testing.Short() {
 		*rounds = min(*rounds, 15)
@@ -140,12 +140,12 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 		killAt(t, l, path, s.URL, steps[round%len(steps)])
 	}
 	deliver(t, ctx, d)
-	await(t, "every event was delivered", func() bool {
+	await(t, "all events delivered", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return len(l.answered) == len(ids)
+		return len(l.accepted) == len(ids)
 	})
-	await(t, "nothing waits", func() bool {
+	await(t, "no jobs left", func() bool {
 		waiting, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateWaiting})
 		running, err2 := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateRunning})
 		return err == nil && err2 == nil && len(waiting)+len(running) == 0
@@ -154,39 +154,38 @@ func TestAKilledProcessLosesNoEvent(t *testing.T) {
 	defer l.mu.Unlock()
 	repeats := 0
 	for _, id := range ids {
-		if l.answered[id] == 0 {
+		if l.accepted[id] == 0 {
 			t.Errorf("%s was lost", id)
 		}
 		repeats += l.attempts[id] - 1
 	}
 	if len(l.bodies) != len(ids) {
-		t.Errorf("%d ids came, want %d", len(l.bodies), len(ids))
+		t.Errorf("%d ids received, want %d", len(l.bodies), len(ids))
 	}
-	for _, f := range l.faults {
+	for _, f := range l.errors {
 		t.Error(f)
 	}
 	if dead, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateDead}); err != nil ||
 		len(dead) != 0 {
 		t.Errorf("dead letters: %+v, %v", dead, err)
 	}
-	t.Logf("%d kills, %d events, %d attempts that were repeats", *rounds, len(ids), repeats)
+	t.Logf("%d kills, %d events, %d repeated attempts", *rounds, len(ids), repeats)
 }
 
-// killAt starts a process that delivers and kills it when a request is at the step, or a
-// moment later.
+// killAt starts a child process and kills it shortly after a request reached the step.
 func killAt(t *testing.T, l *ledger, path, url, step string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], childMark, path, url)
-	reached := l.want(step)
+	reached := l.await(step)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case <-reached:
 	case <-ctx.Done():
-		t.Fatalf("the process did not come to %q", step)
+		t.Fatalf("the process did not reach %q", step)
 	}
 	moment := time.NewTimer(rand.N(5 * time.Millisecond))
 	defer moment.Stop()

@@ -14,33 +14,33 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// JobKind is the name of the jobs of a Dispatcher.
+// JobKind is the kind of the jobs of a Dispatcher.
 const JobKind = "plinth.webhook"
 
-// maxAttempts is how often an event is sent by the schedule.
+// maxAttempts is the default number of attempts per event.
 const maxAttempts = 10
 
-// schedule is how long a Dispatcher waits after each attempt that failed. The tenth
-// attempt is about 76 hours after the first.
+// schedule returns the default delays after failed attempts. The tenth attempt is about
+// 76 hours after the first.
 func schedule() backoff.Policy {
 	return backoff.Jitter(backoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute,
 		2*time.Hour, 5*time.Hour,
 		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
 }
 
-// DispatcherOption changes a Dispatcher.
+// DispatcherOption configures a Dispatcher.
 type DispatcherOption func(*Dispatcher)
 
-// WithSchedule replaces the schedule, and how often an event is sent. By default there
-// are ten attempts, with 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h in
-// between, each spread by a tenth.
+// WithSchedule sets the delays between attempts and the number of attempts. The default
+// is ten attempts with delays of 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h,
+// each with 10 % jitter.
 func WithSchedule(p backoff.Policy, attempts int) DispatcherOption {
 	return func(d *Dispatcher) { d.schedule, d.attempts = p, attempts }
 }
 
-// WithOnGone gives what is told of a receiver that has answered 410, so that the
-// application disables it. It may be told several times. While it returns an error, the
-// event stays and is sent again by the schedule.
+// WithOnGone sets a function that is called when a receiver responds with 410, so that
+// the application can disable the receiver. It may be called several times for a
+// receiver. If it returns an error, the event is retried on schedule.
 func WithOnGone(fn func(ctx context.Context, endpointID string) error) DispatcherOption {
 	return func(d *Dispatcher) { d.onGone = fn }
 }
@@ -55,7 +55,7 @@ type Dispatcher struct {
 	kind     *job.Kind[delivery]
 }
 
-// delivery is what is stored: no URL and no secret.
+// delivery is the argument of a job. It contains no URL and no secret.
 type delivery struct {
 	ID        string          `json:"id"`
 	Endpoint  string          `json:"endpoint"`
@@ -68,12 +68,12 @@ func (d delivery) event() Event {
 	return Event{ID: d.ID, Type: d.Type, Timestamp: d.Timestamp, Data: d.Data}
 }
 
-// lookUpTimeout is what an attempt may take beyond the client's timeout, for Endpoints
-// and the function of WithOnGone.
+// lookUpTimeout is added to the timeout of the client, for Endpoints and the function of
+// WithOnGone.
 const lookUpTimeout = 15 * time.Second
 
-// NewDispatcher returns a dispatcher. The error is an ErrOption. An option that is nil is
-// ignored.
+// NewDispatcher returns a dispatcher, or an ErrOption if an argument is invalid. Nil
+// options are skipped.
 func NewDispatcher(
 	endpoints Endpoints, client *Client, opts ...DispatcherOption,
 ) (d *Dispatcher, err error) {
@@ -99,18 +99,18 @@ func NewDispatcher(
 	return d, nil
 }
 
-// Enqueue stores an event for one receiver and returns its id, which every attempt has.
-// In a transaction of xdb it is part of it. Data is encoded now. What is wrong with the
-// event is told now: ErrEvent, ErrPayloadTooLarge; what is wrong with the receiver, at
-// the delivery. Options are those of the durable job, such as a delay.
+// Enqueue stores an event for one receiver and returns the event ID, which all attempts
+// use. Inside an xdb transaction the event is stored in that transaction. Enqueue encodes
+// Data. It returns ErrEvent or ErrPayloadTooLarge for an invalid event; errors of the
+// receiver occur at delivery. The options are those of the durable job, such as a delay.
 func (d *Dispatcher) Enqueue(
 	ctx context.Context, endpointID string, e Event, opts ...job.EnqueueOption,
 ) (id string, err error) {
 	return d.EnqueueAll(ctx, []string{endpointID}, e, opts...)
 }
 
-// EnqueueAll stores an event for each of the receivers, all or none. They get it under
-// the same id, and independently of each other.
+// EnqueueAll stores an event for all receivers, or for no receiver if it fails. The
+// deliveries have the same event ID and are independent of each other.
 func (d *Dispatcher) EnqueueAll(
 	ctx context.Context, endpointIDs []string, e Event, opts ...job.EnqueueOption,
 ) (id string, err error) {
@@ -135,7 +135,7 @@ func (d *Dispatcher) EnqueueAll(
 	all := make([]delivery, 0, len(endpointIDs))
 	for _, to := range endpointIDs {
 		if to == "" {
-			return "", fmt.Errorf("%w: the id is empty", ErrUnknownEndpoint)
+			return "", fmt.Errorf("%w: the ID is empty", ErrUnknownEndpoint)
 		}
 		all = append(all, delivery{
 			ID: e.ID, Endpoint: to, Type: e.Type,
@@ -148,14 +148,15 @@ func (d *Dispatcher) EnqueueAll(
 	return e.ID, nil
 }
 
-// Handler delivers what was stored, for job.WithHandlers.
+// Handler returns the handler of the stored deliveries, for job.WithHandlers.
 //
-// An event is done when the receiver answers 2xx. It is dead at once where the receiver
-// is unknown, its URL is not allowed, its address is blocked, or it answers 410, of which
-// the function of WithOnGone is told. Everything else is tried again by the schedule, or
-// when Retry-After says so or the circuit may be closed, where that is later. An attempt
-// that an open circuit has kept back counts: the events of a receiver that is dead for
-// good end too.
+// A delivery succeeds if the receiver responds with 2xx. It is dead-lettered immediately
+// if the receiver is unknown, its URL is not allowed, its address is blocked or it
+// responds with 410. In the last case the handler calls the function of WithOnGone first.
+//
+// Other failures are retried on schedule, or later if Retry-After or an open circuit
+// requires it. Attempts rejected by an open circuit count, so that events of a receiver
+// that stays unavailable are dead-lettered too.
 func (d *Dispatcher) Handler() job.Handler { return d.kind.Handle(d.deliver) }
 
 func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
@@ -177,7 +178,7 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 		return job.Dead(err)
 	case later:
 		info, _ := job.InfoFrom(ctx)
-		if errors.Is(err, ErrCircuitOpen) { // all events of the receiver have the same wait
+		if errors.Is(err, ErrCircuitOpen) { // all events of the receiver have the same delay
 			wait += rand.N(wait/5 + 1)
 		}
 		return job.RetryAfter(err, max(wait, d.schedule(info.Attempt)))
@@ -187,13 +188,13 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 }
 
 func (d *Dispatcher) gone(ctx context.Context, stored delivery, err error) error {
-	d.client.config.log.Warn(ctx, "webhook receiver is gone",
+	d.client.config.log.Warn(ctx, "webhook receiver gone",
 		slog.String("endpoint", stored.Endpoint), slog.String("webhook_id", stored.ID))
 	if d.onGone == nil {
 		return job.Dead(err)
 	}
-	if told := d.onGone(ctx, stored.Endpoint); told != nil {
-		return fmt.Errorf("%w, and was not disabled: %w", err, told)
+	if disableErr := d.onGone(ctx, stored.Endpoint); disableErr != nil {
+		return fmt.Errorf("%w; WithOnGone: %w", err, disableErr)
 	}
 	return job.Dead(err)
 }

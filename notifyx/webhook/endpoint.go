@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// Endpoints finds receivers; it is the application's. It is asked at each attempt, so
-// that a new URL or secret holds for the repeats of older events too, and no secret is
-// stored with a job. The error is ErrUnknownEndpoint where there is no receiver with the
-// id, or where it was disabled; every other error is taken for temporary.
+// Endpoints returns the receivers of an application. It is called at each attempt, so
+// that retries use the current URL and secrets, and jobs store no secret. Endpoint
+// returns ErrUnknownEndpoint if the receiver does not exist or is disabled; other errors
+// are temporary.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (Endpoint, error)
 }
 
-// StaticEndpoints are receivers that do not change, by their ids. An Endpoint in it needs
-// no ID of its own.
+// StaticEndpoints is a fixed set of receivers by ID. The ID field of its values is
+// ignored.
 type StaticEndpoints map[string]Endpoint
 
-// Endpoint returns the receiver.
+// Endpoint implements Endpoints.
 func (s StaticEndpoints) Endpoint(_ context.Context, id string) (Endpoint, error) {
 	e, ok := s[id]
 	if !ok {
@@ -27,11 +27,11 @@ func (s StaticEndpoints) Endpoint(_ context.Context, id string) (Endpoint, error
 	return e, nil
 }
 
-// finder is the method of an Endpoints, of which fmt prints an address. Receivers that
-// are held by their interface would be printed with whatever holds them.
+// finder is the method of an Endpoints. Storing a func instead of the interface prevents
+// fmt from printing the receivers: it prints an address.
 type finder func(ctx context.Context, id string) (Endpoint, error)
 
-// find asks the application, and names the receiver as it was asked for.
+// find returns the receiver with the given ID.
 func find(ctx context.Context, from finder, id string) (Endpoint, error) {
 	e, err := from(ctx, id)
 	if err != nil {

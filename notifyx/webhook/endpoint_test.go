@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// holding has endpoints where fmt and slog find them by themselves.
-type holding struct {
+// container contains endpoints in fields that fmt and slog format themselves.
+type container struct {
 	Open  webhook.Endpoint
 	All   []webhook.Endpoint
 	ByID  map[string]webhook.Endpoint
@@ -21,13 +21,13 @@ type holding struct {
 	Any   any
 }
 
-func TestAnEndpointIsItsIDInWhatHoldsIt(t *testing.T) {
+func TestEndpoint_Format(t *testing.T) {
 	e := endpoint("https://example.com/hook-token")
 	e.Header = http.Header{"Authorization": {"hook-token"}}
 	known := webhook.StaticEndpoints{"shop": e}
 	c := newClient(t)
 	inner := struct{ sender any }{webhook.NewSender(known, c)}
-	h := holding{e, []webhook.Endpoint{e}, map[string]webhook.Endpoint{"shop": e}, known, &e}
+	h := container{e, []webhook.Endpoint{e}, map[string]webhook.Endpoint{"shop": e}, known, &e}
 	values := []any{
 		e, &e, h.All,
 		[]*webhook.Endpoint{&e},
@@ -57,8 +57,8 @@ func TestAnEndpointIsItsIDInWhatHoldsIt(t *testing.T) {
 			}
 		}
 	}
-	data, err := json.Marshal(holding{Open: e}.Open)
+	data, err := json.Marshal(container{Open: e}.Open)
 	if err != nil || string(data) != `"shop"` {
-		t.Errorf("as JSON %s, %v, want the id", data, err)
+		t.Errorf("JSON = %s, %v; want the ID", data, err)
 	}
 }

@@ -12,48 +12,48 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// engine is a double: it keeps jobs in memory, and makes an attempt when a test says so.
-// What it decides is told by the outcome.
+// engine is a fake job engine. It stores jobs in memory and makes an attempt when a test
+// calls attempt.
 type engine struct {
 	mu      sync.Mutex
 	jobs    map[string]*driver.Record
-	refuse  func(ctx context.Context) error
+	reject  func(ctx context.Context) error
 	run     func(ctx context.Context, a driver.Attempt) driver.Outcome
 	working chan struct{}
 }
 
-// newEngine returns an engine and a context that carries its queue.
+// newEngine returns an engine and a context with its queue.
 func newEngine(t *testing.T) (context.Context, *engine) {
 	t.Helper()
 	e := &engine{jobs: map[string]*driver.Record{}, working: make(chan struct{})}
 	return withQueue(t.Context(), e), e
 }
 
-// withQueue returns a context that carries the engine's queue.
+// withQueue returns a context with the queue of the engine.
 func withQueue(ctx context.Context, e *engine) context.Context {
 	return context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(e))
 }
 
-// work lets a worker with the handler begin; it ends with the test.
+// work runs a worker with the handler until the end of the test.
 func (e *engine) work(t *testing.T, ctx context.Context, h job.Handler) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- job.Work(ctx, job.WithHandlers(h)) }()
+	done := make(chan error, 1)
+	go func() { done <- job.Work(ctx, job.WithHandlers(h)) }()
 	select {
 	case <-e.working:
-	case err := <-ended:
+	case err := <-done:
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// attempt makes the next attempt of the only job that waits.
+// attempt makes the next attempt of the waiting job.
 func (e *engine) attempt(t *testing.T) driver.Outcome {
 	t.Helper()
 	e.mu.Lock()
@@ -65,7 +65,7 @@ func (e *engine) attempt(t *testing.T) driver.Outcome {
 	}
 	e.mu.Unlock()
 	if r == nil {
-		t.Fatal("no job waits")
+		t.Fatal("no waiting job")
 	}
 	r.Attempt++
 	o := e.run(t.Context(), driver.Attempt{Job: r.Job, Number: r.Attempt, CreatedAt: r.CreatedAt})
@@ -84,13 +84,13 @@ func (e *engine) attempt(t *testing.T) driver.Outcome {
 
 // Capabilities implements driver.Engine.
 func (e *engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Name: "double", Transactional: true}
+	return driver.Capabilities{Name: "fake", Transactional: true}
 }
 
 // Insert implements driver.Engine.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
-	if e.refuse != nil {
-		if err := e.refuse(ctx); err != nil {
+	if e.reject != nil {
+		if err := e.reject(ctx); err != nil {
 			return err
 		}
 	}

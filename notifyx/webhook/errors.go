@@ -13,70 +13,70 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// The errors of sending, with errors.Is. ErrURL, ErrBlockedAddress, ErrEndpoint,
-// ErrUnknownEndpoint, ErrEvent, ErrPayloadTooLarge and ErrGone do not go away by trying
-// again.
+// Errors of sending, for use with errors.Is. A retry does not fix ErrURL,
+// ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent, ErrPayloadTooLarge and
+// ErrGone.
 var (
-	// ErrOption reports an option that makes no sense.
-	ErrOption = errors.New("webhook: wrong option")
-	// ErrURL reports a URL that no webhook is sent to.
-	ErrURL = errors.New("webhook: the URL is not allowed")
-	// ErrBlockedAddress reports a receiver whose name stands for an address that is not
-	// public.
-	ErrBlockedAddress = errors.New("webhook: the address is blocked")
-	// ErrEndpoint reports a receiver without an id or a secret, or with a header that is
-	// not its own to set.
-	ErrEndpoint = errors.New("webhook: wrong endpoint")
-	// ErrUnknownEndpoint reports an id without a receiver, or with one that was disabled.
-	// An Endpoints returns it.
+	// ErrOption reports an invalid option.
+	ErrOption = errors.New("webhook: invalid option")
+	// ErrURL reports a URL that is not allowed.
+	ErrURL = errors.New("webhook: URL not allowed")
+	// ErrBlockedAddress reports a receiver with an address that is not public.
+	ErrBlockedAddress = errors.New("webhook: address blocked")
+	// ErrEndpoint reports a receiver without an ID or a secret, or with a reserved
+	// header.
+	ErrEndpoint = errors.New("webhook: invalid endpoint")
+	// ErrUnknownEndpoint reports a receiver that does not exist or is disabled.
+	// Implementations of Endpoints return it.
 	ErrUnknownEndpoint = errors.New("webhook: unknown endpoint")
-	// ErrEvent reports an event with a wrong id, without a type, or with data that cannot
-	// be encoded.
-	ErrEvent = errors.New("webhook: wrong event")
-	// ErrPayloadTooLarge reports an event above the limit.
-	ErrPayloadTooLarge = errors.New("webhook: the payload is too large")
-	// ErrTimeout reports an exchange that did not end in time.
-	ErrTimeout = errors.New("webhook: the receiver took too long")
-	// ErrConnection reports a receiver that cannot be reached, or whose answer is no
+	// ErrEvent reports an event with an invalid ID, without a type, or with data that
+	// cannot be encoded.
+	ErrEvent = errors.New("webhook: invalid event")
+	// ErrPayloadTooLarge reports an event above the size limit.
+	ErrPayloadTooLarge = errors.New("webhook: payload too large")
+	// ErrTimeout reports that the receiver did not respond within the timeout.
+	ErrTimeout = errors.New("webhook: timeout")
+	// ErrConnection reports a receiver that is unreachable or does not respond with valid
 	// HTTP.
-	ErrConnection = errors.New("webhook: the receiver does not answer")
-	// ErrResponseTooLarge reports an answer above the limit, whatever its status.
-	ErrResponseTooLarge = errors.New("webhook: the response is too large")
-	// ErrStatus reports an answer other than 2xx, also a redirect, which is not followed;
-	// errors.As finds the *StatusError.
-	ErrStatus = errors.New("webhook: the receiver refused")
-	// ErrGone reports the answer 410: the receiver wants no more webhooks. It is an
-	// ErrStatus too.
-	ErrGone = errors.New("webhook: the receiver is gone")
-	// ErrCircuitOpen reports a receiver that has failed too often and is left alone for a
-	// while, which RetryAfter tells. Nothing was sent.
+	ErrConnection = errors.New("webhook: connection failed")
+	// ErrResponseTooLarge reports a response above the size limit, regardless of its
+	// status.
+	ErrResponseTooLarge = errors.New("webhook: response too large")
+	// ErrStatus reports a response other than 2xx, including redirects, which are not
+	// followed. errors.As finds the *StatusError.
+	ErrStatus = errors.New("webhook: delivery rejected")
+	// ErrGone reports the status 410: the receiver no longer accepts webhooks. It is also
+	// an ErrStatus.
+	ErrGone = errors.New("webhook: receiver gone")
+	// ErrCircuitOpen reports that nothing was sent because the receiver failed too often.
+	// RetryAfter returns the remaining time.
 	ErrCircuitOpen = errors.New("webhook: the circuit is open")
 )
 
-// StatusError is an answer other than 2xx. It holds nothing that the receiver wrote.
+// StatusError is a response other than 2xx. It contains no text from the receiver.
 type StatusError struct {
 	// Status is the HTTP status.
 	Status int
-	// Wait is how long the receiver asks to be left alone, within the client's bounds; 0
-	// where it does not. It is read from 429, 502, 503 and 504.
+	// Wait is the value of Retry-After, limited to the range of the client, or 0 if it is
+	// not set. It is read from responses with status 429, 502, 503 and 504.
 	Wait time.Duration
 }
 
-// Error tells the status.
+// Error implements error.
 func (e *StatusError) Error() string { return fmt.Sprintf("%v: status %d", ErrStatus, e.Status) }
 
-// RetryAfter returns Wait, as notifyx.RetryAfterer has it.
+// RetryAfter returns Wait. It implements notifyx.RetryAfterer.
 func (e *StatusError) RetryAfter() time.Duration { return e.Wait }
 
-// Is finds ErrStatus, and ErrGone where the status says so.
+// Is reports whether target is ErrStatus, or ErrGone if the status is 410.
 func (e *StatusError) Is(target error) bool {
 	return target == ErrStatus || target == ErrGone && e.Status == http.StatusGone
 }
 
-// circuitOpenError says how long the circuit stays open at least.
+// circuitOpenError contains the minimum time that the circuit stays open.
 type circuitOpenError struct{ wait time.Duration }
 
-// Error tells the time.
+// Error implements error.
 func (e *circuitOpenError) Error() string {
 	return fmt.Sprintf("%v for %s", ErrCircuitOpen, e.wait.Round(time.Millisecond))
 }
@@ -87,8 +87,8 @@ func (e *circuitOpenError) RetryAfter() time.Duration { return e.wait }
 // Unwrap returns ErrCircuitOpen.
 func (e *circuitOpenError) Unwrap() error { return ErrCircuitOpen }
 
-// RetryAfter returns how long to wait before the next attempt, where the error of Send
-// says so.
+// RetryAfter returns the delay before the next attempt, if the error of Send contains
+// one.
 func RetryAfter(err error) (time.Duration, bool) {
 	later, ok := errors.AsType[notifyx.RetryAfterer](err)
 	if !ok {
@@ -97,7 +97,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return later.RetryAfter(), later.RetryAfter() > 0
 }
 
-// permanent are the errors that another attempt would give again.
+// permanent lists the errors that a retry does not fix.
 var permanent = []error{
 	ErrURL, ErrBlockedAddress, ErrEndpoint, ErrUnknownEndpoint, ErrEvent,
 	ErrPayloadTooLarge, ErrGone,
@@ -107,7 +107,7 @@ func isPermanent(err error) bool {
 	return slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) })
 }
 
-// registerMapper tells xerror about the errors of webhooks, once a program sends some.
+// registerMapper registers mapError with xerror, once per program.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {

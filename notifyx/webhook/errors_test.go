@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-func TestErrorsHaveTheirCodes(t *testing.T) {
-	newClient(t) // whoever sends or receives has the mapping
+func TestErrorCodes(t *testing.T) {
+	newClient(t) // registers the mapping
 	for _, c := range []struct {
 		err  error
 		want *xerror.ErrorCode

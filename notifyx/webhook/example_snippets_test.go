@@ -31,26 +31,26 @@ func openHooks() (*webhook.Dispatcher, error) {
 
 func checkURL(client *webhook.Client, url string) error {
 	if err := client.CheckURL(url); err != nil {
-		return err // before a URL is stored
+		return err // validate before the URL is stored
 	}
 	return nil
 }
 
-func TestAServiceOpensItsHooks(t *testing.T) {
+func TestOpenHooks(t *testing.T) {
 	if hooks, err := openHooks(); err != nil || hooks == nil {
 		t.Errorf("openHooks = %v, %v", hooks, err)
 	}
 	if err := checkURL(newClient(t), "https://169.254.169.254/"); err == nil {
-		t.Error("an address of the metadata was taken")
+		t.Error("metadata address accepted")
 	}
 }
 
-// rotated is an endpoint whose receiver is about to change to another secret.
+// rotated returns an endpoint during a rotation of its secret.
 func rotated(url string, newer, older signature.Secret) webhook.Endpoint {
 	return webhook.Endpoint{URL: url, Secrets: []signature.Secret{newer, older}}
 }
 
-// mountHook mounts a handler of webhooks.
+// mountHook registers a webhook handler.
 func mountHook(engine *gin.Engine, secret signature.Secret) error {
 	log := xlog.WithName(xlog.NamedCONT)
 	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
@@ -59,14 +59,14 @@ func mountHook(engine *gin.Engine, secret signature.Secret) error {
 	}
 	engine.POST("/hook", receiver.Middleware(verifier), func(c *gin.Context) {
 		delivery, _ := receiver.DeliveryFrom(c)
-		// with an id that is known: nothing to do
+		// skip IDs that were processed before
 		log.Info(c, "received", slog.String("id", delivery.ID))
 		xresult.Success(c, "ok")
 	})
 	return nil
 }
 
-func TestBothSecretsOfARotationAreTaken(t *testing.T) {
+func TestMountHook(t *testing.T) {
 	capture(t)
 	older, newer := signature.NewSecret(), signature.NewSecret()
 	for _, known := range []signature.Secret{older, newer} {
@@ -76,13 +76,13 @@ func TestBothSecretsOfARotationAreTaken(t *testing.T) {
 		}
 		service := serve(t, engine.ServeHTTP)
 		endpoints := webhook.StaticEndpoints{"shop": rotated(service.URL+"/hook", newer, older)}
-		if err := tellShop(t.Context(), endpoints, newClient(t)); err != nil {
+		if err := notifyShop(t.Context(), endpoints, newClient(t)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// once lets the handler see an id once.
+// once returns a middleware that skips duplicate IDs.
 func once(
 	verifier *receiver.Verifier, first func(context.Context, string) (bool, error),
 	forget func(context.Context, string) error,
@@ -90,7 +90,7 @@ func once(
 	return receiver.Middleware(verifier, receiver.WithSeen(first, forget))
 }
 
-func TestARepeatIsNotHandled(t *testing.T) {
+func TestOnce(t *testing.T) {
 	secret := signature.NewSecret()
 	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
@@ -126,24 +126,24 @@ func TestARepeatIsNotHandled(t *testing.T) {
 	}
 }
 
-// tellShop sends a message as a webhook.
-func tellShop(ctx context.Context, endpoints webhook.Endpoints, client *webhook.Client) error {
-	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
+// notifyShop sends a message as a webhook.
+func notifyShop(ctx context.Context, endpoints webhook.Endpoints, client *webhook.Client) error {
+	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores events
 	return sender.Send(ctx, &notifyx.Message{
 		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid",
 		Content: `{"order":17}`,
 	})
 }
 
-func TestAMessageIsAWebhook(t *testing.T) {
+func TestNotifyShop(t *testing.T) {
 	var body []byte
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer service.Close()
-	err := tellShop(t.Context(), webhook.StaticEndpoints{"shop": endpoint(service.URL)},
+	err := notifyShop(t.Context(), webhook.StaticEndpoints{"shop": endpoint(service.URL)},
 		newClient(t))
 	if err != nil || len(body) == 0 {
-		t.Errorf("tellShop = %v, with the body %q", err, body)
+		t.Errorf("notifyShop = %v, with the body %q", err, body)
 	}
 }

@@ -35,13 +35,13 @@ func ExampleClient_Send() {
 	}))
 	defer target.Close()
 
-	// without options, for the internet
+	// public receivers need no options
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	secret := signature.NewSecret() // secret.Reveal() is what the receiver gets, once
+	secret := signature.NewSecret() // show secret.Reveal() to the receiver once
 	result, err := client.Send(context.Background(),
 		webhook.Endpoint{ID: "shop", URL: target.URL, Secrets: []signature.Secret{secret}},
 		webhook.Event{ID: "msg_1", Type: "order.paid", Data: map[string]any{"order": 17}})
@@ -71,7 +71,7 @@ func ExampleClient_CheckURL() {
 }
 
 func ExampleMiddleware() {
-	// from the settings
+	// read it from the configuration
 	secret := signature.MustParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 	if err != nil {
@@ -82,7 +82,7 @@ func ExampleMiddleware() {
 	engine.Use(xmiddle.ResponseMiddleware)
 	engine.POST("/hook", receiver.Middleware(verifier), func(c *gin.Context) {
 		delivery, _ := receiver.DeliveryFrom(c)
-		fmt.Println("received", delivery.ID) // with an id that is known: nothing to do
+		fmt.Println("received", delivery.ID) // skip IDs that were processed before
 		xresult.Success(c, "ok")
 	})
 	service := httptest.NewServer(engine)
@@ -133,13 +133,13 @@ func ExampleVerifier_Verify() {
 	// Output: 401
 }
 
-// receivers finds the receivers of an application in its database.
+// receivers reads the receivers from the database of the application.
 type receivers struct{}
 
-// receiverRow is a row of the table of receivers.
+// receiverRow is a row of the receivers table.
 type receiverRow struct {
 	URL      string
-	Secret   string // as Secret.Reveal has it; encrypted by the application
+	Secret   string // result of Secret.Reveal, encrypted by the application
 	Disabled bool
 }
 
@@ -160,7 +160,7 @@ func (receivers) Endpoint(ctx context.Context, id string) (webhook.Endpoint, err
 	return webhook.Endpoint{URL: rows[0].URL, Secrets: []signature.Secret{secret}}, nil
 }
 
-// disable is told of receivers that are gone.
+// disable disables a receiver that responded with 410.
 func disable(ctx context.Context, endpointID string) error {
 	return xdb.MustGetDB(ctx).Table("receivers").Where("id = ?", endpointID).Update("disabled",
 		true).Error
@@ -176,7 +176,7 @@ func ExampleDispatcher() {
 		panic(err)
 	}
 
-	// In the logic, with what the event is about:
+	// Store the event in the transaction of the change:
 	pay := func(ctx context.Context, order int64) error {
 		return xdb.Transaction(ctx, func(ctx context.Context) error {
 			if err := xdb.MustGetDB(ctx).Table("orders").Where("id = ?", order).Update("paid",
@@ -190,24 +190,24 @@ func ExampleDispatcher() {
 	}
 	_ = pay
 
-	// Beside the server:
+	// Deliver events in the server process:
 	run := func(ctx context.Context) {
 		nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 		reg := xreg.Register(ctx, nodes, xoption.WithDatabase(xoptdatabase.FromEnv()))
-		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) // reg has it
+		xmain.Runner(reg, nil, nil, job.New(job.WithHandlers(hooks.Handler()))) // reg contains it
 	}
 	_ = run
 
-	// With a worker of its own, so that slow receivers hold up no other job:
+	// Or use a separate worker, so that slow receivers delay no other jobs:
 	others := []job.Handler{}
-	apart := func(reg *xreg.Reg) {
+	separate := func(reg *xreg.Reg) {
 		xmain.Runner(reg, nil, nil,
 			job.New(job.WithHandlers(hooks.Handler()), job.WithConcurrency(50)),
 			job.New(job.WithHandlers(others...)))
 	}
-	_ = apart
+	_ = separate
 
-	// For those who look after it:
+	// Replay dead-lettered events:
 	replayAll := func(ctx context.Context) error {
 		queue := job.MustGetQueue(ctx)
 		letters, err := queue.List(ctx,
@@ -241,7 +241,7 @@ func ExampleNewSender() {
 		Secrets: []signature.Secret{signature.NewSecret()},
 	}}
 
-	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores
+	sender := webhook.NewSender(endpoints, client) // or hooks.Sender(), which stores events
 	err = sender.Send(context.Background(), &notifyx.Message{
 		ID: "order-17", Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "order.paid",
 		Content: `{"order":17}`,

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// request is one attempt, signed.
+// request is a signed request.
 type request struct {
 	url    *url.URL
 	header http.Header
@@ -40,22 +40,22 @@ func (c *Client) sign(u *url.URL, to Endpoint, id string, body []byte) *request 
 	return &request{url: u, header: header, body: body}
 }
 
-// errGaveUp reports that the caller's context has ended with a cause of its own.
-var errGaveUp = errors.New("webhook: given up")
+// errCanceled reports that the context of the caller is done.
+var errCanceled = errors.New("webhook: canceled")
 
-// exchange sends the request and reads the answer, within the timeout.
+// exchange sends the request and reads the response within the timeout.
 func (c *Client) exchange(parent context.Context, r *request) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(parent, c.config.timeout, ErrTimeout)
-	defer cancel() // a connection whose answer was not read to its end is closed, not drained
-	begin := time.Now()
+	defer cancel() // closes the connection instead of draining an unread response
+	start := time.Now()
 	status, err := c.roundTrip(ctx, r)
-	result := Result{Status: status, Duration: time.Since(begin)}
+	result := Result{Status: status, Duration: time.Since(start)}
 	switch {
 	case err == nil, errors.Is(err, ErrStatus), errors.Is(err, ErrResponseTooLarge),
 		errors.Is(err, ErrURL):
 		return result, err
 	case parent.Err() != nil:
-		return result, fmt.Errorf("%w: %w", errGaveUp, context.Cause(parent))
+		return result, fmt.Errorf("%w: %w", errCanceled, context.Cause(parent))
 	case errors.Is(context.Cause(ctx), ErrTimeout), isTimeout(err):
 		return result, fmt.Errorf("%w: more than %s", ErrTimeout, c.config.timeout)
 	default:
@@ -67,20 +67,20 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(),
 		bytes.NewReader(r.body))
 	if err != nil {
-		return 0, fmt.Errorf("%w: it cannot be read", ErrURL)
+		return 0, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	}
 	req.Header = r.header
 	res, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = res.Body.Close() }() // nothing more is wanted of it
+	defer func() { _ = res.Body.Close() }() // the response is not used further
 	status := error(nil)
 	if res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices {
 		status = &StatusError{Status: res.StatusCode, Wait: c.retryAfter(res)}
 	}
 	if res.StatusCode == http.StatusSwitchingProtocols {
-		return res.StatusCode, status // what follows is no body
+		return res.StatusCode, status // no body follows
 	}
 	err = drain(res)
 	if status == nil || errors.Is(err, ErrResponseTooLarge) {
@@ -89,8 +89,8 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 	return res.StatusCode, status
 }
 
-// drain reads the body within the limit: an answer that is too long, or breaks off, is
-// none.
+// drain reads the body up to the limit. It returns an error if the body is too long or
+// incomplete.
 func drain(res *http.Response) (err error) {
 	n := res.ContentLength
 	if n <= maxResponse {
@@ -102,8 +102,8 @@ func drain(res *http.Response) (err error) {
 	return err
 }
 
-// retryAfter reads the header of an answer that says "not now" (RFC 9110, section
-// 10.2.3), within the bounds.
+// retryAfter parses the Retry-After header (RFC 9110, section 10.2.3) and limits its
+// value.
 func (c *Client) retryAfter(res *http.Response) time.Duration {
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
@@ -131,8 +131,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connectionError keeps of an error what the receiver has not written: net/http quotes
-// malformed answers, crypto/x509 the names of certificates.
+// connectionError removes text written by the receiver from an error: net/http quotes
+// malformed responses, and crypto/x509 the names of certificates.
 func connectionError(err error) error {
 	var (
 		blocked     *addressError
@@ -147,7 +147,7 @@ func connectionError(err error) error {
 		return blocked
 	case errors.As(err, &dns):
 		return fmt.Errorf("%w: %w",
-			ErrConnection, &cause{text: "the name cannot be looked up", err: dns})
+			ErrConnection, &cause{text: "host not found", err: dns})
 	case errors.As(err, &certificate):
 		return fmt.Errorf("%w: %w",
 			ErrConnection, &cause{text: certificateText(certificate), err: certificate})
@@ -158,11 +158,12 @@ func connectionError(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: the connection was closed early", ErrConnection)
 	default:
-		return fmt.Errorf("%w: the answer is not valid HTTP, or too long", ErrConnection)
+		return fmt.Errorf("%w: the response is not valid HTTP or has too large headers",
+			ErrConnection)
 	}
 }
 
-// certificateText says what is wrong with a certificate, and nothing that stands in it.
+// certificateText describes a certificate error without quoting the certificate.
 func certificateText(err error) string {
 	var (
 		name      x509.HostnameError
@@ -171,9 +172,9 @@ func certificateText(err error) string {
 	)
 	switch {
 	case errors.As(err, &name):
-		return "the certificate is for another name"
+		return "the certificate is for another host"
 	case errors.As(err, &authority):
-		return "the certificate is of an unknown authority"
+		return "the certificate is signed by an unknown authority"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "the certificate is expired or not valid yet"
 	default:
@@ -181,8 +182,7 @@ func certificateText(err error) string {
 	}
 }
 
-// cause is an error with a text of this package. The error itself is found with errors.As
-// only.
+// cause replaces the text of an error. errors.As still finds the error.
 type cause struct {
 	text string
 	err  error

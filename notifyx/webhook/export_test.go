@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// The waits and attempts of a dispatcher.
+// Schedule returns the default schedule of a dispatcher.
 var Schedule = schedule
 
-// MaxAttempts is how often an event is sent by the schedule.
+// MaxAttempts is the default number of attempts.
 const MaxAttempts = maxAttempts
 
-// WithClock takes the time of signatures and of Retry-After dates from now.
+// WithClock sets the clock for signatures and Retry-After dates.
 func WithClock(now func() time.Time) Option { return func(c *config) { c.now = now } }
 
-// WithResolver looks up names with r.
+// WithResolver sets the DNS resolver.
 func WithResolver(r *net.Resolver) Option { return func(c *config) { c.resolver = r } }
 
-// WithFailures opens a circuit after so many failures in a row.
+// WithFailures sets the number of consecutive failures that opens a circuit.
 func WithFailures(n uint32) Option { return func(c *config) { c.breaker.failures = n } }

@@ -6,15 +6,15 @@ import (
 	"syscall"
 )
 
-// blockedNetworks are the networks that are not the public internet: IANA's registries of
-// special-purpose addresses (RFC 6890 and its updates), multicast, and the one public
-// address behind which a cloud keeps its metadata.
+// blockedNetworks lists the networks outside the public internet: the IANA
+// special-purpose address registries (RFC 6890 and updates), multicast, and the public
+// address of a cloud metadata service.
 var blockedNetworks = prefixes(
 	"0.0.0.0/8",         // this network; 0.0.0.0 is the host itself
 	"10.0.0.0/8",        // private
-	"100.64.0.0/10",     // carrier-grade NAT; some clouds keep their metadata here
+	"100.64.0.0/10",     // carrier-grade NAT; metadata of some clouds
 	"127.0.0.0/8",       // loopback
-	"168.63.129.16/32",  // Azure's host, reached from its virtual machines
+	"168.63.129.16/32",  // link-local; metadata of most clouds
 	"169.254.0.0/16",    // link-local, with the metadata of most clouds
 	"172.16.0.0/12",     // private
 	"192.0.0.0/24",      // protocol assignments
@@ -28,7 +28,7 @@ var blockedNetworks = prefixes(
 	"198.51.100.0/24",   // documentation
 	"203.0.113.0/24",    // documentation
 	"224.0.0.0/4",       // multicast
-	"240.0.0.0/4",       // reserved, with the broadcast address
+	"240.0.0.0/4",       // reserved, including broadcast
 	"2001::/23",         // protocol assignments: Teredo, benchmarks, ORCHID
 	"2001:db8::/32",     // documentation
 	"2002::/16",         // 6to4
@@ -36,7 +36,7 @@ var blockedNetworks = prefixes(
 	"3fff::/20",         // documentation
 	"ff00::/8",          // multicast
 	"fc00::/7",          // private
-	"fe80::/10",         // link-local
+	"fe80::/10",         // site-local, deprecated
 	"fec0::/10",         // site-local, out of use
 	"::/96",             // unspecified, loopback, IPv4-compatible
 	"64:ff9b:1::/48",    // NAT64 within a network
@@ -45,10 +45,10 @@ var blockedNetworks = prefixes(
 )
 
 var (
-	// unicast is all that IANA has given out of IPv6; what is outside is not public.
+	// unicast is the IPv6 space that IANA has allocated; other addresses are not public.
 	unicast = netip.MustParsePrefix("2000::/3")
-	// nat64 holds IPv4 addresses, which count (RFC 6052): where a network has IPv6 only,
-	// every receiver is in it.
+	// nat64 embeds IPv4 addresses, which are checked instead (RFC 6052). In a network
+	// with IPv6 only, all receivers have such addresses.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 	loopback  = prefixes("127.0.0.0/8", "::1/128")
@@ -63,10 +63,9 @@ func prefixes(all ...string) []netip.Prefix {
 	return list
 }
 
-// guard decides which addresses a webhook may be sent to.
+// guard decides which addresses the client may connect to.
 type guard struct{ allowed []netip.Prefix }
 
-// addressError is an ErrBlockedAddress.
 type addressError struct{ what string }
 
 // Error implements error.
@@ -75,10 +74,10 @@ func (e *addressError) Error() string { return ErrBlockedAddress.Error() + ": " 
 // Unwrap returns ErrBlockedAddress.
 func (e *addressError) Unwrap() error { return ErrBlockedAddress }
 
-// check returns an error for an address that is not public and not allowed.
+// check returns an error if addr is neither public nor allowed.
 func (g guard) check(addr netip.Addr) error {
 	if g.blocks(addr) {
-		return &addressError{what: addr.WithZone("").String()} // a zone is any text
+		return &addressError{what: addr.WithZone("").String()} // a zone is arbitrary text
 	}
 	return nil
 }
@@ -110,15 +109,15 @@ func contains(networks []netip.Prefix, addr netip.Addr) bool {
 	return false
 }
 
-// control is called by the dialer for each address right before the connection is made,
-// when no name can change any more.
+// control checks each resolved address. The dialer calls it right before it connects, so
+// DNS changes cannot bypass the check.
 func (g guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return &addressError{what: "network " + network}
 	}
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &addressError{what: "the dialer gave none"}
+		return &addressError{what: "invalid address"}
 	}
 	return g.check(to.Addr())
 }

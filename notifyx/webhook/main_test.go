@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// vector is the secret of the specification's example.
+// vector is the example secret of the specification.
 const vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// newClient returns a client that may send to this host.
+// newClient returns a client that may connect to loopback addresses.
 func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 	t.Helper()
 	opts = append([]webhook.Option{webhook.WithHTTP(), webhook.WithAllowLoopback()}, opts...)
@@ -41,7 +41,7 @@ func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 	return c
 }
 
-// endpoint returns a receiver with the secret of the specification's example.
+// endpoint returns a receiver with the example secret of the specification.
 func endpoint(url string) webhook.Endpoint {
 	return webhook.Endpoint{
 		ID:  "shop",
@@ -49,7 +49,6 @@ func endpoint(url string) webhook.Endpoint {
 	}
 }
 
-// serve starts a receiver.
 func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -57,8 +56,8 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// listen starts a server that does to each connection what serve does; its context ends
-// with the test.
+// listen starts a TCP server that calls serve for each connection, with a context that is
+// canceled at the end of the test.
 func listen(t *testing.T, serve func(ctx context.Context, conn net.Conn)) (url string) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -88,7 +87,7 @@ func listen(t *testing.T, serve func(ctx context.Context, conn net.Conn)) (url s
 	return "http://" + l.Addr().String()
 }
 
-// lines collects what is logged.
+// lines records log output.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -101,14 +100,14 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// String returns what was logged.
+// String returns the recorded output.
 func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// capture returns what the log says until the test ends.
+// capture captures the log until the end of the test.
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// Option changes a Client.
+// Option configures a Client.
 type Option func(*config)
 
 type config struct {
@@ -23,7 +23,7 @@ type config struct {
 	allowed    []netip.Prefix
 	resolver   *net.Resolver // nil is net.DefaultResolver
 	roots      *x509.CertPool
-	breaker    *breaker // nil: no circuits
+	breaker    *breaker // nil disables the circuit breaker
 	log        *xlog.LogNamedLogger
 	now        func() time.Time
 }
@@ -42,31 +42,31 @@ func defaults() config {
 }
 
 const (
-	// maxResponse bounds the body of an answer, and its header with interim answers, in
-	// bytes.
+	// maxResponse limits the body of a response, and its headers including interim
+	// responses, in bytes.
 	maxResponse = 64 << 10
-	// minRetryAfter and maxRetryAfter bound what a receiver may ask for with Retry-After.
+	// minRetryAfter and maxRetryAfter limit the value of Retry-After.
 	minRetryAfter, maxRetryAfter = time.Second, 24 * time.Hour
 )
 
-// WithTimeout bounds one attempt, from the look-up of the name to the last byte of the
-// answer; 20 s by default, which is what the specification asks for.
+// WithTimeout limits one attempt, from DNS lookup to the last byte of the response. The
+// default is 20 s, as the specification recommends.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
-// WithMaxPayload bounds the request's body; 256 KiB by default. Receivers like less than
-// 20 KB.
+// WithMaxPayload limits the request body in bytes. The default is 256 KiB. Receivers
+// prefer less than 20 KB.
 func WithMaxPayload(bytes int) Option { return func(c *config) { c.maxPayload = bytes } }
 
-// WithHTTP allows URLs without TLS beside https.
+// WithHTTP allows http URLs in addition to https.
 func WithHTTP() Option { return func(c *config) { c.http = true } }
 
-// WithPorts allows these ports only; by default any.
+// WithPorts restricts the allowed ports. By default all ports are allowed.
 func WithPorts(ports ...uint16) Option {
 	return func(c *config) { c.ports = append(c.ports, ports...) }
 }
 
-// WithAllowedNetworks allows addresses that are not public, such as those of a company's
-// own network.
+// WithAllowedNetworks allows addresses that are not public, such as those of an internal
+// network.
 func WithAllowedNetworks(networks ...netip.Prefix) Option {
 	return func(c *config) { c.allowed = append(c.allowed, networks...) }
 }
@@ -74,11 +74,11 @@ func WithAllowedNetworks(networks ...netip.Prefix) Option {
 // WithAllowLoopback allows 127.0.0.0/8 and ::1, for development and tests.
 func WithAllowLoopback() Option { return WithAllowedNetworks(loopback...) }
 
-// WithRootCAs trusts these certificate authorities instead of the system's. There is no
-// option that trusts all.
+// WithRootCAs replaces the system certificate authorities. No option disables
+// verification.
 func WithRootCAs(pool *x509.CertPool) Option { return func(c *config) { c.roots = pool } }
 
-// WithoutBreaker sends to each receiver however often it has failed.
+// WithoutBreaker disables the circuit breaker.
 func WithoutBreaker() Option { return func(c *config) { c.breaker = nil } }
 
 func (c *config) schemes() string {
@@ -88,19 +88,19 @@ func (c *config) schemes() string {
 	return "https"
 }
 
-// check reports everything that is wrong.
+// check returns all invalid settings as one error.
 func (c *config) check() error {
 	var all []error
-	refuse := func(wrong bool, format string, args ...any) {
+	reject := func(wrong bool, format string, args ...any) {
 		if wrong {
 			all = append(all, fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...))
 		}
 	}
-	refuse(c.timeout <= 0, "the timeout %s is not positive", c.timeout)
-	refuse(c.maxPayload <= 0, "a payload of %d bytes", c.maxPayload)
-	refuse(slices.Contains(c.ports, 0), "port 0")
-	refuse(slices.ContainsFunc(c.allowed,
+	reject(c.timeout <= 0, "the timeout %s is not positive", c.timeout)
+	reject(c.maxPayload <= 0, "the payload limit of %d bytes is not positive", c.maxPayload)
+	reject(slices.Contains(c.ports, 0), "port 0 is invalid")
+	reject(slices.ContainsFunc(c.allowed,
 		func(p netip.Prefix) bool { return !p.IsValid() || p.Addr().Is4In6() }),
-		"an allowed network that is none, or IPv4 written as IPv6")
+		"an allowed network is invalid or an IPv4-mapped IPv6 prefix")
 	return errors.Join(all...)
 }

@@ -24,7 +24,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// service returns the context of an application with jobs in the SQLite database at path.
+// service returns the context of an application that stores jobs in the SQLite database
+// at path.
 func service(path string) (ctx context.Context, stop func(), err error) {
 	log, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
@@ -47,7 +48,7 @@ func service(path string) (ctx context.Context, stop func(), err error) {
 	return ctx, func() { _, _, _ = engine.Close(), xdb.Close(db), log.Close() }, nil
 }
 
-// newService is service until the test ends.
+// newService is like service, and stops at the end of the test.
 func newService(t *testing.T) context.Context {
 	t.Helper()
 	ctx, stop, err := service(filepath.Join(t.TempDir(), "jobs.db"))
@@ -58,24 +59,24 @@ func newService(t *testing.T) context.Context {
 	return ctx
 }
 
-// deliver runs a worker until the test ends.
+// deliver runs a worker until the end of the test.
 func deliver(t *testing.T, ctx context.Context, d *webhook.Dispatcher) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
+	stopped := make(chan error, 1)
 	go func() {
-		ended <- job.Work(ctx, job.WithHandlers(d.Handler()),
+		stopped <- job.Work(ctx, job.WithHandlers(d.Handler()),
 			job.WithPollInterval(20*time.Millisecond))
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// await polls until done.
+// await polls until done returns true.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -86,12 +87,12 @@ func await(t *testing.T, what string, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }
 
-func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
+func TestDispatcher_Enqueue_Transaction(t *testing.T) {
 	got := make(chan received, 2)
 	s := serve(t, record(got))
 	d := dispatcher(t, only(s.URL), newClient(t))
@@ -116,7 +117,7 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 	if r := <-got; !strings.Contains(string(r.body), "committed") {
 		t.Errorf("body = %s", r.body)
 	}
-	await(t, "nothing waits", func() bool {
+	await(t, "no jobs left", func() bool {
 		for _, state := range []job.State{job.StateWaiting, job.StateRunning} {
 			if all, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: state}); err != nil ||
 				len(all) > 0 {
@@ -126,11 +127,11 @@ func TestAnEventLivesAndDiesWithTheTransaction(t *testing.T) {
 		return true
 	})
 	if len(got) != 0 {
-		t.Error("the event that was rolled back was sent")
+		t.Error("the rolled back event was sent")
 	}
 }
 
-func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
+func TestDispatcher_Replay_Outbox(t *testing.T) {
 	var status, hits atomic.Int32
 	status.Store(http.StatusBadGateway)
 	ids := make(chan string, 10)
@@ -149,7 +150,7 @@ func TestAnEventThatFailsToTheEndIsADeadLetterThatCanBeReplayed(t *testing.T) {
 	deliver(t, ctx, d)
 	queue := job.MustGetQueue(ctx)
 	var dead []job.Record
-	await(t, "a dead letter", func() bool {
+	await(t, "a dead-lettered job", func() bool {
 		dead, err = queue.List(ctx, job.Query{State: job.StateDead, Kind: webhook.JobKind})
 		return err != nil || len(dead) == 1
 	})

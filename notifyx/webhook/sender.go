@@ -12,15 +12,15 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// NewSender returns a sender of messages of the type WEBHOOK that sends at once, to one
-// receiver after the other. To has the ids of endpoints, Subject the type of the event,
-// Content its data as JSON. The event's timestamp is the message's CreatedAt.
+// NewSender returns a notifyx.Sender for the type WEBHOOK that sends immediately, to one
+// receiver after the other. To contains endpoint IDs, Subject the event type and Content
+// the data as JSON. The event timestamp is CreatedAt of the message.
 //
-// Where one of several receivers fails, the error is permanent only if all failures are,
-// and says the longest wait that any asks for. A repeat goes to all of them again, under
-// the same id. A Dispatcher's Sender tries each by itself.
+// If some receivers fail, the error is permanent only if all failures are. RetryAfter is
+// the longest delay of the failures. A retry sends to all receivers again, with the same
+// ID; Dispatcher.Sender retries each receiver separately.
 //
-// It panics without endpoints or without a client.
+// NewSender panics if an argument is nil.
 func NewSender(endpoints Endpoints, client *Client) notifyx.Sender {
 	if endpoints == nil || client == nil {
 		panic("webhook: NewSender needs endpoints and a client")
@@ -64,16 +64,16 @@ func (s *sender) Send(ctx context.Context, m *notifyx.Message) error {
 	return notifyx.Permanent(errors.Join(final...))
 }
 
-// Sender returns a sender of messages of the type WEBHOOK that stores them as Enqueue
-// does, for each receiver by itself. To has the ids of endpoints, Subject the type of the
-// event, Content its data as JSON. The event's timestamp is the message's CreatedAt. A
-// message counts as sent once it is stored.
-func (d *Dispatcher) Sender() notifyx.Sender { return storing{d} }
+// Sender returns a notifyx.Sender for the type WEBHOOK that stores messages like Enqueue,
+// as one delivery per receiver. To contains endpoint IDs, Subject the event type and
+// Content the data as JSON. The event timestamp is CreatedAt of the message. A message
+// counts as sent when it is stored.
+func (d *Dispatcher) Sender() notifyx.Sender { return storingSender{d} }
 
-type storing struct{ d *Dispatcher }
+type storingSender struct{ d *Dispatcher }
 
 // Send implements notifyx.Sender.
-func (s storing) Send(ctx context.Context, m *notifyx.Message) error {
+func (s storingSender) Send(ctx context.Context, m *notifyx.Message) error {
 	event, err := fromMessage(m)
 	if err == nil {
 		_, err = s.d.EnqueueAll(ctx, m.To, event)
@@ -84,8 +84,8 @@ func (s storing) Send(ctx context.Context, m *notifyx.Message) error {
 	return err
 }
 
-// fromMessage returns the event. Its id is the message's: full stops, which the id of an
-// event has not, become tildes, which the id of a message has not.
+// fromMessage converts a message to an event. Event IDs cannot contain full stops, so
+// those of the message ID become tildes, which message IDs cannot contain.
 func fromMessage(m *notifyx.Message) (Event, error) {
 	if err := m.Validate(); err != nil {
 		return Event{}, err
@@ -101,7 +101,7 @@ func fromMessage(m *notifyx.Message) (Event, error) {
 		problems = append(problems, errors.New("content: is not JSON"))
 	}
 	if m.HTML != "" {
-		problems = append(problems, errors.New("html: a webhook has none"))
+		problems = append(problems, errors.New("html: is not supported"))
 	}
 	if err := notifyx.InvalidMessage(problems...); err != nil {
 		return Event{}, err

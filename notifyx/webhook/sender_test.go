@@ -19,7 +19,6 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// payload is the body of an event.
 type payload struct {
 	Type string
 	Data json.RawMessage
@@ -87,7 +86,7 @@ func (h *hooks) endpoints(url string) webhook.StaticEndpoints {
 	return all
 }
 
-// quoted makes a content of a text.
+// quoted returns text as JSON.
 func quoted(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -96,7 +95,7 @@ func quoted(text string) string {
 	return string(b)
 }
 
-func TestTheSenderConforms(t *testing.T) {
+func TestNewSender_Conformance(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
 		Type: notifyx.TypeWebhook, Content: quoted,
 		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
@@ -109,7 +108,7 @@ func TestTheSenderConforms(t *testing.T) {
 	})
 }
 
-// stored is a queue as a receiver: what is in it has arrived.
+// stored is a receiver that reports queued jobs as arrived.
 type stored struct {
 	hooks
 	*engine
@@ -120,7 +119,7 @@ func (s *stored) Arrived() []notifytest.Arrival {
 	all := []notifytest.Arrival{}
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) { // the ids of jobs grow
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) { // job IDs are increasing
 		r := s.jobs[id]
 		var args struct {
 			ID, Endpoint string
@@ -137,7 +136,7 @@ func (s *stored) Arrived() []notifytest.Arrival {
 	return all
 }
 
-// inQueue gives each message the context of a queue.
+// inQueue is a sender that adds a queue to the context.
 type inQueue struct {
 	notifyx.Sender
 	engine *engine
@@ -148,18 +147,18 @@ func (s inQueue) Send(ctx context.Context, m *notifyx.Message) error {
 	return s.Sender.Send(withQueue(ctx, s.engine), m)
 }
 
-func TestTheSenderThatStoresConforms(t *testing.T) {
+func TestDispatcher_Sender_Conformance(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
 		Type: notifyx.TypeWebhook, Content: quoted,
 		Lawful: map[string]string{
-			"Failure/Permanent": "a queue that refuses is down; what is permanent shows at the delivery",
+			"Failure/Permanent": "a queue fails temporarily only; permanent failures occur at delivery",
 		},
 		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 			tb.Helper()
 			t := tb.(*testing.T)
 			_, e := newEngine(t)
 			r := &stored{engine: e}
-			e.refuse = func(ctx context.Context) error {
+			e.reject = func(ctx context.Context) error {
 				r.hooks.mu.Lock()
 				mode := r.mode
 				r.hooks.mu.Unlock()
@@ -181,11 +180,11 @@ func TestTheSenderThatStoresConforms(t *testing.T) {
 	})
 }
 
-func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
+func TestSender_Validation(t *testing.T) {
 	d := dispatcher(t, webhook.StaticEndpoints{}, newClient(t))
 	for name, change := range map[string]func(m *notifyx.Message){
 		"no subject": func(m *notifyx.Message) { m.Subject = "" },
-		"no JSON":    func(m *notifyx.Message) { m.Content = "Hello" },
+		"not JSON":   func(m *notifyx.Message) { m.Content = "Hello" },
 		"HTML":       func(m *notifyx.Message) { m.HTML = "<p>" },
 	} {
 		m := &notifyx.Message{
@@ -204,7 +203,7 @@ func TestAMessageThatIsNoEventIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
+func TestSender_PermanentError(t *testing.T) {
 	down := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "77")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -229,16 +228,16 @@ func TestAFailureIsPermanentOnlyWhereAllReceiversFailForGood(t *testing.T) {
 		err := s.Send(t.Context(),
 			&notifyx.Message{Type: notifyx.TypeWebhook, To: c.to, Subject: "a", Content: "1"})
 		if err == nil || errors.Is(err, notifyx.ErrPermanent) != c.want {
-			t.Errorf("%s: %v, permanent want %v", c.name, err, c.want)
+			t.Errorf("%s: %v, want permanent = %v", c.name, err, c.want)
 		}
 		var later notifyx.RetryAfterer
 		if !c.want && (!errors.As(err, &later) || later.RetryAfter().Seconds() != 77) {
-			t.Errorf("%s: %v does not say when to try again", c.name, err)
+			t.Errorf("%s: %v has no RetryAfter", c.name, err)
 		}
 	}
 }
 
-func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
+func TestSender_Retry(t *testing.T) {
 	got := make(chan received, 2)
 	clock := time.Unix(1_700_000_000, 0)
 	c := newClient(t, webhook.WithClock(func() time.Time {
@@ -263,7 +262,7 @@ func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	d := dispatcher(t, to, c)
 	ctx, e := newEngine(t)
 	e.work(t, ctx, d.Handler())
-	for range 2 { // as a notify job that is repeated after it has stored the event
+	for range 2 { // simulates a retried job of notifyx
 		if err := d.Sender().Send(ctx, m); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +273,7 @@ func TestARepeatOfAMessageHasTheSameBody(t *testing.T) {
 	}
 }
 
-func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
+func TestSender_EventID(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
 	sender := webhook.NewSender(only(s.URL), newClient(t))
@@ -291,7 +290,7 @@ func TestFullStopsInAMessagesIDBecomeTildes(t *testing.T) {
 	}
 }
 
-func TestASenderWithoutReceiversIsAPanic(t *testing.T) {
+func TestNewSender_Panic(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")

@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// newTransport returns what makes one exchange, without a proxy and decompression. A bare
-// transport knows no redirects and no cookies. Dial and handshake have the timeout of the
-// whole exchange: net/http goes on with them after the request that asked for them is
-// over.
+// newTransport returns a transport without proxy and decompression. A bare transport has
+// no redirects and cookies. Dial and handshake have the timeout of an attempt, because
+// net/http continues them after the request was canceled.
 //
-// Each exchange has a connection of its own, of HTTP/1.1. Webhooks are sparse, and a
-// connection that is kept may be dead by the time of the next one, or have bytes on it
-// that nobody has asked for, which net/http writes to the log of the standard library.
-// Exchanges at the same time would share one of HTTP/2.
+// Each attempt uses a new HTTP/1.1 connection. Webhooks are infrequent, so an idle
+// connection may be closed before it is reused. It may also contain unsolicited bytes,
+// which net/http writes to the standard logger. With HTTP/2, concurrent attempts would
+// share a connection.
 func newTransport(c *config, g guard) *http.Transport {
 	d := &dialer{
 		Dialer: net.Dialer{Timeout: c.timeout, Resolver: c.resolver, ControlContext: g.control},
@@ -37,7 +36,7 @@ func newTransport(c *config, g guard) *http.Transport {
 	}
 }
 
-// dialer makes connections on which the client speaks first.
+// dialer opens connections of type *writeFirstConn.
 type dialer struct {
 	net.Dialer
 
@@ -49,7 +48,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	return newPoliteConn(conn), nil
+	return newWriteFirstConn(conn), nil
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,7 +56,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	// the dialer's, and as much for the handshake
+	// the timeouts of dial and handshake
 	ctx, cancel := context.WithTimeout(ctx, 2*d.Timeout)
 	defer cancel()
 	raw, err := d.DialContext(ctx, network, address)
@@ -68,42 +67,43 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	config.ServerName = host
 	conn := tls.Client(raw, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = raw.Close() // the handshake's error is the one that counts
+		_ = raw.Close() // report the handshake error
 		return nil, err
 	}
-	return newPoliteConn(conn), nil
+	return newWriteFirstConn(conn), nil
 }
 
-// politeConn reads nothing before something was written. net/http reads a connection from
-// its beginning on, and writes what comes before the request to the log of the standard
-// library.
-type politeConn struct {
+// writeFirstConn blocks reads until the first write. net/http reads as soon as the
+// connection is open, and writes bytes received before the request to the standard
+// logger.
+type writeFirstConn struct {
 	net.Conn
 
-	begin func()
-	ready chan struct{} // closed by the first Write, and by Close
+	markReady func()
+	ready     chan struct{} // closed by the first Write or Close
 }
 
-func newPoliteConn(conn net.Conn) *politeConn {
+func newWriteFirstConn(conn net.Conn) *writeFirstConn {
 	ready := make(chan struct{})
-	return &politeConn{Conn: conn, ready: ready, begin: sync.OnceFunc(func() { close(ready) })}
+	return &writeFirstConn{Conn: conn, ready: ready,
+		markReady: sync.OnceFunc(func() { close(ready) })}
 }
 
 // Read implements net.Conn.
-func (c *politeConn) Read(p []byte) (int, error) {
+func (c *writeFirstConn) Read(p []byte) (int, error) {
 	<-c.ready
 	return c.Conn.Read(p)
 }
 
 // Write implements net.Conn.
-func (c *politeConn) Write(p []byte) (int, error) {
-	c.begin()
+func (c *writeFirstConn) Write(p []byte) (int, error) {
+	c.markReady()
 	return c.Conn.Write(p)
 }
 
 // Close implements net.Conn.
-func (c *politeConn) Close() error {
+func (c *writeFirstConn) Close() error {
 	err := c.Conn.Close()
-	c.begin()
+	c.markReady()
 	return err
 }

@@ -10,47 +10,49 @@ import (
 	"testing/synctest"
 )
 
-func TestNothingIsReadBeforeTheClientHasSpoken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
-		conn := newPoliteConn(ours)
-		go func() { _, _ = theirs.Write([]byte("unasked")) }()
-		read := make(chan int, 1)
-		go func() {
-			n, _ := conn.Read(make([]byte, 100))
-			read <- n
-		}()
-		synctest.Wait()
-		if len(read) != 0 {
-			t.Error("it was read before the first Write")
-		}
-		go func() { _, _ = conn.Write([]byte("request")) }()
-		if n := <-read; n != len("unasked") {
-			t.Errorf("%d bytes after the first Write", n)
-		}
-		_, _ = conn.Close(), theirs.Close()
+func TestWriteFirstConn(t *testing.T) {
+	t.Run("blocks reads before the first write", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			conn := newWriteFirstConn(ours)
+			go func() { _, _ = theirs.Write([]byte("unsolicited")) }()
+			read := make(chan int, 1)
+			go func() {
+				n, _ := conn.Read(make([]byte, 100))
+				read <- n
+			}()
+			synctest.Wait()
+			if len(read) != 0 {
+				t.Error("read before the first Write")
+			}
+			go func() { _, _ = conn.Write([]byte("request")) }()
+			if n := <-read; n != len("unsolicited") {
+				t.Errorf("%d bytes after the first Write", n)
+			}
+			_, _ = conn.Close(), theirs.Close()
+		})
+	})
+
+	t.Run("unblocks a read on Close", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			defer func() { _ = theirs.Close() }()
+			conn := newWriteFirstConn(ours)
+			read := make(chan error, 1)
+			go func() {
+				_, err := conn.Read(make([]byte, 100))
+				read <- err
+			}()
+			synctest.Wait()
+			_ = conn.Close()
+			if err := <-read; err == nil {
+				t.Error("no error after Close")
+			}
+		})
 	})
 }
 
-func TestCloseEndsAReadThatWaitsForTheFirstWrite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
-		defer func() { _ = theirs.Close() }()
-		conn := newPoliteConn(ours)
-		read := make(chan error, 1)
-		go func() {
-			_, err := conn.Read(make([]byte, 100))
-			read <- err
-		}()
-		synctest.Wait()
-		_ = conn.Close()
-		if err := <-read; err == nil {
-			t.Error("no error after Close")
-		}
-	})
-}
-
-func TestConnectionsWithAndWithoutTLSWaitForTheFirstWrite(t *testing.T) {
+func TestNewTransport(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(s.Close)
 	c := defaults()
@@ -70,7 +72,7 @@ func TestConnectionsWithAndWithoutTLSWaitForTheFirstWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := conn.(*politeConn); !ok {
+		if _, ok := conn.(*writeFirstConn); !ok {
 			t.Errorf("%s: %T", name, conn)
 		}
 		_ = conn.Close()

@@ -13,17 +13,17 @@ import (
 
 const maxURL = 2048 // bytes
 
-// CheckURL reports everything that is wrong with the URL of a receiver: for an
-// application that is about to store one. It looks up no name. What a name stands for is
-// checked at each connection, since it may change.
+// CheckURL returns all problems of a receiver URL, so that an application can validate a
+// URL before it stores it. It does not resolve host names, because addresses may change;
+// Send checks them at each connection.
 //
-// The error is ErrURL, or ErrBlockedAddress for an address that is written out.
+// The error is ErrURL, or ErrBlockedAddress for an IP address that is not allowed.
 func (c *Client) CheckURL(text string) error {
 	_, err := c.parseURL(text)
 	return err
 }
 
-// parseURL never puts the URL into its error: a path or a query may be the receiver's
+// parseURL returns errors without the URL, because its path or query may contain a
 // secret.
 func (c *Client) parseURL(text string) (*url.URL, error) {
 	if len(text) > maxURL {
@@ -34,7 +34,7 @@ func (c *Client) parseURL(text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it cannot be read", ErrURL)
+		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	}
 	var problems []error
 	wrong := func(problem string) {
@@ -64,8 +64,8 @@ func (c *Client) schemeAllowed(scheme string) bool {
 	return scheme == "https" || scheme == "http" && c.config.http
 }
 
-// breaksLine reports whether a character has no place in a request line; url.Parse lets
-// some pass in a query.
+// breaksLine reports whether a character is invalid in a request line. url.Parse accepts
+// some of these in a query.
 func breaksLine(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func (c *Client) portAllowed(u *url.URL) bool {
@@ -84,8 +84,8 @@ func (c *Client) portAllowed(u *url.URL) bool {
 	return len(c.config.ports) == 0 || slices.Contains(c.config.ports, uint16(port))
 }
 
-// checkHost refuses what resolvers read in different ways: numbers that are no plain IPv4
-// address, such as 0x7f.1 and 2130706433, and names that are not ASCII.
+// checkHost rejects hosts that resolvers interpret differently: non-standard IPv4
+// notations, such as 0x7f.1 and 2130706433, and names that are not ASCII.
 func (c *Client) checkHost(host string) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return c.guard.check(addr)
@@ -94,7 +94,8 @@ func (c *Client) checkHost(host string) error {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
 	case !validName(name):
-		return fmt.Errorf("%w: the host is no name in ASCII (write a name of another script in its xn-- form)", ErrURL)
+		return fmt.Errorf("%w: the host is not an ASCII name (write other scripts in xn-- form)",
+			ErrURL)
 	case isNumber(last):
 		return fmt.Errorf("%w: the host is a number", ErrBlockedAddress)
 	case last == "localhost" && c.guard.blocks(localhost):
@@ -104,8 +105,8 @@ func (c *Client) checkHost(host string) error {
 	}
 }
 
-// isNumber reports whether a name that ends in this label is an IPv4 address to some
-// (WHATWG URL, "ends in a number").
+// isNumber reports whether some parsers read a host with this last label as an IPv4
+// address ("ends in a number" in the WHATWG URL standard).
 func isNumber(label string) bool {
 	if digits, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(digits, "0123456789abcdef") == ""

@@ -13,12 +13,13 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-func TestAddressesThatAreNotPublicAreBlocked(t *testing.T) {
-	c, err := webhook.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for address := range strings.FieldsSeq(`
+func TestClient_CheckURL(t *testing.T) {
+	t.Run("blocks addresses that are not public", func(t *testing.T) {
+		c, err := webhook.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for address := range strings.FieldsSeq(`
 		0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16
 		169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1
 		192.168.0.1 192.175.48.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255
@@ -28,89 +29,90 @@ func TestAddressesThatAreNotPublicAreBlocked(t *testing.T) {
 		[fe80::1] [fe80::1%25eth0] [2606:4700::1111%25eth0] [fec0::1] [ff02::1] [4000::1] [e000::1]
 		localhost LOCALHOST localhost. foo.localhost 127.1 127.0.1 0x7f.1 0x7f000001 0X7F.0.0.1 2130706433 017700000001 0177.0.0.1
 		127.0.0.1. 127.0.0.0x1 1.1 8.8.8.8. 256.256.256.256 0x`) {
-		if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err,
-			webhook.ErrBlockedAddress) {
-			t.Errorf("%s: %v, want ErrBlockedAddress", address, err)
+			if err := c.CheckURL("https://" + address + "/hook"); !errors.Is(err,
+				webhook.ErrBlockedAddress) {
+				t.Errorf("%s: %v, want ErrBlockedAddress", address, err)
+			}
 		}
-	}
-}
+	})
 
-func TestPublicAddressesPass(t *testing.T) {
-	c, err := webhook.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for host := range strings.FieldsSeq(`
-		8.8.8.8 1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
-		172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255
-		[2606:4700::1111] [2001:200::1] [2001:4860:4860::8888] [2a00:1450::1] [::ffff:8.8.8.8] [64:ff9b::8.8.8.8]
-		example.com example.com. EXAMPLE.com xn--bcher-kva.example a-b_c.example 127.0.0.1.example 0x7f.example`) {
-		if err := c.CheckURL("https://" + host + "/hook"); err != nil {
-			t.Errorf("%s: %v, want it to pass", host, err)
-		}
-	}
-}
-
-func TestURLsThatNoWebhookIsSentTo(t *testing.T) {
-	for _, u := range []struct{ name, url string }{
-		{"http without the option", "http://example.com/"},
-		{"another scheme", "file:///etc/passwd"},
-		{"gopher", "gopher://example.com:25/_EHLO"},
-		{"no scheme", "example.com/hook"},
-		{"scheme-relative", "//example.com/"},
-		{"opaque", "https:example.com"},
-		{"empty", ""},
-		{"no host", "https:///hook"},
-		{"user", "https://user-token@example.com/"},
-		{"user and password", "https://user:pass-token@example.com/"},
-		{"host hidden behind a user", "https://example.com@127.0.0.1/"},
-		{"fragment", "https://example.com/#x"},
-		{"empty fragment", "https://example.com/#"},
-		{"port 0", "https://example.com:0/"},
-		{"port too large", "https://example.com:65536/"},
-		{"empty port", "https://example.com:/"},
-		{"control character", "https://example.com/\r\nX: y"},
-		{"space in the host", "https://exa mple.com/"},
-		{"space in the path", "https://example.com/a b"},
-		{"space in the query", "https://example.com/?a b"},
-		{"space at the end", "https://example.com/?a "},
-		{"tab in the query", "https://example.com/?a\tb"},
-		{"DEL in the query", "https://example.com/?a\x7fb"},
-		{"control character beyond ASCII", "https://example.com/?a\u0085b"},
-		{"line separator", "https://example.com/?a\u2028b"},
-		{"no-break space", "https://example.com/?a\u00a0b"},
-		{"other script", "https://bücher.example/"},
-		{"full-width digits", "https://１２７.０.０.１/"},
-		{"circled letters", "https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/"},
-		{"ideographic full stop", "https://127。0。0。1/"},
-		{"escaped host", "https://%6c%6f%63alhost/"},
-		{"zero byte", "https://example.com\x00.evil/"},
-		{"two full stops", "https://example..com/"},
-		{"only a full stop", "https://./"},
-		{"long label", "https://" + strings.Repeat("a", 64) + ".com/"},
-		{"long URL", "https://example.com/" + strings.Repeat("a", 2048)},
-		{"backslash", `https://example.com\@127.0.0.1/`},
-	} {
+	t.Run("accepts public addresses", func(t *testing.T) {
 		c, err := webhook.New()
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.CheckURL(u.url)
-		if !errors.Is(err, webhook.ErrURL) {
-			t.Errorf("%s: %v, want ErrURL", u.name, err)
+		for host := range strings.FieldsSeq(`
+		8.8.8.8 1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
+		172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255
+		[2606:4700::1111] [2001:200::1] [2001:4860:4860::8888] [2a00:1450::1] [::ffff:8.8.8.8] [64:ff9b::8.8.8.8]
+		example.com example.com. EXAMPLE.com xn--bcher-kva.example a-b_c.example 127.0.0.1.example 0x7f.example`) {
+			if err := c.CheckURL("https://" + host + "/hook"); err != nil {
+				t.Errorf("%s: %v, want no error", host, err)
+			}
 		}
-		if err != nil && strings.Contains(err.Error(), "token") {
-			t.Errorf("%s: the error %q shows the URL", u.name, err)
+	})
+
+	t.Run("rejects invalid URLs", func(t *testing.T) {
+		for _, u := range []struct{ name, url string }{
+			{"http without the option", "http://example.com/"},
+			{"another scheme", "file:///etc/passwd"},
+			{"gopher", "gopher://example.com:25/_EHLO"},
+			{"no scheme", "example.com/hook"},
+			{"scheme-relative", "//example.com/"},
+			{"opaque", "https:example.com"},
+			{"empty", ""},
+			{"no host", "https:///hook"},
+			{"user", "https://user-token@example.com/"},
+			{"user and password", "https://user:pass-token@example.com/"},
+			{"user that looks like a host", "https://example.com@127.0.0.1/"},
+			{"fragment", "https://example.com/#x"},
+			{"empty fragment", "https://example.com/#"},
+			{"port 0", "https://example.com:0/"},
+			{"large port", "https://example.com:65536/"},
+			{"empty port", "https://example.com:/"},
+			{"control character", "https://example.com/\r\nX: y"},
+			{"space in the host", "https://exa mple.com/"},
+			{"space in the path", "https://example.com/a b"},
+			{"space in the query", "https://example.com/?a b"},
+			{"space at the end", "https://example.com/?a "},
+			{"tab in the query", "https://example.com/?a\tb"},
+			{"DEL in the query", "https://example.com/?a\x7fb"},
+			{"control character beyond ASCII", "https://example.com/?a\u0085b"},
+			{"line separator", "https://example.com/?a\u2028b"},
+			{"no-break space", "https://example.com/?a\u00a0b"},
+			{"other script", "https://bücher.example/"},
+			{"full-width digits", "https://１２７.０.０.１/"},
+			{"circled letters", "https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/"},
+			{"ideographic full stop", "https://127。0。0。1/"},
+			{"escaped host", "https://%6c%6f%63alhost/"},
+			{"zero byte", "https://example.com\x00.evil/"},
+			{"two full stops", "https://example..com/"},
+			{"only a full stop", "https://./"},
+			{"long label", "https://" + strings.Repeat("a", 64) + ".com/"},
+			{"long URL", "https://example.com/" + strings.Repeat("a", 2048)},
+			{"backslash", `https://example.com\@127.0.0.1/`},
+		} {
+			c, err := webhook.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.CheckURL(u.url)
+			if !errors.Is(err, webhook.ErrURL) {
+				t.Errorf("%s: %v, want ErrURL", u.name, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "token") {
+				t.Errorf("%s: the error %q shows the URL", u.name, err)
+			}
+			e := endpoint(u.url)
+			if _, err := c.Send(t.Context(), e, webhook.Event{Type: "a"}); !errors.Is(err,
+				webhook.ErrURL) {
+				t.Errorf("%s: Send: %v, want ErrURL", u.name, err)
+			}
 		}
-		e := endpoint(u.url)
-		if _, err := c.Send(t.Context(), e, webhook.Event{Type: "a"}); !errors.Is(err,
-			webhook.ErrURL) {
-			t.Errorf("%s: Send: %v, want ErrURL", u.name, err)
-		}
-	}
+	})
 }
 
-func TestPortsCanBeNarrowed(t *testing.T) {
+func TestWithPorts(t *testing.T) {
 	c, err := webhook.New(webhook.WithHTTP(), webhook.WithPorts(443, 8443))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +134,7 @@ func TestPortsCanBeNarrowed(t *testing.T) {
 	}
 }
 
-func TestAllowedNetworksAreExceptionsAndNoMore(t *testing.T) {
+func TestWithAllowedNetworks(t *testing.T) {
 	c, err := webhook.New(webhook.WithAllowedNetworks(netip.MustParsePrefix("10.1.0.0/16"),
 		netip.MustParsePrefix("fd00:1::/32")))
 	if err != nil {
@@ -158,7 +160,7 @@ func TestAllowedNetworksAreExceptionsAndNoMore(t *testing.T) {
 	}
 }
 
-func TestSendToThisHostIsBlockedBeforeAnythingIsSent(t *testing.T) {
+func TestClient_Send_Loopback(t *testing.T) {
 	var reached atomic.Int32
 	url := listen(t, func(_ context.Context, _ net.Conn) { reached.Add(1) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
@@ -182,7 +184,7 @@ func TestSendToThisHostIsBlockedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentSetsNoProxy(t *testing.T) {
+func TestClient_Send_Proxy(t *testing.T) {
 	var proxied atomic.Int32
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { proxied.Add(1) })
 	for _, name := range []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-func TestErrorsHaveTheirCodes(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	verifier(t, signature.NewSecret()) // registers the mapping
 	for _, tc := range []struct {
 		err  error

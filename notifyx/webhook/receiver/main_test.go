@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// lines collects what is logged.
+// lines records log output.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -29,14 +29,14 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// String returns what was logged.
+// String returns the recorded output.
 func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// capture returns what the log says until the test ends.
+// capture captures the log until the end of the test.
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}

@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// MiddlewareOption changes Middleware.
+// MiddlewareOption configures Middleware.
 type MiddlewareOption func(*middleware)
 
 type middleware struct {
@@ -28,27 +28,27 @@ type middleware struct {
 	log      *xlog.LogNamedLogger
 }
 
-// forgetTimeout bounds Forget, which runs although the client may be gone.
+// forgetTimeout limits forget, which also runs after the client has disconnected.
 const forgetTimeout = 5 * time.Second
 
-// WithSeen answers a webhook whose id was seen before with 200, without the handler: its
-// sender has missed an answer.
+// WithSeen responds with 200 to a webhook ID that was processed before, without calling
+// the handler.
 //
-// first remembers an id and reports whether it was new, in one step, such as SET NX of a
+// first stores an ID and reports whether it was new, in one step, such as SET NX in a
 // cache with a TTL above twice the tolerance. It is called after the signature was
-// verified. forget takes back what first has remembered.
+// verified. If it fails, the request fails and the sender retries. forget removes the ID
+// again.
 //
-// Where the handler fails (an error in c.Errors, another status than 2xx, neither a
-// status nor a body, or a panic), the id is forgotten, so that a repeat reaches the
-// handler again. c.Status(200) without a body is success here, and is sent as it is. A
-// handler that sets nothing is one that forgot to answer: xmiddle.ResponseMiddleware
-// tells the sender DEVELOPER_ERROR. Two things are lost: what the handler had to do when
-// the process dies in it, and when it fails after the sender has given up waiting and was
-// told 200 for a repeat. A handler for which this matters stores the id in the
-// transaction of its own work instead.
+// If the handler fails, forget is called, so that a retry reaches the handler. A failure
+// is an error in c.Errors, a status other than 2xx, neither a status nor a body, or a
+// panic. c.Status(200) without a body is success and is sent unchanged. A handler that
+// sets nothing has not responded: xmiddle.ResponseMiddleware sends DEVELOPER_ERROR.
 //
-// An error of first refuses the request, and so the sender tries again. It panics where a
-// function is nil.
+// Work is lost in two cases: the process exits in the handler, or the handler fails after
+// the sender timed out and got 200 for a retry. To prevent both, store the ID in the
+// transaction of the handler instead.
+//
+// WithSeen panics if a function is nil.
 func WithSeen(
 	first func(ctx context.Context, id string) (isNew bool, err error),
 	forget func(ctx context.Context, id string) error,
@@ -59,10 +59,10 @@ func WithSeen(
 	return func(m *middleware) { m.first, m.forget = first, forget }
 }
 
-// Middleware lets requests pass that v verifies. It reads the body, up to the limit, and
-// puts it back for the handler; DeliveryFrom has the id. Everything else is answered with
-// 401 SIGNATURE_INVALID, whatever is wrong with it, or with 413 PAYLOAD_TOO_LARGE. It
-// panics without a verifier. An option that is nil is ignored.
+// Middleware returns a handler that passes only requests verified by v. It reads the body
+// up to the limit and restores it for the next handler; DeliveryFrom returns the ID.
+// Other requests get 401 SIGNATURE_INVALID, regardless of the cause, or 413
+// PAYLOAD_TOO_LARGE. Middleware panics if v is nil. Nil options are skipped.
 func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 	if v == nil {
 		panic("webhook/receiver: Middleware needs a verifier")
@@ -79,7 +79,7 @@ func Middleware(v *Verifier, opts ...MiddlewareOption) gin.HandlerFunc {
 func (m *middleware) handle(c *gin.Context) {
 	d, err := m.receive(c)
 	if err != nil {
-		refuse(c, err)
+		reject(c, err)
 		return
 	}
 	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), deliveryKey{}, d))
@@ -89,16 +89,16 @@ func (m *middleware) handle(c *gin.Context) {
 	}
 	switch first, err := m.first(c.Request.Context(), d.ID); {
 	case err != nil:
-		refuse(c, fmt.Errorf("webhook/receiver: remember the id: %w", err))
+		reject(c, fmt.Errorf("webhook/receiver: store the ID: %w", err))
 	case first:
 		m.next(c, d)
 	default:
 		c.Abort()
-		xresult.Success(c, "received before")
+		xresult.Success(c, "processed before")
 	}
 }
 
-// next runs the handler, and forgets the id unless it succeeds.
+// next calls the handler and removes the ID if it fails.
 func (m *middleware) next(c *gin.Context, d Delivery) {
 	done := false
 	defer func() {
@@ -109,7 +109,7 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 			forgetTimeout)
 		defer cancel()
 		if err := m.forget(ctx, d.ID); err != nil {
-			m.log.Error(ctx, "webhook id not forgotten: repeats will not reach the handler",
+			m.log.Error(ctx, "webhook id not removed; retries will not reach the handler",
 				slog.String("webhook_id", d.ID), slog.Any("error", err))
 		}
 	}()
@@ -117,20 +117,20 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 	c.Writer = w
 	c.Next()
 	if done = w.succeeded() && len(c.Errors) == 0; done && !w.Written() {
-		// what is remembered was answered: ResponseMiddleware takes an unwritten 200 for
-		// none
+		// The stored ID counts as processed, so the response must be sent:
+		// ResponseMiddleware treats an unwritten 200 as no response.
 		w.WriteHeaderNow()
 	}
 	c.Writer = w.ResponseWriter
 }
 
-// statusWriter records the status that a handler has set: 200 is also where gin starts,
-// and Status of Plinth's writer is that of the error which follows if a handler writes
-// nothing.
+// statusWriter records the status that a handler sets. It cannot be read from the wrapped
+// writers: gin starts with 200, and the writer of Plinth returns the status of the error
+// that follows if a handler writes nothing.
 type statusWriter struct {
 	gin.ResponseWriter
 
-	set int // 0 if the handler has set none
+	set int // 0 if the handler set no status
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -139,10 +139,10 @@ func (w *statusWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap lets http.ResponseController find the server's writer.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// succeeded reports whether the handler has answered 2xx.
+// succeeded reports whether the handler responded with 2xx.
 func (w *statusWriter) succeeded() bool {
 	status := w.set
 	if w.Written() {
@@ -151,8 +151,8 @@ func (w *statusWriter) succeeded() bool {
 	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
-// receive reads and verifies the request. The headers are looked at first: who has none
-// that could be right is not read.
+// receive reads and verifies the request. It reads the body only if the headers are
+// valid.
 func (m *middleware) receive(c *gin.Context) (Delivery, error) {
 	h, err := m.verifier.head(c.Request.Header)
 	if err != nil {
@@ -174,22 +174,22 @@ func (m *middleware) receive(c *gin.Context) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	_ = c.Request.Body.Close() // it was read to its end
+	_ = c.Request.Body.Close() // the body was read completely
 	c.Request.Body = io.NopCloser(bytes.NewReader(body))
 	c.Request.ContentLength = int64(len(body))
 	return d, nil
 }
 
-// refuse answers with the code of the error, see mapError, and stops.
-func refuse(c *gin.Context, err error) {
+// reject aborts with the error code of err; see mapError.
+func reject(c *gin.Context, err error) {
 	c.Abort()
 	xresult.Fail(c, err)
 }
 
 type deliveryKey struct{}
 
-// DeliveryFrom returns what Middleware has verified. ctx is the *gin.Context, its
-// request's context, or one derived from it.
+// DeliveryFrom returns the delivery that Middleware verified. ctx is the *gin.Context,
+// the context of its request, or one derived from it.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 	d, ok := xctx.Unpooled(ctx).Value(deliveryKey{}).(Delivery)
 	return d, ok

@@ -1,11 +1,11 @@
-// Package receiver verifies webhooks that a service receives, as the Standard Webhooks
-// specification defines them: with a Verifier, or with a gin middleware around it.
+// Package receiver verifies received webhooks according to the Standard Webhooks
+// specification, with a Verifier or a gin middleware.
 //
 //	verifier, err := receiver.NewVerifier([]signature.Secret{secret})
 //	engine.POST("/hooks", receiver.Middleware(verifier), handle)
 //
-// Everything is safe for concurrent use. Neither errors nor log lines contain a secret or
-// a payload.
+// All types are safe for concurrent use. Errors and logs contain no secret and no
+// payload.
 package receiver
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// The errors of NewVerifier and of Verify, with errors.Is.
+// Errors of NewVerifier and Verify, for use with errors.Is.
 var (
 	// ErrOption reports an invalid option.
-	ErrOption = errors.New("webhook/receiver: wrong option")
+	ErrOption = errors.New("webhook/receiver: invalid option")
 	// ErrHeader reports a missing or malformed webhook header.
-	ErrHeader = errors.New("webhook/receiver: wrong header")
-	// ErrTimestamp reports a timestamp too far from now.
-	ErrTimestamp = errors.New("webhook/receiver: the timestamp is out of tolerance")
+	ErrHeader = errors.New("webhook/receiver: invalid header")
+	// ErrTimestamp reports a timestamp outside the tolerance.
+	ErrTimestamp = errors.New("webhook/receiver: timestamp out of tolerance")
 	// ErrSignature reports that no signature matches any secret.
 	ErrSignature = errors.New("webhook/receiver: no signature matches")
-	// ErrBodyTooLarge reports a request above the limit.
-	ErrBodyTooLarge = errors.New("webhook/receiver: the body is too large")
+	// ErrBodyTooLarge reports a body above the limit.
+	ErrBodyTooLarge = errors.New("webhook/receiver: body too large")
 )
 
 var codes = []struct {
@@ -42,8 +42,7 @@ var codes = []struct {
 	{signature.ErrSecret, xerror.InvalidValue},
 }
 
-// registerMapper registers the codes of the errors with xerror when the first verifier is
-// made.
+// registerMapper registers mapError with xerror, once per program.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 func mapError(err error) *xerror.ErrorCode {

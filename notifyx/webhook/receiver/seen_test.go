@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// requestOf returns a request of a context, and where its answer goes.
-func requestOf(
+// newRequest returns a request with a context, and the recorder of its response.
+func newRequest(
 	ctx context.Context, header http.Header, body string,
 ) (*httptest.ResponseRecorder, *http.Request) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/hook", strings.NewReader(body))
@@ -25,8 +25,8 @@ func requestOf(
 	return httptest.NewRecorder(), r
 }
 
-// bare is serve without the answers to errors.
-func bare(
+// serveBare is like serve, without ResponseMiddleware.
+func serveBare(
 	t *testing.T, secret signature.Secret, handler gin.HandlerFunc,
 	opts ...receiver.MiddlewareOption,
 ) *gin.Engine {
@@ -41,7 +41,7 @@ func bare(
 	return engine
 }
 
-func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
+func TestWithSeen_Disconnect(t *testing.T) {
 	secret := signature.NewSecret()
 	forgotten := make(chan error, 1)
 	var leave context.CancelFunc
@@ -57,67 +57,70 @@ func TestTheIDIsForgottenAlthoughTheClientHasGone(t *testing.T) {
 	var ctx context.Context
 	ctx, leave = context.WithCancel(t.Context())
 	defer leave()
-	w, r := requestOf(ctx, headers("msg_1", now, "{}", secret), "{}")
+	w, r := newRequest(ctx, headers("msg_1", now, "{}", secret), "{}")
 	engine.ServeHTTP(w, r)
 	select {
 	case err := <-forgotten:
 		if err != nil {
-			t.Errorf("the context of forget: %v, want it to live on", err)
+			t.Errorf("the context of forget: %v, want a live context", err)
 		}
 	default:
-		t.Error("the id was not forgotten")
+		t.Error("forget was not called")
 	}
 }
 
-func TestTheMiddlewareAnswersAnEmpty200OnlyWhereTheHandlerSaidSo(t *testing.T) {
-	capture(t)
-	secret := signature.NewSecret()
-	for _, h := range []struct {
-		name    string
-		handler gin.HandlerFunc
-		first   int
-		calls   int
-	}{
-		{"200 without a body", func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
-		{"nothing set", func(*gin.Context) {}, http.StatusInternalServerError, 3},
-		{"200 and an error", func(c *gin.Context) {
-			c.Status(http.StatusOK)
-			_ = c.Error(errors.New("no"))
-		}, http.StatusInternalServerError, 3},
-	} {
-		calls, memory := 0, &ids{seen: map[string]bool{}}
-		engine := serve(t, secret, func(c *gin.Context) {
-			calls++
-			h.handler(c)
-		}, receiver.WithSeen(memory.first, memory.forget))
-		for n := range 3 {
-			w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
-			engine.ServeHTTP(w, r)
-			if n == 0 && w.Code != h.first {
-				t.Errorf("%s: %d, want %d", h.name, w.Code, h.first)
+func TestWithSeen_EmptyResponse(t *testing.T) {
+	t.Run("sends an empty 200 only if the handler set it", func(t *testing.T) {
+		capture(t)
+		secret := signature.NewSecret()
+		for _, h := range []struct {
+			name    string
+			handler gin.HandlerFunc
+			first   int
+			calls   int
+		}{
+			{"200 without a body",
+				func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
+			{"nothing set", func(*gin.Context) {}, http.StatusInternalServerError, 3},
+			{"200 and an error", func(c *gin.Context) {
+				c.Status(http.StatusOK)
+				_ = c.Error(errors.New("no"))
+			}, http.StatusInternalServerError, 3},
+		} {
+			calls, memory := 0, &ids{seen: map[string]bool{}}
+			engine := serve(t, secret, func(c *gin.Context) {
+				calls++
+				h.handler(c)
+			}, receiver.WithSeen(memory.first, memory.forget))
+			for n := range 3 {
+				w, r := newRequest(t.Context(), headers("msg_1", now, "{}", secret), "{}")
+				engine.ServeHTTP(w, r)
+				if n == 0 && w.Code != h.first {
+					t.Errorf("%s: %d, want %d", h.name, w.Code, h.first)
+				}
+			}
+			if calls != h.calls {
+				t.Errorf("%s: %d calls, want %d", h.name, calls, h.calls)
 			}
 		}
-		if calls != h.calls {
-			t.Errorf("%s: %d calls, want %d", h.name, calls, h.calls)
-		}
-	}
-}
+	})
 
-func TestAnEmpty200InBareGinIsRemembered(t *testing.T) {
-	secret := signature.NewSecret()
-	memory, calls := &ids{seen: map[string]bool{}}, 0
-	engine := bare(t, secret, func(c *gin.Context) {
-		calls++
-		c.Status(http.StatusOK)
-	}, receiver.WithSeen(memory.first, memory.forget))
-	for range 3 {
-		w, r := requestOf(t.Context(), headers("msg_1", now, "{}", secret), "{}")
-		engine.ServeHTTP(w, r)
-		if w.Code != http.StatusOK {
-			t.Errorf("status %d", w.Code)
+	t.Run("stores the ID for an empty 200 without ResponseMiddleware", func(t *testing.T) {
+		secret := signature.NewSecret()
+		memory, calls := &ids{seen: map[string]bool{}}, 0
+		engine := serveBare(t, secret, func(c *gin.Context) {
+			calls++
+			c.Status(http.StatusOK)
+		}, receiver.WithSeen(memory.first, memory.forget))
+		for range 3 {
+			w, r := newRequest(t.Context(), headers("msg_1", now, "{}", secret), "{}")
+			engine.ServeHTTP(w, r)
+			if w.Code != http.StatusOK {
+				t.Errorf("status %d", w.Code)
+			}
 		}
-	}
-	if calls != 1 {
-		t.Errorf("%d calls, want 1", calls)
-	}
+		if calls != 1 {
+			t.Errorf("%d calls, want 1", calls)
+		}
+	})
 }

@@ -18,15 +18,15 @@ const (
 	maxSignatures    = 4 << 10 // bytes of the header
 )
 
-// Delivery is a webhook that was verified.
+// Delivery is a verified webhook.
 type Delivery struct {
-	// ID is the event's: the same when it is sent again.
+	// ID is the event ID, which is the same for all attempts.
 	ID string
-	// Timestamp is when the attempt was signed, in whole seconds.
+	// Timestamp is the time of the signature, in whole seconds.
 	Timestamp time.Time
 }
 
-// Verifier checks what was received. It is safe for concurrent use.
+// Verifier verifies received webhooks. It is safe for concurrent use.
 type Verifier struct {
 	secrets   []signature.Secret
 	tolerance time.Duration
@@ -34,22 +34,22 @@ type Verifier struct {
 	now       func() time.Time
 }
 
-// Option changes a Verifier.
+// Option configures a Verifier.
 type Option func(*Verifier)
 
-// WithTolerance says how far a timestamp may be from now, in the past and in the future;
-// 5 min by default.
+// WithTolerance sets the maximum difference between a timestamp and the current time, in
+// the past and in the future. The default is 5 min.
 func WithTolerance(d time.Duration) Option { return func(v *Verifier) { v.tolerance = d } }
 
-// WithMaxBody bounds the body of a request; 1 MiB by default.
+// WithMaxBody limits the request body in bytes. The default is 1 MiB.
 func WithMaxBody(bytes int) Option { return func(v *Verifier) { v.maxBody = bytes } }
 
-// WithClock takes the time from now, for tests.
+// WithClock sets the clock, for tests.
 func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
-// NewVerifier returns a verifier that accepts signatures by any of the secrets: during a
-// rotation the old and the new one. The error, ErrOption or signature.ErrSecret, tells
-// everything that is wrong.
+// NewVerifier returns a verifier that accepts signatures with any of the secrets. During
+// a rotation these are the old and the new secret. The error, ErrOption or
+// signature.ErrSecret, contains every problem.
 func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) {
 	v := &Verifier{
 		secrets: slices.Clone(secrets), tolerance: defaultTolerance,
@@ -63,17 +63,18 @@ func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) 
 	var problems []error
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, signature.Secret.IsZero) {
 		problems = append(problems,
-			fmt.Errorf("%w: there is none, or an empty one", signature.ErrSecret))
+			fmt.Errorf("%w: no secret, or an empty one", signature.ErrSecret))
 	}
 	if v.tolerance < time.Second {
 		problems = append(problems,
-			fmt.Errorf("%w: a tolerance of %s (accepted: 1s or more)", ErrOption, v.tolerance))
+			fmt.Errorf("%w: tolerance %s (accepted: 1s or more)", ErrOption, v.tolerance))
 	}
 	if v.maxBody <= 0 {
-		problems = append(problems, fmt.Errorf("%w: a body of %d bytes", ErrOption, v.maxBody))
+		problems = append(problems,
+			fmt.Errorf("%w: body limit %d (accepted: 1 or more bytes)", ErrOption, v.maxBody))
 	}
 	if v.now == nil {
-		problems = append(problems, fmt.Errorf("%w: a clock that is nil", ErrOption))
+		problems = append(problems, fmt.Errorf("%w: nil clock", ErrOption))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -82,12 +83,12 @@ func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) 
 	return v, nil
 }
 
-// Verify checks the headers of a request and its body, exactly as it was received. The
-// error is ErrHeader, ErrTimestamp, ErrBodyTooLarge or ErrSignature. What the body means,
-// and whether the id was seen before, is left to the caller.
+// Verify verifies the headers and the body of a request. The body must be unmodified. The
+// error is ErrHeader, ErrTimestamp, ErrBodyTooLarge or ErrSignature. Verify does not
+// interpret the body and does not detect duplicate IDs.
 //
-// Signatures of other versions than v1 are left aside. Comparing takes the same time
-// however much of a signature is right.
+// Signatures of versions other than v1 are ignored. Signatures are compared in constant
+// time.
 func (v *Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
 	h, err := v.head(header)
 	if err != nil {
@@ -96,14 +97,14 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
 	return v.verify(h, body)
 }
 
-// head is the content of the headers, not yet verified.
+// head contains the parsed headers, which are not verified yet.
 type head struct {
 	Delivery
 
 	signatures string
 }
 
-// head reads the headers. They are checked before a body is read.
+// head parses and validates the headers.
 func (v *Verifier) head(header http.Header) (head, error) {
 	var values [3]string
 	for i, name := range []xhttp.Header{
@@ -112,13 +113,13 @@ func (v *Verifier) head(header http.Header) (head, error) {
 	} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {
-			return head{}, fmt.Errorf("%w: %s is not there once", ErrHeader, name)
+			return head{}, fmt.Errorf("%w: %s must occur once", ErrHeader, name)
 		}
 		values[i] = all[0]
 	}
 	h := head{Delivery: Delivery{ID: values[0]}, signatures: values[2]}
 	if !signature.ValidID(h.ID) {
-		return head{}, fmt.Errorf("%w: %s is not an id", ErrHeader, signature.HeaderID)
+		return head{}, fmt.Errorf("%w: %s is not a valid ID", ErrHeader, signature.HeaderID)
 	}
 	seconds, err := strconv.ParseInt(values[1], 10, 64)
 	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != values[1] {

@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// now is a second at which tests receive.
+// now is the current time of the tests.
 var now = time.Unix(1_700_000_000, 0)
 
 func verifier(t *testing.T, secrets ...signature.Secret) *receiver.Verifier {
@@ -26,7 +26,7 @@ func verifier(t *testing.T, secrets ...signature.Secret) *receiver.Verifier {
 	return v
 }
 
-// headers returns what a sender with these secrets adds to body.
+// headers returns the headers that a sender with these secrets adds to body.
 func headers(id string, at time.Time, body string, secrets ...signature.Secret) http.Header {
 	h := http.Header{}
 	var all []string
@@ -39,7 +39,7 @@ func headers(id string, at time.Time, body string, secrets ...signature.Secret) 
 	return h
 }
 
-func TestVerify(t *testing.T) {
+func TestVerifier_Verify(t *testing.T) {
 	secret, other := signature.NewSecret(), signature.NewSecret()
 	const body = `{"type":"a"}`
 	change := func(change func(h http.Header)) http.Header {
@@ -57,9 +57,9 @@ func TestVerify(t *testing.T) {
 		body   string
 		want   error
 	}{
-		{"as it was signed", headers("msg_1", now, body, secret), body, nil},
+		{"valid", headers("msg_1", now, body, secret), body, nil},
 		{"the new secret of two", headers("msg_1", now, body, other, secret), body, nil},
-		{"an unknown version before", set("webhook-signature", "v1a,AAAA v9,x "+right), body, nil},
+		{"unknown version first", set("webhook-signature", "v1a,AAAA v9,x "+right), body, nil},
 		{"4 min 59 s old", headers("msg_1", now.Add(-299*time.Second), body, secret), body, nil},
 		{"4 min 59 s ahead", headers("msg_1", now.Add(299*time.Second), body, secret), body, nil},
 		{
@@ -75,14 +75,15 @@ func TestVerify(t *testing.T) {
 		{"another time", set("webhook-timestamp", "1700000001"), body, receiver.ErrSignature},
 		{"another secret", headers("msg_1", now, body, other), body, receiver.ErrSignature},
 		{
-			"only unknown versions", set("webhook-signature", strings.Replace(right, "v1,", "v2,", 1)),
+			"only unknown versions",
+			set("webhook-signature", strings.Replace(right, "v1,", "v2,", 1)),
 			body, receiver.ErrSignature,
 		},
 		{
 			"no version", set("webhook-signature", strings.TrimPrefix(right, "v1,")), body,
 			receiver.ErrSignature,
 		},
-		{"no base64", set("webhook-signature", "v1,***"), body, receiver.ErrSignature},
+		{"not base64", set("webhook-signature", "v1,***"), body, receiver.ErrSignature},
 		{
 			"half a signature", set("webhook-signature", right[:len(right)/2]), body,
 			receiver.ErrSignature,
@@ -106,7 +107,8 @@ func TestVerify(t *testing.T) {
 			receiver.ErrHeader,
 		},
 		{
-			"two signature headers", change(func(h http.Header) { h.Add("webhook-signature", right) }),
+			"two signature headers",
+			change(func(h http.Header) { h.Add("webhook-signature", right) }),
 			body, receiver.ErrHeader,
 		},
 		{"a full stop in the id", headers("msg.1", now, body, secret), body, receiver.ErrHeader},
@@ -127,7 +129,7 @@ func TestVerify(t *testing.T) {
 			"a time beyond all", set("webhook-timestamp", "9223372036854775807"), body,
 			receiver.ErrTimestamp,
 		},
-		{"a time that is no number", set("webhook-timestamp", "now"), body, receiver.ErrHeader},
+		{"a time that is not a number", set("webhook-timestamp", "now"), body, receiver.ErrHeader},
 		{
 			"a thousand signatures",
 			set("webhook-signature", strings.Repeat(right+" ", 1000)), body, receiver.ErrHeader,
@@ -148,13 +150,13 @@ func TestVerify(t *testing.T) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 			if err != nil && got != (receiver.Delivery{}) {
-				t.Errorf("a delivery %+v comes with the error", got)
+				t.Errorf("delivery %+v with an error", got)
 			}
 		})
 	}
 }
 
-func TestABodyCannotLendItsBeginningToTheID(t *testing.T) {
+func TestVerifier_Verify_IDBoundary(t *testing.T) {
 	secret := signature.NewSecret()
 	body := fmt.Sprintf("%d.stolen", now.Unix())
 	h := headers("msg_1", now, body, secret)
@@ -169,7 +171,7 @@ func TestABodyCannotLendItsBeginningToTheID(t *testing.T) {
 	}
 }
 
-func TestAVerifierReportsAllThatIsWrong(t *testing.T) {
+func TestNewVerifier(t *testing.T) {
 	_, err := receiver.NewVerifier([]signature.Secret{{}}, receiver.WithTolerance(0),
 		receiver.WithMaxBody(0), receiver.WithClock(nil))
 	if !errors.Is(err, signature.ErrSecret) || !errors.Is(err, receiver.ErrOption) ||
@@ -181,7 +183,7 @@ func TestAVerifierReportsAllThatIsWrong(t *testing.T) {
 	}
 }
 
-func FuzzVerifyOfForeignHeaders(f *testing.F) {
+func FuzzVerifier_Verify(f *testing.F) {
 	secret := signature.NewSecret()
 	f.Add("msg_1", "1700000000", "v1,AAAA", []byte("{}"))
 	f.Add("a.b", "-1", "v1,", []byte{})
@@ -201,7 +203,7 @@ func FuzzVerifyOfForeignHeaders(f *testing.F) {
 	})
 }
 
-func TestWeVerifyWhatTheReferenceLibrarySigns(t *testing.T) {
+func TestVerifier_Verify_ReferenceLibrary(t *testing.T) {
 	secret := signature.NewSecret()
 	reference, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {

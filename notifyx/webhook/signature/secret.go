@@ -1,6 +1,5 @@
-// Package signature has the secrets and signatures of webhooks, as the Standard Webhooks
-// specification defines them. Package webhook signs with it, package receiver verifies
-// with it.
+// Package signature provides the secrets and signatures of the Standard Webhooks
+// specification. Package webhook signs with it, and package receiver verifies.
 package signature
 
 import (
@@ -13,7 +12,7 @@ import (
 	"strings"
 )
 
-// The lengths of a secret in bytes, before it is encoded.
+// The length limits of a decoded secret, in bytes.
 const (
 	MinSecretBytes = 24
 	MaxSecretBytes = 64
@@ -26,13 +25,13 @@ const (
 )
 
 // ErrSecret reports an empty or malformed secret.
-var ErrSecret = errors.New("webhook/signature: wrong secret")
+var ErrSecret = errors.New("webhook/signature: invalid secret")
 
-// Secret is the key that sender and receiver of a webhook share. It prints as "***" with
-// fmt, log/slog and encoding/json, also as a field of another value. The zero value is no
-// secret; it signs and verifies nothing.
+// Secret is the key that the sender and the receiver of a webhook share. It prints as
+// "***" with fmt, log/slog and encoding/json, also as a field of another value. The zero
+// value is empty; it signs and verifies nothing.
 type Secret struct {
-	key **[]byte // fmt cannot call methods of an unexported field, and then follows one pointer
+	key **[]byte // fmt cannot call methods of unexported fields and follows one pointer
 }
 
 func newKey(key []byte) Secret {
@@ -47,12 +46,12 @@ func NewSecret() Secret {
 	return newKey(key)
 }
 
-// ParseSecret reads "whsec_" and the base64 of 24 to 64 bytes. The error, ErrSecret, does
-// not show the text.
+// ParseSecret parses "whsec_" followed by the base64 encoding of 24 to 64 bytes. The
+// error is an ErrSecret and does not contain text.
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	if !ok {
-		return Secret{}, fmt.Errorf("%w: it does not begin with %s", ErrSecret, secretPrefix)
+		return Secret{}, fmt.Errorf("%w: it does not start with %s", ErrSecret, secretPrefix)
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {
@@ -65,8 +64,8 @@ func ParseSecret(text string) (Secret, error) {
 	return newKey(key), nil
 }
 
-// MustParseSecret is ParseSecret for secrets that cannot be wrong, such as those of
-// tests. It panics otherwise.
+// MustParseSecret is like ParseSecret but panics if text is invalid. Use it for constant
+// secrets, such as in tests.
 func MustParseSecret(text string) Secret {
 	s, err := ParseSecret(text)
 	if err != nil {
@@ -75,8 +74,8 @@ func MustParseSecret(text string) Secret {
 	return s
 }
 
-// Reveal returns the secret in the form that ParseSecret reads, to be stored or to be
-// shown to the receiver once.
+// Reveal returns the secret in the format of ParseSecret, to store it or to show it to
+// the receiver once.
 func (s Secret) Reveal() string {
 	if s.IsZero() {
 		return ""
@@ -84,10 +83,10 @@ func (s Secret) Reveal() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(**s.key)
 }
 
-// IsZero reports whether there is no secret.
+// IsZero reports whether the secret is empty.
 func (s Secret) IsZero() bool { return s.key == nil }
 
-// String returns the mask, or "" without a secret.
+// String returns the mask, or "" if the secret is empty.
 func (s Secret) String() string {
 	if s.IsZero() {
 		return ""
@@ -95,14 +94,13 @@ func (s Secret) String() string {
 	return masked
 }
 
-// Format writes the mask whatever the verb.
-// the state keeps the writer's error
+// Format writes the mask for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// MarshalText returns the mask: a secret is stored with Reveal, on purpose.
+// MarshalText returns the mask. Use Reveal to store a secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is ParseSecret.
+// UnmarshalText parses the format of ParseSecret.
 func (s *Secret) UnmarshalText(text []byte) error {
 	parsed, err := ParseSecret(string(text))
 	if err == nil {

@@ -19,38 +19,40 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// vector is the secret of the specification's example.
+// vector is the example secret of the specification.
 const vector = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-func TestSignMatchesTheVectorOfTheSpecification(t *testing.T) {
-	got := signature.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek",
-		time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
-		signature.MustParseSecret(vector))
-	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
-		t.Errorf("Sign = %q, want %q", got, want)
-	}
+func TestSign(t *testing.T) {
+	t.Run("matches the example of the specification", func(t *testing.T) {
+		got := signature.Sign("msg_p5jXN8AQM9LWM0D4loKWxJek",
+			time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`),
+			signature.MustParseSecret(vector))
+		if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
+			t.Errorf("Sign = %q, want %q", got, want)
+		}
+	})
+
+	t.Run("is accepted by the reference library", func(t *testing.T) {
+		for n := signature.MinSecretBytes; n <= signature.MaxSecretBytes; n++ {
+			text := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, n))
+			reference, err := standardwebhooks.NewWebhook(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, body, id := time.Now(), []byte(`{"n":1}`), signature.NewID()
+			header := http.Header{}
+			header.Set("webhook-id", id)
+			header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+			header.Set("webhook-signature",
+				signature.Sign(id, now, body, signature.MustParseSecret(text)))
+			if err := reference.Verify(body, header); err != nil {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+		}
+	})
 }
 
-func TestTheReferenceLibraryVerifiesWhatWeSign(t *testing.T) {
-	for n := signature.MinSecretBytes; n <= signature.MaxSecretBytes; n++ {
-		text := "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, n))
-		reference, err := standardwebhooks.NewWebhook(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now, body, id := time.Now(), []byte(`{"n":1}`), signature.NewID()
-		header := http.Header{}
-		header.Set("webhook-id", id)
-		header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
-		header.Set("webhook-signature",
-			signature.Sign(id, now, body, signature.MustParseSecret(text)))
-		if err := reference.Verify(body, header); err != nil {
-			t.Errorf("%d bytes: %v", n, err)
-		}
-	}
-}
-
-func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
+func TestParseSecret(t *testing.T) {
 	encode := func(n int) string {
 		return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{'K'}, n))
 	}
@@ -73,7 +75,7 @@ func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "S0tL") {
-			t.Errorf("%s: the error %q shows the secret", c.name, err)
+			t.Errorf("%s: error %q contains the secret", c.name, err)
 		}
 		if err == nil && s.Reveal() != c.text {
 			t.Errorf("%s: Reveal = %q, want what was parsed", c.name, s.Reveal())
@@ -81,7 +83,7 @@ func TestParseSecretRefusesWhatIsNoneAndDoesNotShowIt(t *testing.T) {
 	}
 }
 
-// endpoint returns a receiver with the secret of the specification's example.
+// endpoint returns a receiver with the example secret.
 func endpoint(url string) webhook.Endpoint {
 	return webhook.Endpoint{
 		ID:  "shop",
@@ -89,13 +91,13 @@ func endpoint(url string) webhook.Endpoint {
 	}
 }
 
-// holder has a secret where fmt cannot call its methods.
+// holder has a field whose methods fmt cannot call.
 type holder struct {
 	Open   signature.Secret
 	hidden signature.Secret
 }
 
-func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
+func TestSecret_Format(t *testing.T) {
 	s := signature.MustParseSecret(vector)
 	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(vector, "whsec_"))
 	var out strings.Builder
@@ -128,19 +130,19 @@ func TestASecretIsMaskedHoweverItIsPrinted(t *testing.T) {
 	} {
 		if strings.Contains(out.String(), leak) {
 			i := strings.Index(out.String(), leak)
-			t.Errorf("the output shows %q: %s", leak, out.String()[max(i-200, 0):i+20])
+			t.Errorf("the output contains %q: %s", leak, out.String()[max(i-200, 0):i+20])
 		}
 	}
 	if !strings.Contains(out.String(), "***") {
-		t.Error("there is no mask")
+		t.Error("the output has no mask")
 	}
 	if got := fmt.Sprintf("%v|%q|%#v",
 		signature.Secret{}, signature.Secret{}, signature.Secret{}); got != "||" {
-		t.Errorf("no secret prints as %q", got)
+		t.Errorf("empty secret prints as %q", got)
 	}
 }
 
-func TestASecretIsReadFromJSON(t *testing.T) {
+func TestSecret_UnmarshalText(t *testing.T) {
 	var got struct{ Secret signature.Secret }
 	if err := json.Unmarshal([]byte(`{"secret":"`+vector+`"}`), &got); err != nil ||
 		got.Secret.Reveal() != vector {
@@ -152,20 +154,20 @@ func TestASecretIsReadFromJSON(t *testing.T) {
 	}
 }
 
-func TestNewSecretsAndIDsDiffer(t *testing.T) {
+func TestNewSecret(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		seen[signature.NewSecret().Reveal()], seen[signature.NewID()] = true, true
 	}
 	if len(seen) != 200 {
-		t.Errorf("%d of 200 differ", len(seen))
+		t.Errorf("%d of 200 values are distinct", len(seen))
 	}
 	if _, err := signature.ParseSecret(signature.NewSecret().Reveal()); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestNoSecretSignsNothing(t *testing.T) {
+func TestSecret_IsZero(t *testing.T) {
 	if got := signature.Sign("msg_1", time.Now(), nil, signature.Secret{}); got != "" {
 		t.Errorf("Sign = %q, want nothing", got)
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhttp"
 )
 
-// The headers of a webhook.
+// Webhook headers.
 const (
 	HeaderID        xhttp.Header = "Webhook-Id"
 	HeaderTimestamp xhttp.Header = "Webhook-Timestamp"
 	HeaderSignature xhttp.Header = "Webhook-Signature"
 )
 
-// prefix is the version of the signatures that this package makes and accepts.
+// prefix is the supported version of signatures.
 const prefix = "v1,"
 
-// MaxIDBytes is the greatest length of an ID.
+// MaxIDBytes is the maximum length of an event ID.
 const MaxIDBytes = 200
 
-// NewID returns a new ID of an event.
+// NewID returns a random event ID.
 func NewID() string { return "msg_" + rand.Text() }
 
-// ValidID reports whether an ID has 1 to 200 printable ASCII characters and no full stop,
-// which would let a part of the body pass for the timestamp.
+// ValidID reports whether id has 1 to 200 printable ASCII characters and no full stop. A
+// full stop could move the boundary between the signed ID and timestamp.
 func ValidID(id string) bool {
 	for i := range len(id) {
 		if id[i] <= ' ' || id[i] > '~' || id[i] == '.' {
@@ -41,9 +41,9 @@ func ValidID(id string) bool {
 	return id != "" && len(id) <= MaxIDBytes
 }
 
-// Sign returns the value of the signature header for one attempt: for each secret "v1,"
-// and the base64 of an HMAC-SHA256 over id, timestamp (in whole seconds) and body,
-// separated by spaces. Empty secrets are skipped.
+// Sign returns the value of the signature header for one attempt. For each secret it
+// contains "v1," and the base64 encoding of an HMAC-SHA256 over ID, timestamp (in whole
+// seconds) and body, separated by spaces. Empty secrets are skipped.
 func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string {
 	var all []string
 	for _, s := range secrets {
@@ -54,9 +54,9 @@ func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string
 	return strings.Join(all, " ")
 }
 
-// Verify reports whether one of the signatures in the value of the signature header was
-// made with one of the secrets. Signatures of other versions than v1 are ignored. The
-// comparison takes the same time for every wrong signature.
+// Verify reports whether the signature header contains a signature made with one of the
+// secrets. Signatures of versions other than v1 are ignored. Signatures are compared in
+// constant time.
 func Verify(header, id string, timestamp time.Time, body []byte, secrets ...Secret) bool {
 	var given [][]byte
 	for s := range strings.FieldsSeq(header) {

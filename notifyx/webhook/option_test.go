@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
+func TestOptions_Nil(t *testing.T) {
 	c, err := webhook.New(nil, webhook.WithHTTP(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestAnOptionThatIsNilIsIgnored(t *testing.T) {
 	receiver.Middleware(v, nil)
 }
 
-func TestADispatcherThatMakesNoSenseIsAnError(t *testing.T) {
+func TestNewDispatcher(t *testing.T) {
 	c := newClient(t)
 	for name, f := range map[string]func() (*webhook.Dispatcher, error){
 		"no endpoints": func() (*webhook.Dispatcher, error) {
