@@ -11,14 +11,14 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// mechanisms are the ways to log in that are known (RFC 4954), the strongest first. Those
-// with -PLUS are bound to the encrypted connection.
+// mechanisms lists the supported AUTH mechanisms (RFC 4954), strongest first. Mechanisms
+// with -PLUS are bound to the TLS connection.
 var mechanisms = []string{
 	"SCRAM-SHA-256-PLUS", "SCRAM-SHA-256", "SCRAM-SHA-1-PLUS", "SCRAM-SHA-1", "CRAM-MD5", "PLAIN",
 	"LOGIN",
 }
 
-// auth starts a mechanism.
+// auth returns the implementation of a mechanism.
 func (c Config) auth(mechanism string, state *tls.ConnectionState) smtp.Auth {
 	switch mechanism {
 	case "SCRAM-SHA-256-PLUS":
@@ -38,15 +38,15 @@ func (c Config) auth(mechanism string, state *tls.ConnectionState) smtp.Auth {
 	}
 }
 
-// login logs in with the strongest mechanism that both sides know. In plain text it is
-// only reached on the same machine: see Config.checkLogin.
+// login authenticates with the strongest mechanism that both sides support. Without TLS
+// it requires a loopback connection; see Config.checkLogin.
 func (s *session) login(c Config) error {
 	if c.User == "" {
 		return nil
 	}
 	if c.TLS == tlsNone && !s.conn.local() {
 		return fail(ErrTLS, stepAuth,
-			errors.New("the password would leave the machine in plain text"))
+			errors.New("refusing to send the password unencrypted to a remote host"))
 	}
 	_, offered := s.client.Extension("AUTH")
 	names := strings.Fields(strings.ToUpper(offered))
@@ -56,21 +56,21 @@ func (s *session) login(c Config) error {
 			!encrypted {
 			continue
 		}
-		s.conn.begin(c.CommandTimeout)
+		s.conn.startStep(c.CommandTimeout)
 		if err := s.client.Auth(c.auth(mechanism, &state)); err != nil {
-			return s.wrongLogin(mechanism, err)
+			return s.authError(mechanism, err)
 		}
 		return nil
 	}
-	return fail(ErrAuth, stepAuth, errors.New("the server offers no login that is known"))
+	return fail(ErrAuth, stepAuth, errors.New("server offers no supported mechanism"))
 }
 
-// wrongLogin leaves out the library's text, which may hold the server's.
-func (s *session) wrongLogin(mechanism string, err error) error {
+// authError returns an error without the text of the library, which may quote the server.
+func (s *session) authError(mechanism string, err error) error {
 	var reply *textproto.Error
 	if errors.As(err, &reply) || s.conn.ctx.Err() != nil || isTimeout(err) || isDrop(err) ||
-		errors.Is(err, errAnswerSize) {
-		return s.wrong(stepAuth, err)
+		errors.Is(err, errReplySize) {
+		return s.stepError(stepAuth, err)
 	}
-	return fail(ErrAuth, stepAuth, fmt.Errorf("%s: the server's answers do not fit", mechanism))
+	return fail(ErrAuth, stepAuth, fmt.Errorf("%s: invalid server response", mechanism))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// saslSteps is a login as the server sees it: each step gets the client's answer and
+// saslSteps is the server side of a login. Each step gets the response of the client and
 // returns the next challenge.
 type saslSteps struct {
 	steps []func(response []byte) (challenge []byte, err error)
@@ -54,14 +54,14 @@ func loginMech(s *server) func() sasl.Server {
 func cramMech(s *server) func() sasl.Server {
 	return func() sasl.Server {
 		const challenge = "<1.2@test.example>"
-		var answer string
+		var response string
 		return &saslSteps{steps: []func([]byte) ([]byte, error){
 			func([]byte) ([]byte, error) { return []byte(challenge), nil },
-			func(r []byte) ([]byte, error) { answer = string(r); return nil, nil },
+			func(r []byte) ([]byte, error) { response = string(r); return nil, nil },
 		}, done: func() error {
 			mac := hmac.New(md5.New, []byte(password))
 			mac.Write([]byte(challenge))
-			return s.check(answer == user+" "+hex.EncodeToString(mac.Sum(nil)))
+			return s.check(response == user+" "+hex.EncodeToString(mac.Sum(nil)))
 		}}
 	}
 }
@@ -81,7 +81,7 @@ func scramPlusMech(s *server) func() sasl.Server {
 	})
 }
 
-// scramWith checks the login and the channel that it is bound to.
+// scramWith verifies the login and its channel binding.
 func scramWith(s *server, binding func() string) func() sasl.Server {
 	return func() sasl.Server {
 		salt, bare, first := []byte("0123456789abcdef"), "", ""
@@ -124,86 +124,93 @@ func scramWith(s *server, binding func() string) func() sasl.Server {
 	}
 }
 
-func TestEachLoginIsUnderstood(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		mech func(*server) func() sasl.Server
-	}{
-		{"LOGIN", loginMech},
-		{"CRAM-MD5", cramMech},
-		{"SCRAM-SHA-256", scramMech},
-		{"SCRAM-SHA-256-PLUS", scramPlusMech},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			client, s := connect(t,
-				func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
-			if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
-				t.Errorf("Send = %v with %d logins", err, s.logins)
-			}
-		})
-	}
-}
-
-func TestTheStrongestLoginIsTaken(t *testing.T) {
-	client, s := connect(t, func(s *server) {
-		fail := func() sasl.Server {
-			return &saslSteps{done: func() error { return s.check(false) }}
+func TestEmailClient_Auth(t *testing.T) {
+	t.Run("supports each mechanism", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			mech func(*server) func() sasl.Server
+		}{
+			{"LOGIN", loginMech},
+			{"CRAM-MD5", cramMech},
+			{"SCRAM-SHA-256", scramMech},
+			{"SCRAM-SHA-256-PLUS", scramPlusMech},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				client, s := connect(t,
+					func(s *server) {
+						s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)}
+					})
+				if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
+					t.Errorf("Send = %v with %d logins", err, s.logins)
+				}
+			})
 		}
-		s.mechs = map[string]func() sasl.Server{"PLAIN": fail, "LOGIN": fail, "CRAM-MD5": fail, "SCRAM-SHA-256": scramMech(s)}
 	})
-	if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
-		t.Errorf("Send = %v with %d logins", err, s.logins)
-	}
-}
 
-func TestAWrongPasswordIsAnAuthError(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		mech func(*server) func() sasl.Server
-	}{
-		{"PLAIN", func(s *server) func() sasl.Server { return s.mechs["PLAIN"] }},
-		{"LOGIN", loginMech},
-		{"CRAM-MD5", cramMech},
-		{"SCRAM-SHA-256", scramMech},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := startServer(t,
-				func(s *server) { s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)} })
-			c := config(s.port)
-			c.Pass = "other-Geheim"
-			log, engine := capture(t)
-			err := newClient(t, c).Send(xlog.NewContext(t.Context(), engine), hello())
-			if !errors.Is(err, email.ErrAuth) || errors.Is(err, notifyx.ErrPermanent) {
-				t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
+	t.Run("uses the strongest mechanism", func(t *testing.T) {
+		client, s := connect(t, func(s *server) {
+			fail := func() sasl.Server {
+				return &saslSteps{done: func() error { return s.check(false) }}
 			}
-			if s.sessions != 2 && s.sessions != 1 || s.mails != 0 {
-				t.Errorf("%d MAIL", s.mails)
-			}
-			if text := err.Error() + log.String(); strings.Contains(text, "Geheim") ||
-				strings.Contains(text, user+" ") {
-				t.Errorf("the password is shown: %s", text)
-			}
-			if code := xerror.From(err).GetErrorCode(); code != xerror.EmailError {
-				t.Errorf("code = %s", code.GetOutput())
-			}
+			s.mechs = map[string]func() sasl.Server{"PLAIN": fail, "LOGIN": fail, "CRAM-MD5": fail, "SCRAM-SHA-256": scramMech(s)}
 		})
-	}
-}
-
-func TestAServerWithoutALoginIsAnAuthError(t *testing.T) {
-	client, s := connect(t, func(s *server) {
-		s.mechs = map[string]func() sasl.Server{"EXTERNAL": nil}
+		if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
+			t.Errorf("Send = %v with %d logins", err, s.logins)
+		}
 	})
-	if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) || s.mails != 0 {
-		t.Errorf("Send = %v, want ErrAuth", err)
-	}
-}
 
-func TestWithoutAUserNobodyLogsIn(t *testing.T) {
-	s := startServer(t, nil)
-	c := config(s.port)
-	c.User, c.Pass = "", ""
-	if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 0 {
-		t.Errorf("Send = %v with %d logins", err, s.logins)
-	}
+	t.Run("fails with ErrAuth for a wrong password", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			mech func(*server) func() sasl.Server
+		}{
+			{"PLAIN", func(s *server) func() sasl.Server { return s.mechs["PLAIN"] }},
+			{"LOGIN", loginMech},
+			{"CRAM-MD5", cramMech},
+			{"SCRAM-SHA-256", scramMech},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				s := startServer(t,
+					func(s *server) {
+						s.mechs = map[string]func() sasl.Server{tc.name: tc.mech(s)}
+					})
+				c := config(s.port)
+				c.Pass = "other-Geheim"
+				log, engine := capture(t)
+				err := newClient(t, c).Send(xlog.NewContext(t.Context(), engine), hello())
+				if !errors.Is(err, email.ErrAuth) || errors.Is(err, notifyx.ErrPermanent) {
+					t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
+				}
+				if s.sessions != 2 && s.sessions != 1 || s.mails != 0 {
+					t.Errorf("%d MAIL", s.mails)
+				}
+				if text := err.Error() + log.String(); strings.Contains(text, "Geheim") ||
+					strings.Contains(text, user+" ") {
+					t.Errorf("output contains the password: %s", text)
+				}
+				if code := xerror.From(err).GetErrorCode(); code != xerror.EmailError {
+					t.Errorf("code = %s", code.GetOutput())
+				}
+			})
+		}
+	})
+
+	t.Run("fails with ErrAuth if the server offers no mechanism", func(t *testing.T) {
+		client, s := connect(t, func(s *server) {
+			s.mechs = map[string]func() sasl.Server{"EXTERNAL": nil}
+		})
+		if err := client.Send(t.Context(), hello()); !errors.Is(err, email.ErrAuth) ||
+			s.mails != 0 {
+			t.Errorf("Send = %v, want ErrAuth", err)
+		}
+	})
+
+	t.Run("is skipped without a user", func(t *testing.T) {
+		s := startServer(t, nil)
+		c := config(s.port)
+		c.User, c.Pass = "", ""
+		if err := newClient(t, c).Send(t.Context(), hello()); err != nil || s.logins != 0 {
+			t.Errorf("Send = %v with %d logins", err, s.logins)
+		}
+	})
 }

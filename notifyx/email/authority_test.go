@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// authority issues certificates for tests.
+// authority issues test certificates.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -40,7 +40,8 @@ func newAuthority() *authority {
 	return &authority{cert: cert, key: key, pool: pool}
 }
 
-// serve returns the server's side of TLS, for a host, valid until notAfter.
+// serve returns a server configuration with a certificate for host that expires at
+// notAfter.
 func (a *authority) serve(host string, notAfter time.Time) *tls.Config {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
@@ -67,7 +68,7 @@ func must(err error) {
 	}
 }
 
-// hostTLS is a certificate for the address that servers of tests listen on.
+// hostTLS is a certificate for the address of test servers.
 var hostTLS = sync.OnceValue(func() *tls.Config {
 	return testCA().serve("127.0.0.1", time.Now().Add(time.Hour))
 })

@@ -16,48 +16,48 @@ import (
 
 var emailLog = xlog.WithName(xlog.NamedEMAIL)
 
-// EmailClient sends mail over a few connections that it keeps for the next message. It is
-// safe for concurrent use.
+// EmailClient sends email over a small pool of connections. It is safe for concurrent
+// use.
 type EmailClient struct { //nolint:revive // exported: the specification's name
-	// behind a pointer: what prints a client, or what holds one, prints no password
+	// a pointer, so that printing the client or a value that contains it does not print
+	// the password
 	config  *Config
-	own     *notifyx.Templates // go before builtin
+	own     *notifyx.Templates // overrides builtin
 	builtin *notifyx.Templates
 
-	slots  chan struct{}   // one for each connection in use
-	base   context.Context // ends when what is being sent is cut off
-	cutOff context.CancelCauseFunc
+	slots chan struct{}   // one token per connection in use
+	base  context.Context // canceled to abort sends
+	abort context.CancelCauseFunc
 
 	stopping chan struct{}  // closed by Close
 	sending  sync.WaitGroup // calls of Send and Ping
-	calls    atomic.Int64   // how many these are
-	goodbyes sync.WaitGroup
+	calls    atomic.Int64   // number of these calls
+	quits    sync.WaitGroup
 
 	mu     sync.Mutex
-	idle   []*session // the one used last is at the end
+	idle   []*session // most recently used last
 	closed bool
 }
 
-// InitClient is the node of the client that EMAIL_* describe:
+// InitClient returns a client for the EMAIL_* variables. It is a component function:
 //
 //	{Key: xctx.EmailClientKey, Node: email.InitClient}
 //
-// It does not connect, so that a service also starts where its mail server does not
-// answer.
+// It does not connect, so that a service starts even if its mail server is unavailable.
 func InitClient(ctx context.Context) (any, error) {
 	config, err := ConfigFromEnv()
 	if err != nil {
 		return nil, err
 	}
 	if config.TLS == tlsNone && !isLoopback(config.Host) {
-		emailLog.Warn(ctx, "mail leaves the machine in plain text",
+		emailLog.Warn(ctx, "mail is sent without encryption",
 			slog.String("variable", string(tlsKey)))
 	}
 	return New(config)
 }
 
-// New returns a client for a configuration. It does not connect. All problems of the
-// configuration come back at once.
+// New returns a client, or an error with all problems of the configuration. It does not
+// connect.
 func New(config Config) (*EmailClient, error) {
 	if err := config.check(); err != nil {
 		return nil, fmt.Errorf("email: %w", err)
@@ -72,18 +72,16 @@ func New(config Config) (*EmailClient, error) {
 		config: &config, own: notifyx.NewTemplates(), builtin: builtin,
 		slots: make(chan struct{}, config.Connections), stopping: make(chan struct{}),
 	}
-	c.base, c.cutOff = context.WithCancelCause(context.Background())
+	c.base, c.abort = context.WithCancelCause(context.Background())
 	return c, nil
 }
 
-// GetClient returns the client that the application's context carries. Where there is
-// none, the error is a ConfigError.
+// GetClient returns the client of the application, or a ConfigError if ctx has no client.
 func GetClient(ctx context.Context) (*EmailClient, *xerror.Error) {
 	return xctxutil.Get[*EmailClient](ctx, xctx.EmailClientKey)
 }
 
-// MustGetClient is GetClient for an application that has a client: it panics where there
-// is none.
+// MustGetClient is like GetClient but panics if ctx has no client.
 func MustGetClient(ctx context.Context) *EmailClient {
 	return xctxutil.MustGet[*EmailClient](ctx, xctx.EmailClientKey)
 }
@@ -91,11 +89,11 @@ func MustGetClient(ctx context.Context) *EmailClient {
 // String describes the client without its password.
 func (c *EmailClient) String() string { return "email.EmailClient" + c.config.String() }
 
-// Ping connects where no connection is open, logs in, and asks whether the server
-// answers.
+// Ping checks that the server responds. It connects and authenticates if no connection is
+// open.
 //
-// A client takes no part in the readiness of its service, because a service that cannot
-// send mail can do everything else. One that cannot do without adds the check itself:
+// The client does not affect the readiness of a service, because most services remain
+// useful without email. To change that, register the check:
 //
 //	xhook.AddHealth(ctx, "email", client.Ping)
 func (c *EmailClient) Ping(ctx context.Context) error {
@@ -112,15 +110,15 @@ func (c *EmailClient) Ping(ctx context.Context) error {
 
 func (s *session) ping(c Config) error {
 	s.used++
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	if err := s.client.Noop(); err != nil {
-		return s.wrong(stepNoop, err)
+		return s.stepError(stepNoop, err)
 	}
 	return nil
 }
 
-// enter counts a use of the client, until end is called, and gives it a context that also
-// ends when it is cut off.
+// enter registers a call until end is called, and returns a context that is also canceled
+// when the client aborts sends.
 func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,10 +137,9 @@ func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end fun
 	}, nil
 }
 
-// Close refuses new messages, waits for those that are being sent, and says goodbye on
-// the connections that are left. When ctx ends first, what is being sent is cut off, and
-// the error says how much that was. A message that waits for another try is not tried
-// again.
+// Close rejects new messages, waits for messages in flight, and closes the connections
+// with QUIT. If ctx is done first, Close aborts the sends in progress and returns an
+// error with their number. Messages that wait for a retry are not retried.
 func (c *EmailClient) Close(ctx context.Context) error {
 	c.mu.Lock()
 	if !c.closed {
@@ -151,27 +148,27 @@ func (c *EmailClient) Close(ctx context.Context) error {
 	}
 	for _, s := range c.idle {
 		s.idle.Stop()
-		c.dismiss(s)
+		c.quitAsync(s)
 	}
 	c.idle = nil
 	c.mu.Unlock()
-	defer c.cutOff(ErrClosed)
+	defer c.abort(ErrClosed)
 	select {
 	case <-done(&c.sending):
 	case <-ctx.Done():
 		if n := c.calls.Load(); n > 0 {
-			return fmt.Errorf("email: %d calls that were sending were cut off: %w",
+			return fmt.Errorf("email: Close: aborted %d calls: %w",
 				n, context.Cause(ctx))
 		}
 	}
 	select {
-	case <-done(&c.goodbyes):
+	case <-done(&c.quits):
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// done returns a channel that is closed when a group is done.
+// done returns a channel that is closed when the group is done.
 func done(group *sync.WaitGroup) <-chan struct{} {
 	c := make(chan struct{})
 	go func() {

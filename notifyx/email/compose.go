@@ -20,37 +20,36 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// maxHeader bounds the value of a header field, so that no line is longer than 998 bytes
-// (RFC 5322, 2.1.1).
+// maxHeader limits the value of a header field, so that lines do not exceed 998 bytes
+// (RFC 5322, section 2.1.1).
 const maxHeader = 900
 
-// composed is a message as it is sent: every try and every connection sends the same
-// bytes.
+// composed is an encoded message. All attempts send the same bytes.
 type composed struct {
 	*envelope
 	id      string // the Message-ID
 	content []byte
 }
 
-// compose checks m and writes it. All problems come back at once, as an ErrMessage.
+// compose validates and encodes m. It returns all problems as one ErrMessage.
 func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error) {
 	if m == nil {
-		return nil, refuse(errors.New("it is nil"))
+		return nil, invalid(errors.New("the message is nil"))
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, ended(ctx, "")
+		return nil, contextError(ctx, "")
 	}
 	envelope, problems := c.config.newEnvelope(m)
 	body, err := c.body(ctx, m)
 	problems = append(problems, err, checkBody(body), checkHeaders(m.Headers))
 	files, err := filesOf(m)
 	if err := errors.Join(append(problems, err)...); err != nil {
-		return nil, refuse(err)
+		return nil, invalid(err)
 	}
 	out := &composed{envelope: envelope, id: messageID(m.ID, envelope.from.Address)}
 	msg := out.newMsg(body, m.Headers)
 	msg.SetDateWithValue(cmp.Or(m.Date, time.Now()))
-	if len(files) == 0 { // else there are parts within parts, which need a boundary each
+	if len(files) == 0 { // nested multiparts need distinct boundaries
 		msg.SetBoundary(out.boundary(body))
 	}
 	for _, f := range files {
@@ -58,11 +57,11 @@ func (c *EmailClient) compose(ctx context.Context, m *Message) (*composed, error
 	}
 	var content bytes.Buffer
 	if _, err := msg.WriteTo(&content); err != nil {
-		return nil, refuse(err)
+		return nil, invalid(err)
 	}
 	out.content = content.Bytes()
 	if len(out.content) > c.config.MaxSize {
-		return nil, refuse(fmt.Errorf("it is larger than the %d bytes of Config.MaxSize",
+		return nil, invalid(fmt.Errorf("it is larger than Config.MaxSize (%d bytes)",
 			c.config.MaxSize))
 	}
 	return out, nil
@@ -90,28 +89,28 @@ func (e *composed) newMsg(body content, headers map[string]string) *mail.Msg {
 		msg.SetBodyString(mail.TypeTextPlain, body.text)
 	case body.text == "":
 		msg.SetBodyString(mail.TypeTextHTML, body.html)
-	default: // the last alternative is the one that a reader prefers
+	default: // clients prefer the last alternative
 		msg.SetBodyString(mail.TypeTextPlain, body.text)
 		msg.AddAlternativeString(mail.TypeTextHTML, body.html)
 	}
 	return msg
 }
 
-// boundary returns what separates text and HTML. Neither can hold a hash of itself.
+// boundary returns the multipart boundary, a hash that the parts cannot contain.
 func (e *composed) boundary(body content) string {
 	sum := sha256.Sum256([]byte(e.id + "\x00" + body.text + "\x00" + body.html))
 	return hex.EncodeToString(sum[:30])
 }
 
-// content is what a reader sees.
+// content is the visible content of a message.
 type content struct{ subject, text, html string }
 
-// body returns the message's own content, or that of its template.
+// body returns the content of the message or of its template.
 func (c *EmailClient) body(ctx context.Context, m *Message) (content, error) {
 	out := content{subject: m.Subject, text: m.Text, html: m.HTML}
 	if m.Template != "" {
 		if m.Text != "" || m.HTML != "" {
-			return out, errors.New("it has a Template and content of its own")
+			return out, errors.New("Template cannot be combined with Text or HTML")
 		}
 		var err error
 		if out, err = c.render(ctx, m); err != nil {
@@ -134,21 +133,21 @@ func checkBody(body content) error {
 	}
 	for name, text := range map[string]string{"Text": body.text, "HTML": body.html} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			problems = append(problems, fmt.Errorf("%s is no text in UTF-8", name))
+			problems = append(problems, fmt.Errorf("%s is not valid UTF-8 text", name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// owned are the header fields that other fields of Message make, or the servers on the
-// way.
-var owned = []string{
+// reserved lists the header fields that are set from other fields of Message or by mail
+// servers.
+var reserved = []string{
 	"From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Subject", "Date", "Message-Id",
 	"Mime-Version", "Return-Path", "Received",
 	"Dkim-Signature", "Authentication-Results", "Delivered-To", "Envelope-To",
 }
 
-// checkHeaders checks the fields of Message.Headers.
+// checkHeaders validates Message.Headers.
 func checkHeaders(headers map[string]string) error {
 	var problems []error
 	seen := map[string]bool{}
@@ -156,14 +155,14 @@ func checkHeaders(headers map[string]string) error {
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		switch {
 		case !isToken(name):
-			problems = append(problems, fmt.Errorf("%.64q is no name of a header field", name))
-		case slices.Contains(owned, key), strings.HasPrefix(key, "Content-"),
+			problems = append(problems, fmt.Errorf("%.64q is not a header field name", name))
+		case slices.Contains(reserved, key), strings.HasPrefix(key, "Content-"),
 			strings.HasPrefix(key, "Resent-"),
 			strings.HasPrefix(key, "Arc-"):
 			problems = append(problems,
-				fmt.Errorf("the header field %s cannot be set by hand", key))
+				fmt.Errorf("the header field %s is reserved", key))
 		case seen[key]:
-			problems = append(problems, fmt.Errorf("the header field %s is there twice", key))
+			problems = append(problems, fmt.Errorf("the header field %s is duplicated", key))
 		}
 		seen[key] = true
 		if err := checkValue(headers[name]); err != nil {
@@ -173,28 +172,29 @@ func checkHeaders(headers map[string]string) error {
 	return errors.Join(problems...)
 }
 
-// checkValue checks the text of a header field. The error does not hold it.
+// checkValue validates the text of a header field. The error does not contain it.
 func checkValue(text string) error {
 	switch {
 	case strings.ContainsFunc(text, unprintable), !utf8.ValidString(text):
-		return errors.New("has a line break, another control character or bytes that are no UTF-8")
+		return errors.New("has a line break, another control character, or is not UTF-8")
 	case len(text) > maxHeader:
 		return fmt.Errorf("is longer than %d bytes", maxHeader)
 	}
 	return nil
 }
 
-// headerText returns the text of a header field. One that looks encoded is encoded, so
-// that it arrives as it is.
+// headerText returns the text of a header field. Text that looks like an encoded word is
+// encoded, so that clients display it unchanged.
 func headerText(text string) string {
 	text = oneSpace(text)
 	if !hasEncodedWord(text) {
 		return text
 	}
 	var words []string
-	const most = 39 // bytes of text in a word of 75 (RFC 2047, 2), whatever its last character
+	// bytes per encoded word of 75 (RFC 2047, section 2), with any last character
+	const maxBytes = 39
 	for len(text) > 0 {
-		n := min(most, len(text))
+		n := min(maxBytes, len(text))
 		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n++
 		}
@@ -204,8 +204,7 @@ func headerText(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hasEncodedWord reports text that means something else once it is decoded, such as
-// =?utf-8?q?=0D=0A?=.
+// hasEncodedWord reports whether decoding changes the text, as for =?utf-8?q?=0D=0A?=.
 func hasEncodedWord(text string) bool {
 	if !strings.Contains(text, "=?") {
 		return false
@@ -214,15 +213,15 @@ func hasEncodedWord(text string) bool {
 	return err != nil || decoded != text
 }
 
-// oneSpace makes one space of several, of which a folded header field could make a line
-// of nothing but spaces.
+// oneSpace replaces runs of spaces with one space. Folding a run could produce a line of
+// spaces only.
 func oneSpace(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, " "),
 		func(word string) bool { return word == "" }), " ")
 }
 
-// isToken reports whether s can name a header field (RFC 5322, 2.2, without what needs
-// care).
+// isToken reports whether s is a header field name. It accepts a safe subset of RFC 5322,
+// section 2.2.
 func isToken(s string) bool {
 	return s != "" && len(s) <= 76 && !strings.ContainsFunc(s,
 		func(r rune) bool { return r != '-' && r != '_' && !alphanumeric(r) })

@@ -20,71 +20,72 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// The values of Config.TLS and of EMAIL_TLS.
+// Values of Config.TLS and EMAIL_TLS.
 const (
 	tlsNone     = "none"
 	tlsStartTLS = "starttls"
 	tlsImplicit = "tls"
 )
 
-// Config says how mail is sent. Host, Port and From are needed, all else has a default
-// where it is zero.
+// Config configures a client. Host, Port and From are required; other fields have
+// defaults.
 //
-// However it is printed, by itself or as an exported field, Pass is left out. fmt calls
-// no method of what stands in an unexported field, so a program that keeps a Config in
-// one shows the password when it prints that with %v: keep the client.
+// Formatting a Config does not print Pass, directly or as an exported field. fmt cannot
+// call methods of unexported fields: a struct with a Config in one prints the password
+// with %v. Store the client instead.
 type Config struct {
 	Host     string
 	Port     int
-	User     string // "" is no login
+	User     string // empty disables authentication
 	Pass     string
-	From     string // the sender's address, also of the envelope
+	From     string // sender address, also of the envelope
 	FromName string
 
-	// TLS is one of three modes, none of which falls back to another one; "" is
-	// "starttls".
+	// TLS is the encryption mode. The default is "starttls". No mode falls back to
+	// another.
 	//
-	//   - "starttls" begins in plain text and encrypts with STARTTLS before anything else
-	//     is said; a server without it is refused.
-	//   - "tls" encrypts from the first byte, usually at port 465.
-	//   - "none" sends in plain text. A login is then only allowed on the same machine.
+	//   - "starttls" encrypts with STARTTLS before any other command, and rejects a
+	//     server without it.
+	//   - "tls" encrypts from the first byte, usually on port 465.
+	//   - "none" does not encrypt. Authentication then requires a loopback connection.
 	TLS string
 
-	// RootCAs are the certificates that are trusted; nil is those of the system.
+	// RootCAs are the trusted certificate authorities; nil uses those of the system.
 	RootCAs *x509.CertPool
-	// LocalName is what the client calls itself in EHLO; "" is the name of the machine.
+	// LocalName is the host name in EHLO; the default is the name of the host.
 	LocalName string
-	// Language is that of templates, where neither the message nor the request has one;
-	// "" is "en".
+	// Language is the language of templates if neither message nor request has one; the
+	// default is "en".
 	Language string
 
-	// DialTimeout bounds connecting, and the handshake of TLS "tls"; 0 is 10 s.
+	// DialTimeout limits connecting and the handshake of mode "tls"; the default is 10 s.
 	DialTimeout time.Duration
-	// CommandTimeout bounds the greeting and the answer to each command; 0 is 30 s.
+	// CommandTimeout limits the greeting and the reply to each command; the default is 30
+	// s.
 	CommandTimeout time.Duration
-	// DataTimeout bounds a message's content up to the server's answer; 0 is 2 min.
+	// DataTimeout limits sending the content and the reply to it; the default is 2 min.
 	DataTimeout time.Duration
-	// IdleTimeout is how long a connection waits for the next message; 0 is 30 s.
+	// IdleTimeout is the maximum idle time of a connection; the default is 30 s.
 	IdleTimeout time.Duration
 
-	// Connections is how many are open at the same time; 0 is 4.
+	// Connections is the maximum number of open connections; the default is 4.
 	Connections int
-	// Tries is how often a message is tried that the server refuses for the moment (4xx);
-	// 0 is 3.
+	// Tries is the number of attempts for a message that gets temporary failures (4xx);
+	// the default is 3.
 	Tries int
-	// Backoff is the wait between tries; nil is 500 ms, then twice as long each time, at
-	// most 30 s, spread by a fifth.
+	// Backoff is the delay between attempts. The default starts at 500 ms and doubles up
+	// to 30 s, with 20 % jitter.
 	Backoff backoff.Policy
-	// MaxRecipients bounds To, Cc and Bcc together; 0 is 100, which every server takes
-	// (RFC 5321).
+	// MaxRecipients limits To, Cc and Bcc together; the default is 100, which every
+	// server must accept (RFC 5321).
 	MaxRecipients int
-	// MaxSize bounds a message as it is sent, in bytes; 0 is 25 MiB. Attachments grow by
-	// a third.
+	// MaxSize limits an encoded message in bytes; the default is 25 MiB. Encoding
+	// increases attachments by a third.
 	MaxSize int
 }
 
-// ConfigFromEnv returns what EMAIL_* say. The error has one line for each variable that
-// is missing or wrong.
+// ConfigFromEnv returns the configuration of the EMAIL_* variables. The error has one
+// line per invalid variable.
 func ConfigFromEnv() (Config, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	c := Config{
@@ -97,22 +98,22 @@ func ConfigFromEnv() (Config, error) {
 	return c, nil
 }
 
-// String returns what names the server and the sender.
+// String describes the server and the sender.
 func (c Config) String() string {
 	return fmt.Sprintf("{host=%q port=%d user=%q from=%q from_name=%q tls=%q}",
 		c.Host, c.Port, c.User, c.From, c.FromName, c.TLS)
 }
 
-// Format implements fmt.Formatter, so that no verb prints the password.
+// Format implements fmt.Formatter. No verb prints the password.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
 
 // LogValue implements slog.LogValuer.
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText implements encoding.TextMarshaler, so that JSON holds no password either.
+// MarshalText implements encoding.TextMarshaler. JSON does not contain the password.
 func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// withDefaults fills in what is zero.
+// withDefaults sets the defaults of zero fields.
 func (c Config) withDefaults() Config {
 	c.TLS = cmp.Or(c.TLS, tlsStartTLS)
 	c.Host = strings.TrimSuffix(strings.TrimPrefix(c.Host, "["), "]")
@@ -134,7 +135,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// machineName is the host's own name where EHLO can carry it.
+// machineName returns the host name if it is valid in EHLO, else "localhost".
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil || !isHostName(name) {
@@ -143,7 +144,7 @@ func machineName() string {
 	return name
 }
 
-// isHostName reports whether EHLO can carry s: a domain name, or an address literal.
+// isHostName reports whether s is valid in EHLO: a domain name or an address literal.
 func isHostName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune(
@@ -151,7 +152,7 @@ func isHostName(s string) bool {
 	})
 }
 
-// check returns every problem, each with the variable that it comes from.
+// check returns every problem with the variable that causes it.
 func (c Config) check() error {
 	problems := []error{c.checkServer(), c.checkLogin(), c.checkSender()}
 	for _, bound := range []struct {
@@ -172,7 +173,7 @@ func (c Config) check() error {
 		}
 	}
 	if c.LocalName != "" && !isHostName(c.LocalName) {
-		problems = append(problems, errors.New("configuration: LocalName is no name of a host"))
+		problems = append(problems, errors.New("configuration: LocalName is not a host name"))
 	}
 	return errors.Join(problems...)
 }
@@ -181,16 +182,16 @@ func (c Config) checkServer() error {
 	var problems []error
 	if c.Host == "" || strings.ContainsFunc(c.Host, unprintable) ||
 		strings.ContainsAny(c.Host, " /@") {
-		problem := "is no name of a host"
+		problem := "is not a host name"
 		if c.Host == "" {
 			problem = "is missing"
 		}
 		problems = append(problems,
-			xenv.Problem(hostKey, c.Host, problem, "the name or the address of the mail server"))
+			xenv.Problem(hostKey, c.Host, problem, "host name or address of the mail server"))
 	}
 	if c.Port < 1 || c.Port > math.MaxUint16 {
 		problems = append(problems,
-			xenv.Problem(portKey, strconv.Itoa(c.Port), "is no port", "1 to 65535"))
+			xenv.Problem(portKey, strconv.Itoa(c.Port), "is not a port", "1 to 65535"))
 	}
 	if modes := []string{"", tlsNone, tlsStartTLS, tlsImplicit}; !slices.Contains(modes, c.TLS) {
 		problems = append(problems,
@@ -211,13 +212,13 @@ func (c Config) checkLogin() error {
 	}
 	if c.TLS == tlsNone && c.User != "" && !isLoopback(c.Host) {
 		problems = append(problems,
-			xenv.Problem(tlsKey, c.TLS, "would send the password in plain text to another machine",
+			xenv.Problem(tlsKey, c.TLS, "sends the password unencrypted to a remote host",
 				tlsStartTLS+" or "+tlsImplicit+", or no "+string(userKey)))
 	}
 	for key, value := range map[xenv.EnvKey]string{userKey: c.User, passKey: c.Pass} {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			problems = append(problems,
-				xenv.Problem(key, "", "has a line break or a zero byte in it", ""))
+				xenv.Problem(key, "", "contains a line break or a zero byte", ""))
 		}
 	}
 	return errors.Join(problems...)
@@ -225,17 +226,17 @@ func (c Config) checkLogin() error {
 
 func (c Config) checkSender() error {
 	if c.From == "" {
-		return xenv.Problem(fromKey, "", "is missing", "the address of the sender")
+		return xenv.Problem(fromKey, "", "is missing", "a sender address")
 	}
 	var problems []error
 	from, err := parseAddress(c.From)
 	switch {
 	case err != nil:
 		problems = append(problems,
-			xenv.Problem(fromKey, c.From, err.Error(), "the address of the sender"))
+			xenv.Problem(fromKey, c.From, err.Error(), "a sender address"))
 	case from.Name != "" && c.FromName != "":
 		problems = append(problems,
-			xenv.Problem(fromKey, c.From, "has a name, and so has "+string(fromNameKey), ""))
+			xenv.Problem(fromKey, c.From, "has a name, but "+string(fromNameKey)+" is set", ""))
 	}
 	if err := checkName(c.FromName); err != nil {
 		problems = append(problems, xenv.Problem(fromNameKey, c.FromName, err.Error(), ""))
@@ -243,18 +244,18 @@ func (c Config) checkSender() error {
 	return errors.Join(problems...)
 }
 
-// sender returns the checked configuration's From and FromName.
+// sender returns From and FromName of a validated configuration.
 func (c Config) sender() *mail.Address {
 	from, err := parseAddress(c.From)
 	if err != nil {
-		return &mail.Address{} // check has refused it
+		return &mail.Address{} // check rejected it
 	}
 	from.Name = cmp.Or(from.Name, oneSpace(c.FromName))
 	return from
 }
 
-// isLoopback reports whether a host is this machine. Before a login in plain text the
-// connection is asked too.
+// isLoopback reports whether host is the local machine. A login without TLS also checks
+// the remote address of the connection.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

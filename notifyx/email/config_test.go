@@ -13,7 +13,7 @@ import (
 
 func sprint(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// setenv sets all variables of mail; those that are not named are empty.
+// setenv sets the EMAIL_* variables. Variables missing in values are empty.
 func setenv(t *testing.T, values map[string]string) {
 	t.Helper()
 	for _, key := range []string{"HOST", "PORT", "USER", "PASS", "FROM", "FROM_NAME", "TLS"} {
@@ -21,124 +21,129 @@ func setenv(t *testing.T, values map[string]string) {
 	}
 }
 
-func TestTheNodeReportsEveryProblemWithItsVariable(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		env  map[string]string
-		want []string
-	}{
-		{"nothing is set", nil, []string{"EMAIL_HOST: is missing", "EMAIL_FROM: is missing"}},
-		{
-			"everything is wrong",
-			map[string]string{
-				"EMAIL_HOST": "mail example", "EMAIL_PORT": "70000",
-				"EMAIL_PASS": password, "EMAIL_FROM": "a@b, c@d",
-				"EMAIL_FROM_NAME": "x\ny", "EMAIL_TLS": "ssl",
+func TestInitClient(t *testing.T) {
+	t.Run("reports every problem with its variable", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			env  map[string]string
+			want []string
+		}{
+			{"no variables", nil, []string{"EMAIL_HOST: is missing", "EMAIL_FROM: is missing"}},
+			{
+				"all variables invalid",
+				map[string]string{
+					"EMAIL_HOST": "mail example", "EMAIL_PORT": "70000",
+					"EMAIL_PASS": password, "EMAIL_FROM": "a@b, c@d",
+					"EMAIL_FROM_NAME": "x\ny", "EMAIL_TLS": "ssl",
+				},
+				[]string{
+					"EMAIL_HOST:", "EMAIL_PORT:", "EMAIL_USER: is missing", "EMAIL_FROM:",
+					"EMAIL_FROM_NAME:", "EMAIL_TLS:",
+				},
 			},
-			[]string{
-				"EMAIL_HOST:", "EMAIL_PORT:", "EMAIL_USER: is missing", "EMAIL_FROM:",
-				"EMAIL_FROM_NAME:", "EMAIL_TLS:",
+			{
+				"a user without a password",
+				map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
+					"EMAIL_USER": "u"},
+				[]string{"EMAIL_PASS: is missing"},
 			},
-		},
-		{
-			"a user without a password",
-			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u"},
-			[]string{"EMAIL_PASS: is missing"},
-		},
-		{
-			"a password in plain text",
-			map[string]string{
-				"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
-				"EMAIL_PASS": password, "EMAIL_TLS": "none",
+			{
+				"a password in plain text",
+				map[string]string{
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
+					"EMAIL_PASS": password, "EMAIL_TLS": "none",
+				},
+				[]string{"EMAIL_TLS: \"none\" sends the password unencrypted"},
 			},
-			[]string{"EMAIL_TLS: \"none\" would send the password in plain text"},
-		},
-		{
-			"a password with a line break",
-			map[string]string{
-				"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
-				"EMAIL_PASS": password + "\n",
+			{
+				"a password with a line break",
+				map[string]string{
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
+					"EMAIL_PASS": password + "\n",
+				},
+				[]string{"EMAIL_PASS: contains a line break"},
 			},
-			[]string{"EMAIL_PASS: has a line break"},
-		},
-		{
-			"a port that is none",
-			map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_PORT": "smtp"},
-			[]string{"EMAIL_PORT: \"smtp\" is not an integer"},
-		},
-		{
-			"two names",
-			map[string]string{
-				"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>",
-				"EMAIL_FROM_NAME": "M",
+			{
+				"a port that is none",
+				map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
+					"EMAIL_PORT": "smtp"},
+				[]string{"EMAIL_PORT: \"smtp\" is not an integer"},
 			},
-			[]string{"EMAIL_FROM:"},
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			setenv(t, tc.env)
-			_, err := email.InitClient(t.Context())
-			if err == nil || strings.Contains(err.Error(), password) {
-				t.Fatalf("InitClient = %v", err)
-			}
-			if got := strings.Count(err.Error(), "\n") + 1; got != len(tc.want) {
-				t.Errorf("%d lines, want %d:\n%v", got, len(tc.want), err)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("the error lacks %q:\n%v", want, err)
+			{
+				"two names",
+				map[string]string{
+					"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>",
+					"EMAIL_FROM_NAME": "M",
+				},
+				[]string{"EMAIL_FROM:"},
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				setenv(t, tc.env)
+				_, err := email.InitClient(t.Context())
+				if err == nil || strings.Contains(err.Error(), password) {
+					t.Fatalf("InitClient = %v", err)
 				}
-			}
-		})
-	}
-}
-
-func TestTheNodeStartsWithoutAServer(t *testing.T) {
-	setenv(t, map[string]string{"EMAIL_HOST": "mail.invalid", "EMAIL_FROM": "a@b.example"})
-	value, err := email.InitClient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, ok := value.(*email.EmailClient)
-	if !ok {
-		t.Fatalf("the node is a %T", value)
-	}
-	if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
-		t.Error("the node takes part in the readiness")
-	}
-	if text := client.String(); !strings.Contains(text,
-		`port=587 user="" from="a@b.example" from_name="" tls="starttls"`) {
-		t.Errorf("client = %s", text)
-	}
-	if err := client.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestTheNodeReadsTheEnvironment(t *testing.T) {
-	s := startServer(t, nil)
-	setenv(t, map[string]string{
-		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example",
-		"EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
+				if got := strings.Count(err.Error(), "\n") + 1; got != len(tc.want) {
+					t.Errorf("%d lines, want %d:\n%v", got, len(tc.want), err)
+				}
+				for _, want := range tc.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("the error lacks %q:\n%v", want, err)
+					}
+				}
+			})
+		}
 	})
-	value, err := email.InitClient(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := value.(*email.EmailClient)
-	if err := client.Send(t.Context(), hello()); err != nil {
-		t.Error(err)
-	}
-	if err := client.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	header, _ := parse(t, s.got()[0].data)
-	if from, _ := header.Text("From"); from != "名 <a@b.example>" {
-		t.Errorf("From = %q", from)
-	}
+
+	t.Run("does not need a server", func(t *testing.T) {
+		setenv(t, map[string]string{"EMAIL_HOST": "mail.invalid", "EMAIL_FROM": "a@b.example"})
+		value, err := email.InitClient(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, ok := value.(*email.EmailClient)
+		if !ok {
+			t.Fatalf("InitClient returned a %T", value)
+		}
+		if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
+			t.Error("InitClient registered a readiness check")
+		}
+		if text := client.String(); !strings.Contains(text,
+			`port=587 user="" from="a@b.example" from_name="" tls="starttls"`) {
+			t.Errorf("client = %s", text)
+		}
+		if err := client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("reads the environment", func(t *testing.T) {
+		s := startServer(t, nil)
+		setenv(t, map[string]string{
+			"EMAIL_HOST": "127.0.0.1",
+			"EMAIL_PORT": fmt.Sprint(s.port), "EMAIL_FROM": "a@b.example",
+			"EMAIL_FROM_NAME": "名", "EMAIL_TLS": "none",
+		})
+		value, err := email.InitClient(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := value.(*email.EmailClient)
+		if err := client.Send(t.Context(), hello()); err != nil {
+			t.Error(err)
+		}
+		if err := client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		header, _ := parse(t, s.got()[0].data)
+		if from, _ := header.Text("From"); from != "名 <a@b.example>" {
+			t.Errorf("From = %q", from)
+		}
+	})
 }
 
-func TestTheClientIsFoundInTheContext(t *testing.T) {
+func TestGetClient(t *testing.T) {
 	client := newClient(t, config(1))
 	ctx := contextWith(t.Context(), xctx.EmailClientKey, client)
 	if got, err := email.GetClient(ctx); err != nil || got != client ||
@@ -146,7 +151,7 @@ func TestTheClientIsFoundInTheContext(t *testing.T) {
 		t.Errorf("GetClient = %v, %v", got, err)
 	}
 	if _, err := email.GetClient(t.Context()); err == nil {
-		t.Error("GetClient found one where there is none")
+		t.Error("GetClient found a client in an empty context")
 	}
 	defer func() {
 		if recover() == nil {
@@ -156,7 +161,7 @@ func TestTheClientIsFoundInTheContext(t *testing.T) {
 	email.MustGetClient(t.Context())
 }
 
-func TestNothingPrintsThePassword(t *testing.T) {
+func TestConfig_Format(t *testing.T) {
 	c := config(25)
 	client := newClient(t, c)
 	data, err := json.Marshal(map[string]any{"config": c})
@@ -183,12 +188,12 @@ func TestNothingPrintsThePassword(t *testing.T) {
 		sprint(verbs, holder, holder, holder, holder, holder, holder, holder),
 	} {
 		if strings.Contains(text, password) || strings.Contains(text, sprint("%x", password)) {
-			t.Errorf("printed as %s", text)
+			t.Errorf("formatted as %s", text)
 		}
 	}
 }
 
-func TestNegativeBoundsAreRefused(t *testing.T) {
+func TestNew_NegativeLimits(t *testing.T) {
 	c := config(25)
 	c.Tries, c.DialTimeout, c.MaxSize, c.LocalName = -1, -1, -1, "a b"
 	_, err := email.New(c)

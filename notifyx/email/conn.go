@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read in one step, handshakes included. Answers have a few
+// maxReply limits the bytes read in one step, including handshakes. Replies have a few
 // hundred bytes.
-const maxAnswer = 256 << 10
+const maxReply = 256 << 10
 
-// errAnswerSize reports a server that answers without end.
-var errAnswerSize = errors.New("the answer is too long")
+// errReplySize reports an oversized reply.
+var errReplySize = errors.New("the reply is too long")
 
-// past is a deadline that has gone by.
+// past is an expired deadline.
 var past = time.Unix(1, 0)
 
-// guard is a connection whose steps are bounded: each in time and in what it reads, all
-// of them by the context that it is bound to. It sets its deadlines itself and ignores
-// those of others.
+// guard is a connection that limits the time and the bytes read of each step, and that is
+// bound to a context. It sets its own deadlines and ignores those of callers.
 type guard struct {
 	net.Conn
 
 	mu       sync.Mutex
-	ctx      context.Context // of whoever uses the connection at the moment
+	ctx      context.Context // context of the current user
 	unbind   func() bool
-	readable int  // bytes that the step may still read
-	unsent   bool // a write has failed, so that the other side has not got all
+	readable int  // remaining bytes of the step
+	unsent   bool // a write failed, so the server did not receive everything
 }
 
-// bind lets the end of ctx end every read and write. The previous binding ends.
+// bind makes the cancellation of ctx fail reads and writes. It replaces the previous
+// binding.
 func (g *guard) bind(ctx context.Context) {
 	if g.unbind != nil {
 		g.unbind()
@@ -43,21 +43,21 @@ func (g *guard) bind(ctx context.Context) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.ctx == ctx {
-			_ = g.Conn.SetDeadline(past) // a connection that is closed needs none
+			_ = g.Conn.SetDeadline(past) // a closed connection needs no deadline
 		}
 	})
 }
 
-// begin gives the next step its time.
-func (g *guard) begin(timeout time.Duration) {
+// startStep sets the limits of the next step.
+func (g *guard) startStep(timeout time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.readable = maxAnswer
+	g.readable = maxReply
 	deadline := time.Now().Add(timeout)
 	if g.ctx.Err() != nil {
 		deadline = past
 	}
-	_ = g.Conn.SetDeadline(deadline) // a connection that is closed needs none
+	_ = g.Conn.SetDeadline(deadline) // a closed connection needs no deadline
 }
 
 // Read implements net.Conn.
@@ -66,7 +66,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	room := g.readable
 	g.mu.Unlock()
 	if room <= 0 {
-		return 0, errAnswerSize
+		return 0, errReplySize
 	}
 	n, err := g.Conn.Read(p[:min(len(p), room)])
 	g.mu.Lock()
@@ -86,29 +86,29 @@ func (g *guard) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// local reports whether the other side is this machine.
+// local reports whether the remote address is a loopback address.
 func (g *guard) local() bool {
 	tcp, ok := g.RemoteAddr().(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// sent reports whether every write has been handed over completely.
+// sent reports whether every write succeeded.
 func (g *guard) sent() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.unsent
 }
 
-// SetDeadline implements net.Conn and does nothing, as the other two.
+// SetDeadline implements net.Conn and does nothing.
 func (*guard) SetDeadline(time.Time) error { return nil }
 
-// SetReadDeadline implements net.Conn.
+// SetReadDeadline implements net.Conn and does nothing.
 func (*guard) SetReadDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline implements net.Conn.
+// SetWriteDeadline implements net.Conn and does nothing.
 func (*guard) SetWriteDeadline(time.Time) error { return nil }
 
-// Close implements net.Conn. A binding ends.
+// Close implements net.Conn and removes the binding.
 func (g *guard) Close() error {
 	if g.unbind != nil {
 		g.unbind()

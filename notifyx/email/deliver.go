@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// deliver sends one message over s. Where the connection can carry another one
-// afterwards, keep is true.
+// deliver sends one message over s. keep reports whether the connection can be reused.
 func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 	if s.used > 0 {
 		if err := s.probe(c); err != nil {
@@ -16,7 +15,7 @@ func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 		}
 	}
 	s.used++
-	if err := s.suits(m); err != nil {
+	if err := s.checkSupport(m); err != nil {
 		return true, err
 	}
 	err = s.transmit(c, m)
@@ -26,9 +25,9 @@ func (s *session) deliver(c Config, m *composed) (keep bool, err error) {
 	return err == nil, err
 }
 
-// probe finds out whether the server still listens on a connection that was used before.
-// Nothing of the message is sent yet, so whatever is wrong is a reason for another
-// connection, also a silence: what is between may have forgotten this one.
+// probe checks that a reused connection still works. No part of the message was sent yet,
+// so every failure, including a timeout, leads to a new connection: a firewall may have
+// dropped the old one silently.
 func (s *session) probe(c Config) error {
 	c.CommandTimeout = min(c.CommandTimeout, c.DialTimeout)
 	err := s.reset(c)
@@ -38,26 +37,26 @@ func (s *session) probe(c Config) error {
 	return err
 }
 
-// suits refuses what the server has said that it does not take.
-func (s *session) suits(m *composed) error {
-	if utf8, _ := s.client.Extension("SMTPUTF8"); m.internationals && !utf8 {
-		return refuse(errors.New("the server takes no addresses beyond ASCII"))
+// checkSupport rejects a message that exceeds the announced capabilities of the server.
+func (s *session) checkSupport(m *composed) error {
+	if supported, _ := s.client.Extension("SMTPUTF8"); m.needsUTF8 && !supported {
+		return invalid(errors.New("the server does not support non-ASCII addresses"))
 	}
 	_, text := s.client.Extension("SIZE")
 	if limit, err := strconv.ParseInt(text, 10, 64); err == nil && limit > 0 &&
 		int64(len(m.content)) > limit {
-		return refuse(fmt.Errorf("it is larger than the %d bytes that the server takes", limit))
+		return invalid(fmt.Errorf("it is larger than the limit of the server (%d bytes)", limit))
 	}
-	// asked for without need, it keeps the message from servers further on
-	s.client.SkipSMTPUTF8(!m.internationals)
+	// requesting SMTPUTF8 without need could make other servers reject the message
+	s.client.SkipSMTPUTF8(!m.needsUTF8)
 	return nil
 }
 
 // transmit sends the envelope and the content.
 func (s *session) transmit(c Config, m *composed) error {
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	if err := s.client.Mail("<" + m.from.Address + ">"); err != nil {
-		return s.wrong(stepMail, err)
+		return s.stepError(stepMail, err)
 	}
 	if err := s.recipients(c, m); err != nil {
 		return err
@@ -65,18 +64,18 @@ func (s *session) transmit(c Config, m *composed) error {
 	return s.content(c, m)
 }
 
-// recipients names all recipients. The error is a *RecipientsError if the server refuses
+// recipients sends all recipients. The error is a *RecipientsError if the server rejects
 // some.
 func (s *session) recipients(c Config, m *composed) error {
 	out := &RecipientsError{Refused: map[string]*SMTPError{}}
 	for _, address := range m.recipients {
-		s.conn.begin(c.CommandTimeout)
+		s.conn.startStep(c.CommandTimeout)
 		err := s.client.Rcpt("<" + address + ">")
 		if err == nil {
 			out.Accepted = append(out.Accepted, address)
 			continue
 		}
-		err = s.wrong(stepRcpt, err)
+		err = s.stepError(stepRcpt, err)
 		reply, ok := errors.AsType[*SMTPError](err)
 		if !ok || reply.Code == codeClosing {
 			return err
@@ -89,19 +88,19 @@ func (s *session) recipients(c Config, m *composed) error {
 	return nil
 }
 
-// content sends the content and waits for the answer, from which on the server is
+// content sends the content and waits for the reply. With a positive reply the server is
 // responsible for the message.
 func (s *session) content(c Config, m *composed) error {
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	w, err := s.client.Data()
 	if err != nil {
-		return s.wrong(stepData, err)
+		return s.stepError(stepData, err)
 	}
-	s.conn.begin(c.DataTimeout)
+	s.conn.startStep(c.DataTimeout)
 	if _, err := w.Write(m.content); err != nil {
-		return s.wrong(stepContent, err)
+		return s.stepError(stepContent, err)
 	}
-	err = w.Close() // the dot, and the answer to it
+	err = w.Close() // sends the final dot and reads the reply
 	var reply *textproto.Error
 	switch {
 	case err == nil:
@@ -111,18 +110,19 @@ func (s *session) content(c Config, m *composed) error {
 	case errors.As(err, &reply) && reply.Code >= 400 && reply.Code < 600:
 		return newSMTPError(stepContent, reply)
 	case !s.conn.sent():
-		return s.wrong(stepContent, err) // without the dot no server accepts a message
+		// the server cannot have accepted the message without the dot
+		return s.stepError(stepContent, err)
 	default:
-		return uncertain(s.wrong(stepContent, err))
+		return uncertain(s.stepError(stepContent, err))
 	}
 }
 
-// uncertain marks the error of an answer that did not come.
+// uncertain marks the error of a missing reply to the content.
 func uncertain(err error) error {
 	var f *failure
 	if errors.As(err, &f) && errors.Is(f.cause, errDropped) {
-		// not one that another try would mend
-		err = fail(ErrConnection, stepContent, errors.New("no answer"))
+		// errDropped would cause a retry
+		err = fail(ErrConnection, stepContent, errors.New("no reply"))
 	}
 	return fail(ErrUncertain, "", err)
 }

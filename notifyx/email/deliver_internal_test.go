@@ -14,18 +14,17 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// script is a connection that answers what it is told to, and fails a write that holds a
-// text.
+// script is a connection with scripted replies that fails writes containing a text.
 type script struct {
 	net.Conn
 
-	answers io.Reader
+	replies io.Reader
 	fails   string
 	remote  net.Addr
 	written bytes.Buffer
 }
 
-func (s *script) Read(p []byte) (int, error) { return s.answers.Read(p) }
+func (s *script) Read(p []byte) (int, error) { return s.replies.Read(p) }
 func (*script) SetDeadline(time.Time) error  { return nil }
 func (*script) Close() error                 { return nil }
 func (s *script) RemoteAddr() net.Addr       { return s.remote }
@@ -37,11 +36,11 @@ func (s *script) Write(p []byte) (int, error) {
 	return s.written.Write(p)
 }
 
-// over returns a session over a script, after its greeting.
-func over(t *testing.T, conn *script) *session {
+// newSession returns a session over a script, after the greeting.
+func newSession(t *testing.T, conn *script) *session {
 	t.Helper()
 	s := &session{conn: &guard{Conn: conn, ctx: context.Background()}}
-	s.conn.begin(time.Minute)
+	s.conn.startStep(time.Minute)
 	var err error
 	if s.client, err = smtp.NewClient(s.conn, "mail.example.com"); err != nil {
 		t.Fatal(err)
@@ -49,26 +48,26 @@ func over(t *testing.T, conn *script) *session {
 	return s
 }
 
-func TestAMessageWhoseEndWasNotSentIsNotUncertain(t *testing.T) {
+func TestSession_Content(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		fails string
 		want  bool
 	}{
-		{"all was sent", "", true},
-		{"the end was not sent", "\r\n.\r\n", false},
-		{"the middle was not sent", "middle", false},
+		{"everything sent", "", true},
+		{"end not sent", "\r\n.\r\n", false},
+		{"middle not sent", "middle", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := over(t, &script{
-				answers: strings.NewReader("220 ready\r\n354 go on\r\n"),
+			s := newSession(t, &script{
+				replies: strings.NewReader("220 ready\r\n354 go on\r\n"),
 				fails:   tc.fails,
 			})
 			content := strings.Repeat("x", 6000) + "\r\nmiddle\r\n" + strings.Repeat("x",
 				6000) + "\r\n"
 			err := s.content(Config{CommandTimeout: time.Minute, DataTimeout: time.Minute},
 				&composed{content: []byte(content)})
-			// which sendOne mends
+			// sendOne handles this case
 			if errors.Is(err, ErrUncertain) != tc.want || errors.Is(err, errDropped) == tc.want {
 				t.Errorf("content = %v, want ErrUncertain: %t", err, tc.want)
 			}
@@ -76,25 +75,25 @@ func TestAMessageWhoseEndWasNotSentIsNotUncertain(t *testing.T) {
 	}
 }
 
-func TestNoLoginInPlainTextToAnotherMachineWhateverItIsCalled(t *testing.T) {
+func TestSession_Login(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		remote net.Addr
 		want   bool
 	}{
-		{"another machine", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25}, false},
+		{"remote host", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25}, false},
 		{
 			"another machine with IPv6",
 			&net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 25}, false,
 		},
 		{"unknown", &net.UnixAddr{Name: "x"}, false},
-		{"this machine", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 25}, true},
+		{"local host", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 25}, true},
 		{"this machine with IPv6", &net.TCPAddr{IP: net.IPv6loopback, Port: 25}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			conn := &script{answers: strings.NewReader(
+			conn := &script{replies: strings.NewReader(
 				"220 ready\r\n250-fine\r\n250 AUTH PLAIN\r\n235 fine\r\n"), remote: tc.remote}
-			err := over(t, conn).login(Config{
+			err := newSession(t, conn).login(Config{
 				Host: "mail.example.com", User: "service", Pass: "hunter2",
 				TLS: tlsNone, CommandTimeout: time.Minute,
 			})

@@ -1,11 +1,11 @@
-// Package email sends mail over SMTP.
+// Package email sends email over SMTP.
 //
-// A service lists the client as a node, and its handlers take it from their context:
+// List the client as a component and get it from the context:
 //
 //	{Key: xctx.EmailClientKey, Node: email.InitClient}
 //
 //	err := email.MustGetClient(ctx).Send(ctx, &email.Message{To: []string{address}, Subject: "Hello", Text: "Hello"})
 //
-// A connection that is to be encrypted never falls back to plain text, and what could
-// forge a header or a recipient is refused before any connection is made.
+// Encrypted connections never fall back to plain text. Messages with forged headers or
+// recipients are rejected before connecting.
 package email

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-func TestTheSnippetsOfTheDocumentationWork(t *testing.T) {
+func TestDocumentationSnippets(t *testing.T) {
 	s := startServer(t, nil)
 	setenv(t, map[string]string{
 		"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": fmt.Sprint(s.port),
@@ -20,10 +20,10 @@ func TestTheSnippetsOfTheDocumentationWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := value.(*email.EmailClient)
-	life := xhook.New()
-	ctx := contextWith(xhook.NewContext(t.Context(), life), xctx.EmailClientKey, client)
+	hooks := xhook.New()
+	ctx := contextWith(xhook.NewContext(t.Context(), hooks), xctx.EmailClientKey, client)
 	ready(ctx, client)
-	if got := life.Check(ctx); len(got) != 1 || !got[0].OK {
+	if got := hooks.Check(ctx); len(got) != 1 || !got[0].OK {
 		t.Errorf("checks = %+v", got)
 	}
 	if err := welcome(ctx, "7", "王小明", "user@example.com"); err != nil {

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// envelope is a message's addresses, checked.
+// envelope contains the validated addresses of a message.
 type envelope struct {
-	from           *mail.Address
-	to, cc, bcc    []*mail.Address
-	replyTo        []*mail.Address
-	recipients     []string // of the envelope, each once
-	internationals bool     // an address needs SMTPUTF8
+	from        *mail.Address
+	to, cc, bcc []*mail.Address
+	replyTo     []*mail.Address
+	recipients  []string // distinct, for the envelope
+	needsUTF8   bool     // an address requires SMTPUTF8
 }
 
-// newEnvelope checks the addresses of m. All problems come back at once.
+// newEnvelope validates the addresses of m and returns all problems.
 func (c Config) newEnvelope(m *Message) (*envelope, []error) {
 	e := &envelope{from: c.sender()}
 	var problems []error
@@ -47,23 +47,23 @@ func (c Config) newEnvelope(m *Message) (*envelope, []error) {
 			e.recipients = append(e.recipients, a.Address)
 		}
 	}
-	e.internationals = !isASCII(e.from.Address) || !isASCII(strings.Join(e.recipients, ""))
+	e.needsUTF8 = !isASCII(e.from.Address) || !isASCII(strings.Join(e.recipients, ""))
 	for _, a := range e.replyTo {
-		e.internationals = e.internationals || !isASCII(a.Address)
+		e.needsUTF8 = e.needsUTF8 || !isASCII(a.Address)
 	}
 	switch n := len(m.To) + len(m.Cc) + len(m.Bcc); {
 	case n == 0:
 		problems = append(problems, fmt.Errorf("it has no recipient"))
 	case n > c.MaxRecipients:
 		problems = append(problems,
-			fmt.Errorf("it has %d recipients, more than the %d of Config.MaxRecipients",
+			fmt.Errorf("it has %d recipients, more than Config.MaxRecipients (%d)",
 				n, c.MaxRecipients))
 	}
 	return e, problems
 }
 
-// messageID returns the Message-ID for an ID, without angle brackets. It is a hash
-// without a secret: whoever guesses an ID can tell that it is the one.
+// messageID returns the Message-ID for an ID, without angle brackets. It is an unkeyed
+// hash, so guesses of the ID can be verified.
 func messageID(id, from string) string {
 	sum := sha256.Sum256([]byte(id))
 	local := sum[:16]

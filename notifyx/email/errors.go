@@ -14,31 +14,30 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// The errors that a caller may want to tell apart, with errors.Is. Of these only
-// ErrMessage is also an notifyx.ErrPermanent, and not for a template that does not exist.
+// Errors for use with errors.Is. ErrMessage is also a notifyx.ErrPermanent, unless its
+// cause is a template that does not exist. The others are not.
 var (
-	// ErrMessage reports a message that cannot be sent: wrong addresses, forged header
-	// fields, no content, too large.
-	ErrMessage = errors.New("email: the message cannot be sent")
-	// ErrTLS reports that the connection could not be encrypted as it must be. Nothing
-	// was sent over it, also no login.
-	ErrTLS = errors.New("email: no encrypted connection")
-	// ErrAuth reports that the server did not accept the login.
-	ErrAuth = errors.New("email: the login failed")
-	// ErrTimeout reports a server that took too long, or a context that ended first.
-	ErrTimeout = errors.New("email: out of time")
-	// ErrConnection reports a connection that could not be made, that broke, or whose
-	// other side does not speak SMTP.
-	ErrConnection = errors.New("email: the connection failed")
-	// ErrUncertain reports that a message was sent completely and no answer came: the
-	// server may have accepted it.
+	// ErrMessage reports an invalid message: invalid addresses, forged header fields, no
+	// content, or too large.
+	ErrMessage = errors.New("email: invalid message")
+	// ErrTLS reports that the required encryption failed. Neither mail nor credentials
+	// were sent.
+	ErrTLS = errors.New("email: encryption failed")
+	// ErrAuth reports failed authentication.
+	ErrAuth = errors.New("email: authentication failed")
+	// ErrTimeout reports a server that did not reply in time, or a context that was done
+	// first.
+	ErrTimeout = errors.New("email: timeout")
+	// ErrConnection reports a connection that failed or whose server does not speak SMTP.
+	ErrConnection = errors.New("email: connection failed")
+	// ErrUncertain reports that a message was sent completely without getting a reply.
+	// The server may have accepted it.
 	ErrUncertain = errors.New("email: the message may have been accepted")
-	// ErrClosed reports the use of a client after Close, or a message that was cut off by
-	// it.
-	ErrClosed = errors.New("email: the client is closed")
+	// ErrClosed reports use of a closed client, or a send aborted by Close.
+	ErrClosed = errors.New("email: client closed")
 )
 
-// The steps of a connection and of a message, as SMTPError has them.
+// Values of SMTPError.Step.
 const (
 	stepConnect  = "connect"
 	stepGreeting = "greeting"
@@ -54,11 +53,10 @@ const (
 	stepContent  = "content"
 )
 
-// SMTPError is the answer of a server that refuses. Its text, which may hold addresses,
-// is in ServerText and not in Error.
+// SMTPError is a negative reply of a server. Its text may contain addresses, so it is in
+// ServerText and not in Error.
 type SMTPError struct {
-	// Step is the command that was refused, "greeting", or "content" for the message
-	// itself.
+	// Step is the rejected command, "greeting", or "content" for the message content.
 	Step string
 	// Code is the reply code, such as 550.
 	Code int
@@ -68,25 +66,25 @@ type SMTPError struct {
 	text string
 }
 
-// Error has the codes and the step.
+// Error returns the codes and the step.
 func (e *SMTPError) Error() string {
-	return "email: the server answered " + e.status() + " to " + e.Step
+	return "email: server replied " + e.status() + " to " + e.Step
 }
 
 func (e *SMTPError) status() string {
 	return strings.TrimSpace(fmt.Sprint(e.Code) + " " + e.EnhancedCode)
 }
 
-// Temporary reports whether trying again may help.
+// Temporary reports whether a retry may succeed.
 func (e *SMTPError) Temporary() bool { return e.Code >= 400 && e.Code < 500 }
 
-// ServerText returns what the server wrote, "" at AUTH. It may hold addresses and links,
-// and is written by somebody else.
+// ServerText returns the text of the server, or "" for AUTH. It is untrusted and may
+// contain addresses and links.
 func (e *SMTPError) ServerText() string { return e.text }
 
-// Is reports what the answer means: ErrAuth, ErrTLS, or notifyx.ErrPermanent for a
-// message that the server will never take. A login that is refused is not permanent, for
-// the message can be sent once the configuration is mended.
+// Is reports whether the reply is an ErrAuth, an ErrTLS, or a notifyx.ErrPermanent
+// because the server rejects the message permanently. Failed authentication is not
+// permanent: the message can be sent after the configuration was fixed.
 func (e *SMTPError) Is(target error) bool {
 	switch target {
 	case ErrAuth:
@@ -94,25 +92,26 @@ func (e *SMTPError) Is(target error) bool {
 	case ErrTLS:
 		return e.Step == stepStartTLS
 	case notifyx.ErrPermanent:
-		return e.Code >= 500 && !e.isLogin() && e.isAboutMessage()
+		return e.Code >= 500 && !e.isLogin() && e.concernsMessage()
 	default:
 		return false
 	}
 }
 
-// isLogin reports an answer about who sends (RFC 4954, 6), also where it comes at MAIL.
+// isLogin reports whether the reply concerns authentication (RFC 4954, section 6), which
+// is also possible at MAIL.
 func (e *SMTPError) isLogin() bool {
 	return e.Step == stepAuth || slices.Contains([]int{530, 534, 535, 538}, e.Code)
 }
 
-func (e *SMTPError) isAboutMessage() bool {
+func (e *SMTPError) concernsMessage() bool {
 	return slices.Contains([]string{stepMail, stepRcpt, stepData, stepContent}, e.Step)
 }
 
-// newSMTPError takes the enhanced code out of the text.
+// newSMTPError returns the error of a reply and extracts its enhanced code.
 func newSMTPError(step string, reply *textproto.Error) *SMTPError {
 	e := &SMTPError{Step: step, Code: reply.Code}
-	if step != stepAuth { // the text of a login could hold the password
+	if step != stepAuth { // the reply to AUTH could contain the password
 		e.text = reply.Msg
 	}
 	first, _, _ := strings.Cut(reply.Msg, " ")
@@ -137,27 +136,27 @@ func isEnhanced(s string) bool {
 	return true
 }
 
-// RecipientsError reports the recipients that the server refused; nobody got the message.
-// Its text has no address.
+// RecipientsError reports recipients that the server rejected. The message was not sent
+// to any recipient. The error text contains no address.
 type RecipientsError struct {
-	// Refused has the server's answer for each recipient that was refused.
+	// Refused maps each rejected recipient to the reply of the server.
 	Refused map[string]*SMTPError
-	// Accepted are those that the server would have taken.
+	// Accepted lists the recipients that the server accepted.
 	Accepted []string
 }
 
-// Error has the numbers and the codes.
+// Error returns the counts and the codes.
 func (e *RecipientsError) Error() string {
 	codes := map[string]bool{}
 	for _, reply := range e.Refused {
 		codes[reply.status()] = true
 	}
-	return fmt.Sprintf("email: the server refused %d of %d recipients (%s): nobody got the message",
+	return fmt.Sprintf("email: server rejected %d of %d recipients (%s); message not sent",
 		len(e.Refused), len(e.Refused)+len(e.Accepted),
 		strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
 }
 
-// Temporary reports whether trying again may help: all refusals are for the moment.
+// Temporary reports whether a retry may succeed, because all rejections are temporary.
 func (e *RecipientsError) Temporary() bool {
 	for _, reply := range e.Refused {
 		if !reply.Temporary() {
@@ -167,12 +166,12 @@ func (e *RecipientsError) Temporary() bool {
 	return true
 }
 
-// Is reports notifyx.ErrPermanent where trying again is useless.
+// Is reports whether target is notifyx.ErrPermanent and a retry cannot succeed.
 func (e *RecipientsError) Is(target error) bool {
 	return target == notifyx.ErrPermanent && !e.Temporary()
 }
 
-// Unwrap returns the server's answers.
+// Unwrap returns the replies of the server.
 func (e *RecipientsError) Unwrap() []error {
 	out := make([]error, 0, len(e.Refused))
 	for _, reply := range e.Refused {
@@ -181,14 +180,14 @@ func (e *RecipientsError) Unwrap() []error {
 	return out
 }
 
-// failure is an error with what it counts as.
+// failure is an error that matches several kinds.
 type failure struct {
 	kinds []error
 	step  string
 	cause error
 }
 
-// fail returns kind, the step at which it happened and its cause, which may be nil.
+// fail returns an error of a kind with its step and its cause, which may be nil.
 func fail(kind error, step string, cause error) *failure {
 	return &failure{kinds: []error{kind}, step: step, cause: cause}
 }
@@ -211,10 +210,10 @@ func (f *failure) Unwrap() []error {
 	return append(slices.Clip(f.kinds), f.cause)
 }
 
-// refuse returns the ErrMessage for what is wrong with a message, which is one of notifyx
-// as well. A template is a part of the service: its errors are their own, and one that is
-// not there may be there in a later version.
-func refuse(cause error) error {
+// invalid returns an ErrMessage with a cause. It is also a notifyx error of the same
+// meaning. Template errors keep their own kind, because templates belong to the service:
+// a missing one may exist in a later version.
+func invalid(cause error) error {
 	f := fail(ErrMessage, "", cause)
 	switch {
 	case errors.Is(cause, notifyx.ErrNoTemplate):
@@ -226,8 +225,8 @@ func refuse(cause error) error {
 	return f
 }
 
-// ended returns the error for a context that has ended at a step.
-func ended(ctx context.Context, step string) *failure {
+// contextError returns the error of a context that is done.
+func contextError(ctx context.Context, step string) *failure {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, ErrClosed) {
 		return fail(ErrClosed, step, nil)
@@ -239,11 +238,10 @@ func ended(ctx context.Context, step string) *failure {
 	return f
 }
 
-// registerMapper tells xerror about the errors of mail, once a program has a client.
+// registerMapper registers mapError with xerror, once per program.
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
-// mapError says what a client of the service learns: that mail failed, and whether trying
-// again may help.
+// mapError returns the code for clients: sending failed, and whether a retry may succeed.
 func mapError(err error) *xerror.ErrorCode {
 	var reply interface {
 		error
@@ -253,11 +251,11 @@ func mapError(err error) *xerror.ErrorCode {
 	case errors.Is(err, ErrMessage):
 		return mapMessage(err)
 	case errors.Is(err, ErrAuth), errors.Is(err, ErrTLS), errors.Is(err, ErrUncertain):
-		return xerror.EmailError // before the reasons that they may have
+		return xerror.EmailError // precedes the codes of its cause
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrConnection):
 		return xerror.ServiceUnavailable
 	case errors.Is(err, context.Canceled):
-		return nil // the caller's own end has its own code
+		return nil // a canceled call has its own code
 	case errors.Is(err, ErrTimeout):
 		return xerror.ServiceUnavailable
 	case isReply(err) && errors.As(err, &reply) && reply.Temporary():
@@ -269,8 +267,8 @@ func mapError(err error) *xerror.ErrorCode {
 	}
 }
 
-// mapMessage tells a message that a client may have made wrong from a template that the
-// service has.
+// mapMessage distinguishes invalid input of a client from a faulty template of the
+// service.
 func mapMessage(err error) *xerror.ErrorCode {
 	switch {
 	case errors.Is(err, notifyx.ErrNoTemplate):
@@ -282,7 +280,7 @@ func mapMessage(err error) *xerror.ErrorCode {
 	}
 }
 
-// isReply reports whether err is a server's answer.
+// isReply reports whether err is a reply of the server.
 func isReply(err error) bool {
 	var one *SMTPError
 	var several *RecipientsError

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-func TestEachErrorHasItsCode(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	closed, err := email.New(config(1))
 	if err != nil {
 		t.Fatal(err)
@@ -21,8 +21,8 @@ func TestEachErrorHasItsCode(t *testing.T) {
 	if err := closed.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	against := func(c *crude) error {
-		conf := config(startCrude(t, c).port)
+	against := func(c *faultyServer) error {
+		conf := config(startFaultyServer(t, c).port)
 		if c.stall != "" {
 			conf.CommandTimeout = 2 * time.Second
 		}
@@ -39,7 +39,8 @@ func TestEachErrorHasItsCode(t *testing.T) {
 		want      *xerror.ErrorCode
 	}{
 		{
-			"a wrong message", newClient(t, config(1)).Send(t.Context(), hello("x")), email.ErrMessage,
+			"a wrong message",
+			newClient(t, config(1)).Send(t.Context(), hello("x")), email.ErrMessage,
 			true, xerror.ParameterError,
 		},
 		{
@@ -47,37 +48,39 @@ func TestEachErrorHasItsCode(t *testing.T) {
 			noVariables, email.ErrMessage, true, xerror.ServerInternalError,
 		},
 		{
-			"no STARTTLS", against(&crude{answers: map[string]string{"EHLO": "250 crude"}}),
+			"no STARTTLS", against(
+				&faultyServer{replies: map[string]string{"EHLO": "250 faultyServer"}}),
 			email.ErrTLS, false, xerror.EmailError,
 		},
 		{
 			"a handshake that ends",
-			against(&crude{drop: "tls"}), email.ErrTLS, false, xerror.EmailError,
+			against(&faultyServer{drop: "tls"}), email.ErrTLS, false, xerror.EmailError,
 		},
 		{
-			"a login", against(&crude{answers: map[string]string{"AUTH": "535 no"}}), email.ErrAuth,
+			"a login", against(&faultyServer{replies: map[string]string{"AUTH": "535 no"}}),
+			email.ErrAuth,
 			false, xerror.EmailError,
 		},
 		{
-			"a drop", against(&crude{drop: "MAIL"}), email.ErrConnection, false,
+			"a drop", against(&faultyServer{drop: "MAIL"}), email.ErrConnection, false,
 			xerror.ServiceUnavailable,
 		},
 		{
-			"a stall", against(&crude{stall: "MAIL"}), email.ErrTimeout, false,
+			"a stall", against(&faultyServer{stall: "MAIL"}), email.ErrTimeout, false,
 			xerror.ServiceUnavailable,
 		},
 		{
-			"no answer to the content",
-			against(&crude{drop: "content"}), email.ErrUncertain, false, xerror.EmailError,
+			"no reply to the content",
+			against(&faultyServer{drop: "content"}), email.ErrUncertain, false, xerror.EmailError,
 		},
 		{
-			"a greeting that refuses",
-			against(&crude{answers: map[string]string{"greeting": "554 no"}}), nil, false,
+			"rejected greeting",
+			against(&faultyServer{replies: map[string]string{"greeting": "554 no"}}), nil, false,
 			xerror.EmailError,
 		},
 		{
-			"a greeting that refuses for now",
-			against(&crude{answers: map[string]string{"greeting": "421 no"}}), nil, false,
+			"temporarily rejected greeting",
+			against(&faultyServer{replies: map[string]string{"greeting": "421 no"}}), nil, false,
 			xerror.ServiceUnavailable,
 		},
 		{
@@ -105,8 +108,8 @@ func TestEachErrorHasItsCode(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeUsedIsNotAskedForEachMessage(t *testing.T) {
-	s := startCrude(t, &crude{answers: map[string]string{"AUTH": "535 no"}})
+func TestEmailClient_Send_Unreachable(t *testing.T) {
+	s := startFaultyServer(t, &faultyServer{replies: map[string]string{"AUTH": "535 no"}})
 	err := newClient(t, config(s.port)).Send(t.Context(), hello(), hello(), hello())
 	if !errors.Is(err, email.ErrAuth) || strings.Count(err.Error(), "message ") != 3 ||
 		s.connections() != 1 {
@@ -114,7 +117,7 @@ func TestAServerThatCannotBeUsedIsNotAskedForEachMessage(t *testing.T) {
 	}
 }
 
-func TestPlainTextToAnotherMachineIsAWarning(t *testing.T) {
+func TestInitClient_PlainTextWarning(t *testing.T) {
 	for host, want := range map[string]bool{"mail.example.com": true, "localhost": false} {
 		setenv(t, map[string]string{
 			"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example",

@@ -16,12 +16,12 @@ import (
 //go:embed templates
 var mails embed.FS
 
-// nodes are what an application lists.
+// nodes lists the components of an application.
 var nodes = []xregnode.Node{
 	{Key: xctx.EmailClientKey, Node: email.InitClient},
 }
 
-// welcome greets a new user.
+// welcome sends a welcome email.
 func welcome(ctx context.Context, userID, name, address string) error {
 	err := email.MustGetClient(ctx).Send(ctx, &email.Message{
 		ID:       "welcome-" + userID,
@@ -35,12 +35,12 @@ func welcome(ctx context.Context, userID, name, address string) error {
 	})
 	var refused *email.RecipientsError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("%d recipients were refused: %w", len(refused.Refused), err)
+		return fmt.Errorf("%d recipients rejected: %w", len(refused.Refused), err)
 	}
 	return err
 }
 
-// ready makes mail a part of the service's readiness.
+// ready adds the mail server to the readiness of the service.
 func ready(ctx context.Context, client *email.EmailClient) {
 	xhook.AddHealth(ctx, "email", client.Ping)
 }
@@ -76,9 +76,9 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// {id="" template="" recipients=1}
-	// email: EMAIL_PORT: "0" is no port (accepted: 1 to 65535)
-	// EMAIL_TLS: "none" would send the password in plain text to another machine (accepted: starttls or tls, or no EMAIL_USER)
-	// EMAIL_FROM: is missing (accepted: the address of the sender)
+	// email: EMAIL_PORT: "0" is not a port (accepted: 1 to 65535)
+	// EMAIL_TLS: "none" sends the password unencrypted to a remote host (accepted: starttls or tls, or no EMAIL_USER)
+	// EMAIL_FROM: is missing (accepted: a sender address)
 }
 
 func ExampleNewSender() {

@@ -2,13 +2,13 @@ package email
 
 import "context"
 
-// Composed is what a message becomes.
+// Composed is an encoded message.
 type Composed struct {
 	Recipients []string
 	Content    []byte
 }
 
-// Compose checks and writes a message without a server.
+// Compose validates and encodes a message without a server.
 func Compose(ctx context.Context, c *EmailClient, m *Message) (Composed, error) {
 	out, err := c.compose(ctx, m)
 	if err != nil {

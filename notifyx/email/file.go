@@ -13,28 +13,28 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// maxFileName bounds the name of a file, in bytes.
+// maxFileName limits the name of a file, in bytes.
 const maxFileName = 255
 
-// file is a File that was checked.
+// file is a validated File.
 type file struct {
 	File
 	inline bool
 }
 
-// filesOf checks the files of m.
+// filesOf validates the files of m.
 func filesOf(m *Message) ([]file, error) {
 	var out []file
 	var problems []error
 	ids := map[string]bool{}
 	if len(m.Inlines) > 0 && m.HTML == "" && m.Template == "" {
-		problems = append(problems, errors.New("it has Inlines and no HTML that shows them"))
+		problems = append(problems, errors.New("Inlines require HTML"))
 	}
 	check := func(kind string, list []File, inline bool) {
 		for i, f := range list {
 			got, err := f.check(inline)
 			if err == nil && inline && ids[got.ContentID] {
-				err = errors.New("its ContentID is there twice")
+				err = errors.New("its ContentID is duplicated")
 			}
 			if err != nil {
 				problems = append(problems, fmt.Errorf("%s %d: %w", kind, i+1, err))
@@ -48,7 +48,7 @@ func filesOf(m *Message) ([]file, error) {
 	return out, errors.Join(problems...)
 }
 
-// check fills in the media type and the ContentID.
+// check validates the file and sets the defaults of the media type and the ContentID.
 func (f File) check(inline bool) (file, error) {
 	out := file{f, inline}
 	if err := checkFileName(f.Name); err != nil {
@@ -65,25 +65,25 @@ func (f File) check(inline bool) (file, error) {
 	case f.Content == nil:
 		return out, errors.New("it has no Content")
 	case !inline && f.ContentID != "":
-		return out, errors.New("it has a ContentID, which only an inline file has")
-	case !isContentID(out.ContentID):
+		return out, errors.New("only inline files have a ContentID")
+	case !validContentID(out.ContentID):
 		return out, errors.New(
-			"its ContentID has other characters than letters, digits, and . _ - @")
+			"its ContentID may only contain letters, digits and . _ - @")
 	}
 	return out, nil
 }
 
-// checkFileName refuses names that forge a header field, leave a folder or are shown as
-// other than they are.
+// checkFileName rejects names that forge header fields, contain directories or display
+// misleadingly.
 func checkFileName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
 		return errors.New("it has no name")
 	case strings.ContainsFunc(name, unprintable), !utf8.ValidString(name),
 		strings.ContainsAny(name, `/\`):
-		return errors.New("its name has characters that no file's name has")
+		return errors.New("its name has invalid characters")
 	case hasEncodedWord(name):
-		return errors.New("its name has an encoded word (RFC 2047), which a reader would decode")
+		return errors.New("its name contains an encoded word (RFC 2047)")
 	case len(name) > maxFileName:
 		return fmt.Errorf("its name is longer than %d bytes", maxFileName)
 	}
@@ -101,30 +101,31 @@ func (f File) mediaType() (string, error) {
 	}
 	base, params, err := mime.ParseMediaType(text)
 	if err != nil || !strings.Contains(base, "/") || len(text) > maxFileName {
-		return "", errors.New("its ContentType is no media type")
+		return "", errors.New("its ContentType is not a media type")
 	}
 	if strings.HasPrefix(base, "multipart/") || strings.HasPrefix(base, "message/") {
-		return "", errors.New("its ContentType is one that cannot be encoded as a file")
+		return "", errors.New("its ContentType cannot be encoded as a file")
 	}
 	if params == nil {
 		params = map[string]string{}
 	}
-	params["name"] = f.Name // for readers that know no Content-Disposition
+	params["name"] = f.Name // for clients that do not support Content-Disposition
 	full := mime.FormatMediaType(base, params)
 	if full == "" {
-		return "", errors.New("its ContentType is no media type")
+		return "", errors.New("its ContentType is not a media type")
 	}
 	return full, nil
 }
 
-// isContentID reports whether s can stand in <> and behind cid: without any escape.
-func isContentID(s string) bool {
+// validContentID reports whether s is valid in <> and after cid: without escaping.
+func validContentID(s string) bool {
 	return len(s) <= maxFileName && !strings.ContainsFunc(s, func(r rune) bool {
 		return !alphanumeric(r) && !strings.ContainsRune("._-@", r)
 	})
 }
 
-// addTo adds the file to msg. Names beyond ASCII are written after RFC 2231.
+// addTo adds the file to msg. Names with non-ASCII characters are encoded according to
+// RFC 2231.
 func (f file) addTo(msg *mail.Msg) {
 	kind, add := "attachment", msg.AttachReadSeeker
 	if f.inline {

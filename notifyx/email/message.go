@@ -7,67 +7,66 @@ import (
 	"time"
 )
 
-// Message is one mail. Send leaves it as it is, so that it may be sent again.
+// Message is an email. Send does not change it, so it can be sent again.
 //
-// An address is "user@example.com" or "Name <user@example.com>", see Address. However a
-// message is printed, it shows its ID, its template and how many recipients it has, and
-// nothing of its content.
+// An address is "user@example.com" or "Name <user@example.com>"; see Address. A formatted
+// message shows its ID, its template and the number of recipients, but no content.
 type Message struct {
-	// ID makes the Message-ID: the same ID of the same sender gives the same one, so that
-	// a repeat can be recognized. "" gives a new one with each Send.
+	// ID determines the Message-ID. The same ID and sender domain give the same
+	// Message-ID, so that duplicates are recognizable. If it is empty, each Send
+	// generates a new one.
 	ID string
-	// Date is that of the header; zero is the time of Send. The same ID, Date and content
-	// give the same bytes, but for the boundaries of a message with files.
+	// Date is the Date header; the default is the time of Send. The same ID, Date and
+	// content produce the same bytes, except for the boundaries of messages with files.
 	Date time.Time
-	// From is the sender, also of the envelope; "" is Config.From.
+	// From is the sender, also of the envelope; the default is Config.From.
 	From string
-	// To, Cc and Bcc are the recipients. Bcc is in no header.
+	// To, Cc and Bcc are the recipients. No header contains Bcc.
 	To, Cc, Bcc []string
-	// ReplyTo is where answers go; none is From.
+	// ReplyTo contains the addresses for replies; the default is From.
 	ReplyTo []string
 
-	// Subject is the subject, where no template has one.
+	// Subject is the subject, unless the template has one.
 	Subject string
-	// Text and HTML are the content: either, or both for readers that know only the one
-	// or the other.
+	// Text and HTML are the content. Set one, or both to support all email clients.
 	Text, HTML string
-	// Template names the template that makes Subject, Text and HTML from Variables.
+	// Template names a template that produces Subject, Text and HTML from Variables.
 	Template string
-	// Variables are what the template's text names.
+	// Variables are the variables of the template.
 	Variables map[string]any
-	// Language chooses among a template's languages, such as "zh" or "en-GB"; "" is the
-	// request's, where ctx is of one, else Config.Language.
+	// Language selects the language of the template, such as "zh" or "en-GB". The default
+	// is the language of the request in ctx, else Config.Language.
 	Language string
 
-	// Attachments are files beside the content.
+	// Attachments are attached files.
 	Attachments []File
-	// Inlines are files that HTML shows, such as <img src="cid:logo">.
+	// Inlines are files that HTML refers to, as in <img src="cid:logo">.
 	Inlines []File
-	// Headers are further header fields, such as List-Unsubscribe. Those that the other
-	// fields make are refused.
+	// Headers are additional header fields, such as List-Unsubscribe. Fields that are set
+	// from other fields of Message are rejected.
 	Headers map[string]string
 }
 
 // File is an attachment or an inline image.
 type File struct {
-	// Name is the file's name, without folders.
+	// Name is the file name without directories.
 	Name string
-	// ContentType is the media type; "" is found by the name's ending, else
-	// application/octet-stream.
+	// ContentType is the media type; the default depends on the file extension, else it
+	// is application/octet-stream.
 	ContentType string
-	// ContentID is what cid: names in HTML, of an inline file only; "" is Name.
+	// ContentID is the target of cid: URLs, for inline files only; the default is Name.
 	ContentID string
-	// Content is not nil.
+	// Content must not be nil.
 	Content []byte
 }
 
-// String names the message without its content.
+// String describes the message without its content.
 func (m Message) String() string {
 	return fmt.Sprintf("{id=%q template=%q recipients=%d}",
 		m.ID, m.Template, len(m.To)+len(m.Cc)+len(m.Bcc))
 }
 
-// Format implements fmt.Formatter, so that no verb prints the content.
+// Format implements fmt.Formatter. No verb prints the content.
 func (m Message) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, m.String()) }
 
 // LogValue implements slog.LogValuer.

@@ -9,7 +9,7 @@ import (
 	"github.com/emersion/go-message"
 )
 
-// part is a MIME entity as a reader sees it.
+// part is a decoded MIME entity.
 type part struct {
 	Type        string
 	Params      map[string]string
@@ -21,12 +21,12 @@ type part struct {
 	Parts       []part
 }
 
-// parse reads a message.
+// parse decodes a message.
 func parse(t *testing.T, data []byte) (message.Header, part) {
 	t.Helper()
 	e, err := message.Read(bytes.NewReader(data))
 	if err != nil {
-		t.Fatalf("the message cannot be read: %v\n%s", err, data)
+		t.Fatalf("cannot parse the message: %v\n%s", err, data)
 	}
 	return e.Header, walk(t, e)
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// acquire returns a connection for one message: the one that was used last, else a new
-// one. With fresh it is a new one, and those that wait are given up, since the server has
-// just ended one of them.
+// acquire returns a connection for one message: the most recently used one, or a new one.
+// If fresh is true, it returns a new one and closes the idle ones, because the server
+// just closed one of them.
 func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ended(ctx, "waiting for a connection")
+		return nil, contextError(ctx, "waiting for a connection")
 	}
 	if s := c.take(fresh); s != nil {
 		s.conn.bind(ctx)
@@ -27,7 +27,8 @@ func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error)
 	return s, nil
 }
 
-// take returns a connection that waits, or nil. With fresh it dismisses them all.
+// take returns an idle connection, or nil. If fresh is true, it closes all idle
+// connections.
 func (c *EmailClient) take(fresh bool) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,23 +36,24 @@ func (c *EmailClient) take(fresh bool) *session {
 		last := len(c.idle) - 1
 		s := c.idle[last]
 		c.idle = c.idle[:last]
-		s.idle.Stop() // where it has fired, expire finds nothing
+		s.idle.Stop() // if the timer fired, expire does nothing
 		if !fresh {
 			return s
 		}
-		c.dismiss(s)
+		c.quitAsync(s)
 	}
 	return nil
 }
 
-// release gives a connection back, to be used again where keep is true.
+// release returns a connection to the pool if keep is true, else it closes the
+// connection.
 func (c *EmailClient) release(s *session, keep bool) {
 	c.mu.Lock()
 	switch {
 	case !keep:
-		s.cut()
+		s.close()
 	case c.closed:
-		c.dismiss(s)
+		c.quitAsync(s)
 	default:
 		s.conn.bind(c.base)
 		s.idle = time.AfterFunc(c.config.IdleTimeout, func() { c.expire(s) })
@@ -61,17 +63,18 @@ func (c *EmailClient) release(s *session, keep bool) {
 	<-c.slots
 }
 
-// expire ends a connection that has waited too long.
+// expire closes an idle connection.
 func (c *EmailClient) expire(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if i := slices.Index(c.idle, s); i >= 0 {
 		c.idle = slices.Delete(c.idle, i, i+1)
-		c.dismiss(s)
+		c.quitAsync(s)
 	}
 }
 
-// dismiss says goodbye without making anybody wait but Close. The caller holds the lock.
-func (c *EmailClient) dismiss(s *session) {
-	c.goodbyes.Go(func() { s.quit(c.base) })
+// quitAsync closes a connection with QUIT in the background; only Close waits for it. The
+// caller holds the lock.
+func (c *EmailClient) quitAsync(s *session) {
+	c.quits.Go(func() { s.quit(c.base) })
 }

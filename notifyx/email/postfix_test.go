@@ -23,11 +23,10 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// smtpURL names a Postfix: smtp://HOST:PORT?maildir=FOLDER&ca=FILE.
+// smtpURL names a Postfix server: smtp://HOST:PORT?maildir=DIRECTORY&ca=FILE.
 const smtpURL = xenv.EnvKey("PLINTH_TEST_SMTP_URL")
 
-// postfix returns the configuration for a real Postfix and the folder where its mail
-// arrives.
+// postfix returns the configuration of a Postfix server and its mail directory.
 func postfix(t *testing.T) (c email.Config, maildir string) {
 	t.Helper()
 	run := &testreport.Run{Family: "mail", Backend: "postfix", Source: "nothing", Tests: 1}
@@ -35,7 +34,7 @@ func postfix(t *testing.T) (c email.Config, maildir string) {
 	text, set := xenv.GetEnv(smtpURL)
 	if !set {
 		run.Reason = smtpURL.String() + " is not set"
-		t.Skipf("set %s=smtp://HOST:PORT?maildir=FOLDER&ca=FILE to test against a Postfix that delivers to FOLDER/new", smtpURL)
+		t.Skipf("set %s=smtp://HOST:PORT?maildir=DIRECTORY&ca=FILE to test against a Postfix that delivers to DIRECTORY/new", smtpURL)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -62,7 +61,7 @@ func postfix(t *testing.T) (c email.Config, maildir string) {
 	return c, u.Query().Get("maildir")
 }
 
-// banner returns what the server calls itself: the end of its greeting.
+// banner returns the greeting of the server without its code.
 func banner(t *testing.T, address string) string {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
@@ -103,99 +102,103 @@ func delivered(t *testing.T, maildir, id string) []byte {
 	}
 }
 
-func TestPostfixDeliversEveryPart(t *testing.T) {
-	c, maildir := postfix(t)
-	client := newClient(t, c)
-	id := strconv.FormatInt(time.Now().UnixNano(), 36)
-	m := &email.Message{
-		ID: id, To: []string{email.Address("王小明", "user@example.com")},
-		Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
-		Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
-		Inlines: []email.File{{
-			Name: "logo.png", ContentID: "logo",
-			Content: []byte{0x89, 'P', 'N', 'G'},
-		}},
-		Attachments: []email.File{{Name: "发票.pdf", Content: bytes.Repeat([]byte("pdf"), 100_000)}},
-	}
-	for range 2 { // a repeat over the same connection
-		if err := client.Send(t.Context(), m); err != nil {
-			t.Fatal(err)
+func TestPostfix(t *testing.T) {
+	t.Run("delivers every part", func(t *testing.T) {
+		c, maildir := postfix(t)
+		client := newClient(t, c)
+		id := strconv.FormatInt(time.Now().UnixNano(), 36)
+		m := &email.Message{
+			ID: id, To: []string{email.Address("王小明", "user@example.com")},
+			Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
+			Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
+			Inlines: []email.File{{
+				Name: "logo.png", ContentID: "logo",
+				Content: []byte{0x89, 'P', 'N', 'G'},
+			}},
+			Attachments: []email.File{{Name: "发票.pdf",
+				Content: bytes.Repeat([]byte("pdf"), 100_000)}},
 		}
-	}
-	data := delivered(t, maildir, id)
-	header, root := parse(t, data)
-	if subject, err := header.Text("Subject"); err != nil || subject != m.Subject {
-		t.Errorf("Subject = %q, %v", subject, err)
-	}
-	if head, _, _ := strings.Cut(string(data),
-		"\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
-		t.Errorf("Bcc is shown:\n%s", head)
-	}
-	var kinds []string
-	var visit func(p part)
-	visit = func(p part) {
-		kinds = append(kinds, p.Type)
-		for _, sub := range p.Parts {
-			visit(sub)
+		for range 2 { // the second time over the same connection
+			if err := client.Send(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	visit(root)
-	want := []string{
-		"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain", "text/html",
-		"image/png", "application/pdf",
-	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Fatalf("parts (-want +got):\n%s", diff)
-	}
-	if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n",
-		"\n"); got != m.Text {
-		t.Errorf("text = %q", got)
-	}
-	if last := root.Parts[1]; last.FileName != "发票.pdf" ||
-		last.Body != string(m.Attachments[0].Content) {
-		t.Errorf("attachment %q has %d bytes", last.FileName, len(last.Body))
-	}
-}
+		data := delivered(t, maildir, id)
+		header, root := parse(t, data)
+		if subject, err := header.Text("Subject"); err != nil || subject != m.Subject {
+			t.Errorf("Subject = %q, %v", subject, err)
+		}
+		if head, _, _ := strings.Cut(string(data),
+			"\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
+			t.Errorf("the message contains Bcc:\n%s", head)
+		}
+		var kinds []string
+		var visit func(p part)
+		visit = func(p part) {
+			kinds = append(kinds, p.Type)
+			for _, sub := range p.Parts {
+				visit(sub)
+			}
+		}
+		visit(root)
+		want := []string{
+			"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain",
+			"text/html",
+			"image/png", "application/pdf",
+		}
+		if diff := cmp.Diff(want, kinds); diff != "" {
+			t.Fatalf("parts (-want +got):\n%s", diff)
+		}
+		if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n",
+			"\n"); got != m.Text {
+			t.Errorf("text = %q", got)
+		}
+		if last := root.Parts[1]; last.FileName != "发票.pdf" ||
+			last.Body != string(m.Attachments[0].Content) {
+			t.Errorf("attachment %q has %d bytes", last.FileName, len(last.Body))
+		}
+	})
 
-func TestPostfixWithACertificateOfAnotherAuthorityGetsNothing(t *testing.T) {
-	c, _ := postfix(t)
-	if c.TLS != "starttls" {
-		t.Skipf("set ca=FILE in %s to test the certificate", smtpURL)
-	}
-	c.RootCAs = testCA().pool
-	if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, email.ErrTLS) {
-		t.Errorf("Send = %v, want ErrTLS", err)
-	}
-}
+	t.Run("fails with ErrTLS for an untrusted certificate", func(t *testing.T) {
+		c, _ := postfix(t)
+		if c.TLS != "starttls" {
+			t.Skipf("set ca=FILE in %s to test the certificate", smtpURL)
+		}
+		c.RootCAs = testCA().pool
+		if err := newClient(t, c).Send(t.Context(), hello()); !errors.Is(err, email.ErrTLS) {
+			t.Errorf("Send = %v, want ErrTLS", err)
+		}
+	})
 
-func TestPostfixRefusesARecipient(t *testing.T) {
-	c, _ := postfix(t)
-	c.Tries = 2
-	client := newClient(t, c)
-	for address, want := range map[string]struct {
-		code      int
-		enhanced  string
-		permanent bool
-	}{
-		"reject5@example.com": {550, "5.1.1", true},
-		"reject4@example.com": {450, "4.2.1", false},
-	} {
-		err := client.Send(t.Context(), hello("user@example.com", address))
-		if err == nil {
-			t.Skipf("this server takes mail for %s: use the Postfix of the development stack",
-				address)
+	t.Run("rejects a recipient", func(t *testing.T) {
+		c, _ := postfix(t)
+		c.Tries = 2
+		client := newClient(t, c)
+		for address, want := range map[string]struct {
+			code      int
+			enhanced  string
+			permanent bool
+		}{
+			"reject5@example.com": {550, "5.1.1", true},
+			"reject4@example.com": {450, "4.2.1", false},
+		} {
+			err := client.Send(t.Context(), hello("user@example.com", address))
+			if err == nil {
+				t.Skipf("this server takes mail for %s: use the Postfix of the development stack",
+					address)
+			}
+			var which *email.RecipientsError
+			if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[address] == nil {
+				t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
+			}
+			got := which.Refused[address]
+			if got.Code != want.code || got.EnhancedCode != want.enhanced ||
+				errors.Is(err, notifyx.ErrPermanent) != want.permanent {
+				t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)
+			}
 		}
-		var which *email.RecipientsError
-		if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[address] == nil {
-			t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
+		if err := client.Send(t.Context(), hello()); err != nil {
+			t.Errorf("next message: %v", err)
 		}
-		got := which.Refused[address]
-		if got.Code != want.code || got.EnhancedCode != want.enhanced ||
-			errors.Is(err, notifyx.ErrPermanent) != want.permanent {
-			t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)
-		}
-	}
-	if err := client.Send(t.Context(), hello()); err != nil {
-		t.Errorf("the next message: %v", err)
-	}
+	})
 }

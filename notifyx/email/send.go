@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Send sends each message to all of its recipients and returns when the server has taken
-// it, or will not.
+// Send sends each message to all of its recipients. It returns after the server has
+// accepted or rejected it.
 //
-// All messages are checked before a connection is made; where one is an ErrMessage, none
-// is sent. They are then sent in order. Of a single message the error is its own; of
-// several it joins one *MessageError for each that was not sent. Send them by themselves
-// where a failure leads to a repeat.
+// Send validates all messages before it connects. If one is an ErrMessage, no message is
+// sent. Then it sends the messages in order. For a single message it returns its error;
+// for several it joins one *MessageError per failed message. Send messages separately if
+// a failure leads to a retry.
 //
-// What the server refuses for the moment (4xx) is tried again, Config.Tries times in all,
-// as long as ctx lasts. A connection that the server has closed is replaced once, where
-// it is certain that the message was not accepted.
+// Temporary failures (4xx) are retried until ctx is done, with Config.Tries attempts in
+// all. If the server closed the connection and cannot have accepted the message, Send
+// opens a new connection once.
 func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 	ctx, end, err := c.enter(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 	if err := joined(msgs, problems); err != nil {
 		return err
 	}
-	reached := true // what keeps one message from the server will keep the next ones too
+	reached := true // a failure to reach the server also affects the next messages
 	for i, m := range list {
 		if reached {
 			reached, err = c.sendOne(ctx, m)
@@ -43,24 +43,23 @@ func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 	return joined(msgs, problems)
 }
 
-// MessageError says which message of a Send of several was not sent.
+// MessageError identifies a failed message of a Send with several messages.
 type MessageError struct {
-	// Index is its place among the messages, from 0.
+	// Index is the index of the message.
 	Index int
-	// ID is its ID.
+	// ID is the ID of the message.
 	ID string
-	// Err is what Send returns for it alone.
+	// Err is the error that Send returns for a single message.
 	Err error
 }
 
-// Error has the place and the cause.
+// Error returns the position, from 1, and the cause.
 func (e *MessageError) Error() string { return fmt.Sprintf("message %d: %v", e.Index+1, e.Err) }
 
 // Unwrap returns Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// joined returns the error for the problems of messages, of which the error of a single
-// one is its own.
+// joined joins the errors of the messages. The error of a single message is not wrapped.
 func joined(msgs []*Message, problems []error) error {
 	if len(msgs) == 1 {
 		return problems[0]
@@ -79,11 +78,11 @@ func joined(msgs []*Message, problems []error) error {
 	return errors.Join(all...)
 }
 
-// sendOne sends one message, and tries again what the server refuses for the moment. The
-// first result says whether the server was reached at all.
+// sendOne sends one message and retries temporary failures. reached reports whether the
+// server was reached.
 func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, err error) {
 	start := time.Now()
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		reached = false
 		err = c.use(ctx, func(s *session) (keep bool, err error) {
 			reached = true
@@ -92,16 +91,16 @@ func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, e
 		if err == nil {
 			emailLog.Info(ctx, "mail accepted by the server", slog.String("message_id", m.id),
 				slog.Int("recipients", len(m.recipients)), slog.Int("bytes", len(m.content)),
-				slog.Int("tries", try),
+				slog.Int("tries", attempt),
 				slog.Duration("took", time.Since(start)))
 			return true, nil
 		}
-		if !isTemporary(err) || try >= c.config.Tries {
+		if !isTemporary(err) || attempt >= c.config.Tries {
 			return reached, err
 		}
-		wait := c.config.Backoff(try)
-		emailLog.Warn(ctx, "mail refused for the moment",
-			slog.String("message_id", m.id), slog.Int("try", try),
+		wait := c.config.Backoff(attempt)
+		emailLog.Warn(ctx, "mail deferred; retrying",
+			slog.String("message_id", m.id), slog.Int("try", attempt),
 			slog.Duration("wait", wait), slog.Any("error", err))
 		if stopped := c.wait(ctx, wait, err); stopped != nil {
 			return reached, stopped
@@ -109,7 +108,7 @@ func (c *EmailClient) sendOne(ctx context.Context, m *composed) (reached bool, e
 	}
 }
 
-// isTemporary reports an answer of the server that it may not give again.
+// isTemporary reports whether err is a temporary failure of the server.
 func isTemporary(err error) bool {
 	if several, ok := errors.AsType[*RecipientsError](err); ok {
 		return several.Temporary()
@@ -118,8 +117,8 @@ func isTemporary(err error) bool {
 	return ok && one.Temporary()
 }
 
-// wait waits for the next try. When there will be none, it returns why, with what the
-// server said last.
+// wait waits before the next attempt. If the attempt is canceled, wait returns an error
+// that includes the last failure.
 func (c *EmailClient) wait(ctx context.Context, d time.Duration, last error) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -130,12 +129,12 @@ func (c *EmailClient) wait(ctx context.Context, d time.Duration, last error) err
 		return fail(ErrClosed, "", last)
 	case <-ctx.Done():
 	}
-	f := ended(ctx, "before another try")
+	f := contextError(ctx, "waiting for a retry")
 	return &failure{kinds: f.Unwrap(), step: f.step, cause: last}
 }
 
-// use runs do with a connection, which can be used again if keep is true. A connection
-// that turns out to be closed is replaced once.
+// use calls do with a connection, which is reused if keep is true. If the server has
+// closed the connection, use retries once with a new one.
 func (c *EmailClient) use(ctx context.Context, do func(s *session) (keep bool, err error)) error {
 	for fresh := false; ; fresh = true {
 		s, err := c.acquire(ctx, fresh)
@@ -147,6 +146,6 @@ func (c *EmailClient) use(ctx context.Context, do func(s *session) (keep bool, e
 		if fresh || !errors.Is(err, errDropped) {
 			return err
 		}
-		emailLog.Debug(ctx, "the server closed the connection; a new one is made")
+		emailLog.Debug(ctx, "server closed the connection; reconnecting")
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// sender is a client as the sender of notifyx's messages.
+// sender adapts a client to notifyx.Sender.
 type sender struct{ client *EmailClient }
 
-// NewSender returns the sender of the type notifyx.TypeEmail over a client, which stays
-// the caller's to close:
+// NewSender returns a sender for the type notifyx.TypeEmail. The caller owns and closes
+// the client.
 //
 //	notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client))
 //
-// All recipients of a message see one another. A template that the router does not have
-// is the client's. Of a nil client it returns nil, which notifyx.New refuses.
+// All recipients of a message see each other. Templates that the router does not have are
+// those of the client. If client is nil, NewSender returns nil, which notifyx.New
+// rejects.
 func NewSender(client *EmailClient) notifyx.TemplateSender {
 	if client == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
-// mailbox is a real SMTP server as the suite wants a receiver.
+// mailbox adapts a test server to notifytest.Receiver.
 type mailbox struct {
 	*server
 
@@ -33,7 +33,7 @@ func (b *mailbox) Answer(m notifytest.Mode) {
 	b.mode = m
 }
 
-func (b *mailbox) answer(int) error {
+func (b *mailbox) reply(int) error {
 	b.mu.Lock()
 	mode := b.mode
 	b.mu.Unlock()
@@ -65,7 +65,7 @@ func (b *mailbox) Arrived() []notifytest.Arrival {
 	return all
 }
 
-// closable is a sender that is closed with its client.
+// closable is a sender that closes its client.
 type closable struct {
 	notifyx.Sender
 	client *email.EmailClient
@@ -73,7 +73,7 @@ type closable struct {
 
 func (c closable) Close(ctx context.Context) error { return c.client.Close(ctx) }
 
-func TestTheSenderConforms(t *testing.T) {
+func TestNewSender_Conformance(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
 		Type: notifyx.TypeEmail,
 		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
@@ -82,7 +82,7 @@ func TestTheSenderConforms(t *testing.T) {
 				tb.Fatal("the suite runs in tests")
 			}
 			b := &mailbox{t: t, ended: make(chan struct{})}
-			b.server = startServer(t, func(s *server) { s.mail = b.answer })
+			b.server = startServer(t, func(s *server) { s.mail = b.reply })
 			t.Cleanup(func() { close(b.ended) })
 			c := config(b.port)
 			c.Backoff = func(int) time.Duration { return time.Millisecond }
@@ -92,7 +92,7 @@ func TestTheSenderConforms(t *testing.T) {
 	})
 }
 
-func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
+func TestNewSender_Templates(t *testing.T) {
 	client, s := connect(t, nil)
 	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client)))
 	if err != nil {
@@ -111,11 +111,11 @@ func TestTheRouterLeavesTheClientsTemplatesToIt(t *testing.T) {
 	}
 	m.Template = "none"
 	if _, err := router.Send(t.Context(), m); !errors.Is(err, notifyx.ErrNoTemplate) {
-		t.Errorf("a template that is not there: %v", err)
+		t.Errorf("unknown template: %v", err)
 	}
 }
 
-func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
+func TestNewSender_Retry(t *testing.T) {
 	client, s := connect(t, nil)
 	router, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail, email.NewSender(client)))
 	if err != nil {
@@ -133,21 +133,21 @@ func TestARepeatOfAStoredMessageIsTheSameBytes(t *testing.T) {
 	}
 	got := s.got()
 	if !bytes.Equal(got[0].data, got[1].data) {
-		t.Errorf("the repeat is another one:\n%s\n%s", got[0].data, got[1].data)
+		t.Errorf("the retry differs:\n%s\n%s", got[0].data, got[1].data)
 	}
 	if header, _ := parse(t, got[0].data); header.Get("Date") != "Tue, 03 Feb 2026 04:05:06 +0000" {
 		t.Errorf("Date = %q", header.Get("Date"))
 	}
 }
 
-func TestASenderNeedsAClient(t *testing.T) {
+func TestNewSender_NilClient(t *testing.T) {
 	if _, err := notifyx.New(notifyx.WithSender(notifyx.TypeEmail,
 		email.NewSender(nil))); err == nil || !strings.Contains(err.Error(), "nil") {
 		t.Errorf("New = %v, want an error", err)
 	}
 }
 
-func TestTheSenderTakesMailOnly(t *testing.T) {
+func TestNewSender_MessageType(t *testing.T) {
 	client := newClient(t, config(1))
 	m := &notifyx.Message{
 		Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s",

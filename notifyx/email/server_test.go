@@ -20,7 +20,7 @@ const (
 	password = "hunter2-Geheim"
 )
 
-// received is a message that a server has accepted.
+// received is a message that a test server accepted.
 type received struct {
 	from string
 	to   []string
@@ -29,16 +29,16 @@ type received struct {
 	conn int
 }
 
-// server is a real SMTP server with hooks. A nil hook accepts.
+// server is an SMTP server with hooks. A nil hook accepts.
 type server struct {
 	*smtp.Server
 
 	port    int
-	mail    func(n int) error // n counts the calls from 1
+	mail    func(n int) error // n is the number of the call, from 1
 	rcpt    func(to string) error
 	data    func(n int) error
-	hold    chan struct{} // DATA waits for it to be closed, after having read the message
-	holding chan struct{} // gets a value when DATA waits
+	hold    chan struct{} // DATA waits until it is closed, after reading the message
+	holding chan struct{} // receives a value when DATA waits
 	mechs   map[string]func() sasl.Server
 
 	mu       sync.Mutex
@@ -52,7 +52,7 @@ type server struct {
 	messages []received
 }
 
-// startServer starts a server that offers STARTTLS and, over TLS, a login.
+// startServer starts a server that offers STARTTLS and, over TLS, authentication.
 func startServer(t *testing.T, change func(*server)) *server {
 	t.Helper()
 	s := &server{holding: make(chan struct{}, 100), mechs: map[string]func() sasl.Server{}}
@@ -79,7 +79,7 @@ func startServer(t *testing.T, change func(*server)) *server {
 	}()
 	t.Cleanup(func() {
 		_ = s.Close()
-		_ = listener.Close() // where Serve has not begun
+		_ = listener.Close() // if Serve has not started
 		<-done
 	})
 	return s
@@ -123,8 +123,8 @@ func (s *server) got() []received {
 	return slices.Clone(s.messages)
 }
 
-// tracked keeps the connections of a server, which its own Close may not touch while they
-// are being encrypted.
+// tracked records the connections of a server. Server.Close must not touch connections
+// during a handshake.
 type tracked struct {
 	net.Listener
 	server *server
@@ -140,7 +140,7 @@ func (l tracked) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// dropAll ends all connections.
+// dropAll closes all connections.
 func (s *server) dropAll() {
 	s.mu.Lock()
 	open := s.open
@@ -151,7 +151,7 @@ func (s *server) dropAll() {
 	}
 }
 
-// transaction is one session of a server.
+// transaction is a session of the server.
 type transaction struct {
 	server *server
 	conn   int
@@ -222,14 +222,14 @@ func (x *transaction) Reset() {
 
 func (*transaction) Logout() error { return nil }
 
-// reply is an answer of a server.
+// reply returns an SMTP reply.
 func reply(code int, enhanced ...int) error {
 	e := &smtp.SMTPError{Code: code, Message: "about secret@example.com"}
 	copy(e.EnhancedCode[:], enhanced)
 	return e
 }
 
-// config returns the configuration for a server of tests, with short times.
+// config returns a configuration with short timeouts for a test server.
 func config(port int) email.Config {
 	return email.Config{
 		Host: "127.0.0.1", Port: port, User: user, Pass: password, From: "service@example.com",
@@ -256,7 +256,7 @@ func newClient(t *testing.T, c email.Config) *email.EmailClient {
 	return client
 }
 
-// connect returns a client of a server that was started with change.
+// connect starts a server and returns a client for it.
 func connect(t *testing.T, change func(*server)) (*email.EmailClient, *server) {
 	t.Helper()
 	s := startServer(t, change)

@@ -16,25 +16,25 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// quitTimeout bounds the goodbye to a server, which nothing depends on.
+// quitTimeout limits QUIT.
 const quitTimeout = 2 * time.Second
 
 var (
-	errDropped  = errors.New("the server closed the connection")
-	errGarbage  = errors.New("the answer is not one of SMTP")
-	errInjected = errors.New("plain text followed the answer to STARTTLS")
-	errNotTLS   = errors.New("the server does not offer STARTTLS")
+	errDropped  = errors.New("server closed the connection")
+	errGarbage  = errors.New("the reply is not valid SMTP")
+	errInjected = errors.New("plain text after the reply to STARTTLS")
+	errNotTLS   = errors.New("server does not offer STARTTLS")
 )
 
-// session is a connection to the server, encrypted and logged in as it must be.
+// session is an encrypted and authenticated connection.
 type session struct {
 	conn   *guard
 	client *smtp.Client
-	used   int         // messages that were begun
-	idle   *time.Timer // ends the wait for the next one
+	used   int         // messages started
+	idle   *time.Timer // fires after IdleTimeout
 }
 
-// open connects, encrypts and logs in.
+// open connects, encrypts and authenticates.
 func (c *EmailClient) open(ctx context.Context) (*session, error) {
 	dialing, cancel := context.WithTimeout(ctx, c.config.DialTimeout)
 	defer cancel()
@@ -46,7 +46,7 @@ func (c *EmailClient) open(ctx context.Context) (*session, error) {
 	s := &session{conn: &guard{Conn: raw}}
 	s.conn.bind(ctx)
 	if err := s.greet(ctx, *c.config); err != nil {
-		s.cut()
+		s.close()
 		return nil, err
 	}
 	return s, nil
@@ -54,10 +54,10 @@ func (c *EmailClient) open(ctx context.Context) (*session, error) {
 
 func dialError(ctx context.Context, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
-		<-ctx.Done() // the dialer has a timer of its own, which may be the first
+		<-ctx.Done() // the timer of the dialer may fire first
 	}
 	if ctx.Err() != nil {
-		return ended(ctx, stepConnect)
+		return contextError(ctx, stepConnect)
 	}
 	f := fail(ErrConnection, stepConnect, err)
 	if isTimeout(err) {
@@ -66,25 +66,25 @@ func dialError(ctx context.Context, err error) error {
 	return f
 }
 
-// greet takes the connection from its first byte to the end of the login.
+// greet performs the handshake, the greeting and the login.
 func (s *session) greet(ctx context.Context, c Config) error {
 	var conn net.Conn = s.conn
 	if c.TLS == tlsImplicit {
-		s.conn.begin(c.DialTimeout)
+		s.conn.startStep(c.DialTimeout)
 		encrypted := tls.Client(s.conn, c.tls())
 		if err := encrypted.HandshakeContext(ctx); err != nil {
-			return s.wrongTLS(stepTLS, err)
+			return s.tlsError(stepTLS, err)
 		}
 		conn = encrypted
 	}
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	var err error
 	if s.client, err = smtp.NewClient(conn, c.Host); err != nil {
-		return s.wrong(stepGreeting, err)
+		return s.stepError(stepGreeting, err)
 	}
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	if err := s.client.Hello(c.LocalName); err != nil {
-		return s.wrong(stepHello, err)
+		return s.stepError(stepHello, err)
 	}
 	if c.TLS == tlsStartTLS {
 		if err := s.startTLS(c); err != nil {
@@ -94,21 +94,21 @@ func (s *session) greet(ctx context.Context, c Config) error {
 	return s.login(c)
 }
 
-// tls returns what the server must prove.
+// tls returns the TLS configuration.
 func (c Config) tls() *tls.Config {
 	return &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs}
 }
 
-// startTLS encrypts the connection. What the server said before is forgotten; what it
-// said behind its answer, where somebody else could have put it in, is refused.
+// startTLS encrypts the connection. It discards capabilities announced before, and
+// rejects plain text after the reply, which an attacker could have injected.
 func (s *session) startTLS(c Config) error {
 	if offered, _ := s.client.Extension("STARTTLS"); !offered {
 		return fail(ErrTLS, stepStartTLS, errNotTLS)
 	}
 	plain := s.client.Text
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	if err := s.client.StartTLS(c.tls()); err != nil {
-		return s.wrongTLS(stepStartTLS, err)
+		return s.tlsError(stepStartTLS, err)
 	}
 	if plain.R.Buffered() > 0 {
 		return fail(ErrTLS, stepStartTLS, errInjected)
@@ -116,42 +116,41 @@ func (s *session) startTLS(c Config) error {
 	return nil
 }
 
-// cut closes the connection without a word.
-func (s *session) cut() { _ = s.conn.Close() } // nothing is lost that was not lost before
+// close closes the connection without QUIT.
+func (s *session) close() { _ = s.conn.Close() } // the message is already sent or failed
 
-// quit says goodbye within quitTimeout.
+// quit closes the connection with QUIT, within quitTimeout.
 func (s *session) quit(ctx context.Context) {
 	s.conn.bind(ctx)
-	s.conn.begin(quitTimeout)
-	_ = s.client.Quit() // whoever does not answer is left
-	s.cut()
+	s.conn.startStep(quitTimeout)
+	_ = s.client.Quit() // the reply is irrelevant
+	s.close()
 }
 
-// reset ends what was begun on the connection.
+// reset aborts the current mail transaction.
 func (s *session) reset(c Config) error {
-	s.conn.begin(c.CommandTimeout)
+	s.conn.startStep(c.CommandTimeout)
 	if err := s.client.Reset(); err != nil {
-		return s.wrong(stepReset, err)
+		return s.stepError(stepReset, err)
 	}
 	return nil
 }
 
-// wrong returns the error for what went wrong at a step. The server's text is in no error
-// but SMTPError.
-func (s *session) wrong(step string, err error) error {
+// stepError converts an error of a step. Only SMTPError contains text of the server.
+func (s *session) stepError(step string, err error) error {
 	var reply *textproto.Error
 	switch {
 	case errors.As(err, &reply) && reply.Code >= 400 && reply.Code < 600:
 		if step == stepNoop && reply.Code == codeClosing {
-			return fail(ErrConnection, step, errDropped) // it has not waited for the next message
+			return fail(ErrConnection, step, errDropped) // closed while idle
 		}
 		return newSMTPError(step, reply)
 	case s.conn.ctx.Err() != nil:
-		return ended(s.conn.ctx, step)
+		return contextError(s.conn.ctx, step)
 	case isTimeout(err):
 		return fail(ErrTimeout, step, nil)
-	case errors.Is(err, errAnswerSize):
-		return fail(ErrConnection, step, errAnswerSize)
+	case errors.Is(err, errReplySize):
+		return fail(ErrConnection, step, errReplySize)
 	case isDrop(err):
 		return fail(ErrConnection, step, errDropped)
 	default:
@@ -159,25 +158,25 @@ func (s *session) wrong(step string, err error) error {
 	}
 }
 
-// codeClosing is the answer of a server that is about to close the connection (RFC 5321,
+// codeClosing is the reply of a server that closes the connection (RFC 5321, section
 // 3.8).
 const codeClosing = 421
 
-// wrongTLS is wrong for what must end in an encrypted connection: it is always an ErrTLS
-// as well.
-func (s *session) wrongTLS(step string, err error) error {
+// tlsError is like stepError for steps that establish encryption. The result is always an
+// ErrTLS.
+func (s *session) tlsError(step string, err error) error {
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
-		return s.wrong(step, err)
+		return s.stepError(step, err)
 	}
 	if isTLS(err) && s.conn.ctx.Err() == nil {
 		return fail(ErrTLS, step, err)
 	}
-	return fail(ErrTLS, step, s.wrong(step, err))
+	return fail(ErrTLS, step, s.stepError(step, err))
 }
 
-// isTLS reports an error of crypto/tls or crypto/x509, whose text names hosts, dates and
-// versions only.
+// isTLS reports whether err is an error of crypto/tls or crypto/x509. Their messages
+// contain hosts, dates and versions only.
 func isTLS(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
@@ -196,7 +195,7 @@ func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &t) && t.Timeout()
 }
 
-// isDrop reports a connection that the other side has ended.
+// isDrop reports whether the server closed the connection.
 func isDrop(err error) bool {
 	for _, target := range []error{
 		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED,

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// stages are the steps at which a server may go silent, and whether the message was
-// complete by then.
+// stages lists the steps at which a server may stop responding. complete reports whether
+// the message was sent completely.
 var stages = []struct {
 	name     string
 	step     string
@@ -23,7 +23,7 @@ var stages = []struct {
 	{name: "at EHLO", step: "EHLO"},
 	{name: "at STARTTLS", step: "STAR"},
 	{name: "in the handshake", step: "tls"},
-	{name: "in the handshake at once", step: "tls", implicit: true},
+	{name: "in the implicit handshake", step: "tls", implicit: true},
 	{name: "at the second EHLO", step: "EHLO2"},
 	{name: "at AUTH", step: "AUTH"},
 	{name: "at MAIL", step: "MAIL"},
@@ -41,68 +41,71 @@ func stageConfig(port int, implicit bool) email.Config {
 	return c
 }
 
-func TestASilentServerIsLeftInTime(t *testing.T) {
-	t.Parallel()
-	for _, tc := range stages {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			s := startCrude(t, &crude{stall: tc.step, implicit: tc.implicit})
-			c := stageConfig(s.port, tc.implicit)
-			c.DialTimeout, c.CommandTimeout, c.DataTimeout = time.Second, time.Second, time.Second
-			start := time.Now()
-			err := newClient(t, c).Send(t.Context(), hello())
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("Send took %v", took)
-			}
-			if !errors.Is(err, email.ErrTimeout) || errors.Is(err, notifyx.ErrPermanent) {
-				t.Errorf("Send = %v, want ErrTimeout", err)
-			}
-			if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
-				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
-			}
-			if s.connections() != 1 {
-				t.Errorf("%d connections, want 1", s.connections())
-			}
-		})
-	}
+func TestEmailClient_Send_Stall(t *testing.T) {
+	t.Run("fails after the timeout", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range stages {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				s := startFaultyServer(t, &faultyServer{stall: tc.step, implicit: tc.implicit})
+				c := stageConfig(s.port, tc.implicit)
+				c.DialTimeout, c.CommandTimeout, c.DataTimeout = time.Second, time.Second,
+					time.Second
+				start := time.Now()
+				err := newClient(t, c).Send(t.Context(), hello())
+				if took := time.Since(start); took > 10*time.Second {
+					t.Errorf("Send took %v", took)
+				}
+				if !errors.Is(err, email.ErrTimeout) || errors.Is(err, notifyx.ErrPermanent) {
+					t.Errorf("Send = %v, want ErrTimeout", err)
+				}
+				if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
+					t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
+				}
+				if s.connections() != 1 {
+					t.Errorf("%d connections, want 1", s.connections())
+				}
+			})
+		}
+	})
+
+	t.Run("fails when the context is done", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range stages {
+			t.Run(tc.name, func(t *testing.T) {
+				t.Parallel()
+				s := startFaultyServer(t, &faultyServer{stall: tc.step, implicit: tc.implicit})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				start := time.Now()
+				err := newClient(t, stageConfig(s.port, tc.implicit)).Send(ctx, hello())
+				if took := time.Since(start); took > 10*time.Second {
+					t.Errorf("Send took %v", took)
+				}
+				if !errors.Is(err, email.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
+				}
+				if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
+					t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
+				}
+			})
+		}
+	})
+
+	t.Run("is not uncertain if the content was not sent completely", func(t *testing.T) {
+		s := startFaultyServer(t, &faultyServer{unread: true})
+		m := hello()
+		m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
+		c := config(s.port)
+		c.DataTimeout = time.Second
+		err := newClient(t, c).Send(t.Context(), m)
+		if !errors.Is(err, email.ErrTimeout) || errors.Is(err, email.ErrUncertain) {
+			t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: the end of the message was not sent", err)
+		}
+	})
 }
 
-func TestASilentServerIsLeftWithTheContext(t *testing.T) {
-	t.Parallel()
-	for _, tc := range stages {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			s := startCrude(t, &crude{stall: tc.step, implicit: tc.implicit})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			start := time.Now()
-			err := newClient(t, stageConfig(s.port, tc.implicit)).Send(ctx, hello())
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("Send took %v", took)
-			}
-			if !errors.Is(err, email.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
-			}
-			if got := errors.Is(err, email.ErrUncertain); got != tc.complete {
-				t.Errorf("ErrUncertain is %t, want %t: %v", got, tc.complete, err)
-			}
-		})
-	}
-}
-
-func TestTheContentThatNobodyReadsIsCertain(t *testing.T) {
-	s := startCrude(t, &crude{unread: true})
-	m := hello()
-	m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
-	c := config(s.port)
-	c.DataTimeout = time.Second
-	err := newClient(t, c).Send(t.Context(), m)
-	if !errors.Is(err, email.ErrTimeout) || errors.Is(err, email.ErrUncertain) {
-		t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: the end of the message was never sent", err)
-	}
-}
-
-func TestACanceledContextSendsNothing(t *testing.T) {
+func TestEmailClient_Send_Canceled(t *testing.T) {
 	client, s := connect(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -114,50 +117,52 @@ func TestACanceledContextSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAServerThatDropsTheConnectionGetsOneFreshStart(t *testing.T) {
-	for _, step := range []string{"MAIL", "RCPT", "DATA"} {
-		t.Run(step+", once", func(t *testing.T) {
-			s := startCrude(t, &crude{drop: step, once: true})
-			if err := newClient(t, config(s.port)).Send(t.Context(), hello()); err != nil ||
+func TestEmailClient_Send_Drop(t *testing.T) {
+	t.Run("opens a new connection once", func(t *testing.T) {
+		for _, step := range []string{"MAIL", "RCPT", "DATA"} {
+			t.Run(step+", once", func(t *testing.T) {
+				s := startFaultyServer(t, &faultyServer{drop: step, once: true})
+				if err := newClient(t, config(s.port)).Send(t.Context(), hello()); err != nil ||
+					s.connections() != 2 {
+					t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
+				}
+			})
+			t.Run(step+", always", func(t *testing.T) {
+				s := startFaultyServer(t, &faultyServer{drop: step})
+				err := newClient(t, config(s.port)).Send(t.Context(), hello())
+				if !errors.Is(err, email.ErrConnection) || errors.Is(err, email.ErrUncertain) ||
+					s.connections() != 2 {
+					t.Errorf("Send = %v over %d connections, want ErrConnection over 2",
+						err, s.connections())
+				}
+			})
+		}
+		t.Run("in a large message", func(t *testing.T) {
+			s := startFaultyServer(t, &faultyServer{drop: "mid", once: true})
+			m := hello()
+			m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
+			if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil ||
 				s.connections() != 2 {
 				t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
 			}
 		})
-		t.Run(step+", always", func(t *testing.T) {
-			s := startCrude(t, &crude{drop: step})
-			err := newClient(t, config(s.port)).Send(t.Context(), hello())
-			if !errors.Is(err, email.ErrConnection) || errors.Is(err, email.ErrUncertain) ||
-				s.connections() != 2 {
-				t.Errorf("Send = %v over %d connections, want ErrConnection over 2",
-					err, s.connections())
+	})
+
+	t.Run("fails with ErrUncertain after the content", func(t *testing.T) {
+		for _, reply := range []string{"", "garbage secret@example.com", "354 go on"} {
+			c := &faultyServer{replies: map[string]string{"content": reply}}
+			if reply == "" {
+				c = &faultyServer{drop: "content"}
 			}
-		})
-	}
-	t.Run("in a large message", func(t *testing.T) {
-		s := startCrude(t, &crude{drop: "mid", once: true})
-		m := hello()
-		m.Attachments = []email.File{{Name: "large", Content: make([]byte, 15<<20)}}
-		if err := newClient(t, config(s.port)).Send(t.Context(), m); err != nil ||
-			s.connections() != 2 {
-			t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
+			s := startFaultyServer(t, c)
+			err := newClient(t, config(s.port)).Send(t.Context(), hello())
+			if !errors.Is(err, email.ErrUncertain) || errors.Is(err, notifyx.ErrPermanent) ||
+				strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q: Send = %v, want ErrUncertain and not ErrPermanent", reply, err)
+			}
+			if s.connections() != 1 {
+				t.Errorf("%q: %d connections: the message was repeated", reply, s.connections())
+			}
 		}
 	})
-}
-
-func TestAServerThatDropsTheConnectionAfterTheMessageIsUncertain(t *testing.T) {
-	for _, answer := range []string{"", "garbage secret@example.com", "354 go on"} {
-		c := &crude{answers: map[string]string{"content": answer}}
-		if answer == "" {
-			c = &crude{drop: "content"}
-		}
-		s := startCrude(t, c)
-		err := newClient(t, config(s.port)).Send(t.Context(), hello())
-		if !errors.Is(err, email.ErrUncertain) || errors.Is(err, notifyx.ErrPermanent) ||
-			strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: Send = %v, want ErrUncertain and not ErrPermanent", answer, err)
-		}
-		if s.connections() != 1 {
-			t.Errorf("%q: %d connections: the message was sent again", answer, s.connections())
-		}
-	}
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// templateFiles are the templates that every client has, in English and Chinese:
-// "welcome" greets a new user, "verification" holds a code that proves an address,
-// "password_reset" the link that sets a new password.
+// templateFiles contains the built-in templates in English and Chinese: "welcome" for a
+// new user, "verification" with a code that confirms an address, and "password_reset"
+// with a link to set a new password.
 //
 //go:embed templates
 var templateFiles embed.FS
 
-// builtinTemplates are compiled once for all clients, which only read them.
+// builtinTemplates compiles the built-in templates, once for all clients.
 var builtinTemplates = sync.OnceValues(func() (*notifyx.Templates, error) {
 	t := notifyx.NewTemplates()
 	return t, t.AddFS(templateFiles, "templates/*")
 })
 
-// AddTemplateFS adds the templates in the files that match pattern, see
-// notifyx.Templates.AddFS for their names. A template that has the name of a built-in one
-// replaces it, in all languages.
+// AddTemplateFS adds the template files that match pattern; see notifyx.Templates.AddFS
+// for their names. A template with the name of a built-in template replaces it in all
+// languages.
 func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
 	if err := c.own.AddFS(fsys, pattern); err != nil {
 		return fmt.Errorf("email: %w", err)
@@ -38,18 +38,18 @@ func (c *EmailClient) AddTemplateFS(fsys fs.FS, pattern string) error {
 	return nil
 }
 
-// render returns what the message's template makes of its variables. The language is the
-// message's, the request's, or Config.Language.
+// render renders the template of the message in the language of the message, of the
+// request, or of Config.
 func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	templates := c.builtin
 	if c.own.Has(m.Template) {
 		templates = c.own
 	}
-	asked := ""
+	accepted := ""
 	if request := xctx.RequestFrom(ctx); request != nil {
-		asked = request.AcceptLanguage()
+		accepted = request.AcceptLanguage()
 	}
-	r, err := templates.Render(m.Template, cmp.Or(m.Language, asked, c.config.Language),
+	r, err := templates.Render(m.Template, cmp.Or(m.Language, accepted, c.config.Language),
 		m.Variables)
 	if err != nil {
 		return content{}, err
@@ -62,15 +62,15 @@ func (c *EmailClient) render(ctx context.Context, m *Message) (content, error) {
 	return content{subject: cmp.Or(r.Subject, m.Subject), text: r.Text, html: r.HTML}, nil
 }
 
-// checkAction refuses a link of a built-in template that is no web address: their text
-// prints it as it is.
+// checkAction rejects an action_url of a built-in template that is not a web address,
+// because the text part prints it unescaped.
 func checkAction(m *Message) error {
 	if m.Template == "verification" {
-		return nil // it has none
+		return nil // has no link
 	}
 	const name = "action_url"
 	var text string
-	encoded, err := json.Marshal(m.Variables[name]) // what the template is filled in with
+	encoded, err := json.Marshal(m.Variables[name]) // the value as the template renders it
 	if err == nil {
 		err = json.Unmarshal(encoded, &text)
 	}
@@ -78,7 +78,7 @@ func checkAction(m *Message) error {
 	if err != nil || invalid != nil || link.Host == "" || link.Scheme != "http" &&
 		link.Scheme != "https" {
 		return errors.New("the variable " + name +
-			" is no address that begins with http:// or https://")
+			" must be an http:// or https:// URL")
 	}
 	return nil
 }

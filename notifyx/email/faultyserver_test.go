@@ -10,31 +10,30 @@ import (
 	"testing"
 )
 
-// crude is a server of a few lines that misbehaves where it is told to.
-type crude struct {
+// faultyServer is a minimal SMTP server that misbehaves as configured.
+type faultyServer struct {
 	port int
-	tls  *tls.Config // for STARTTLS, or from the first byte with implicit
+	tls  *tls.Config // for STARTTLS, or from the first byte if implicit is set
 	// implicit encrypts from the first byte.
 	implicit bool
-	// stall and drop name the step at which the server goes silent or closes the
+	// stall and drop name the step at which the server stops responding or closes the
 	// connection; see step.
 	stall, drop string
-	// unread stops reading at the content and keeps the connection open.
+	// unread stops reading the content and keeps the connection open.
 	unread bool
-	// once lets stall and drop happen on the first connection only.
+	// once limits stall and drop to the first connection.
 	once bool
-	// answers replaces those to commands; the key is the command's name, "greeting" or
-	// "content".
-	answers map[string]string
+	// replies overrides the replies by command name, "greeting" or "content".
+	replies map[string]string
 
-	ended chan struct{} // closed at the end of the test
+	done chan struct{} // closed at the end of the test
 
-	mu    sync.Mutex
-	conns int
-	said  []string // commands of all connections
+	mu       sync.Mutex
+	conns    int
+	received []string // commands of all connections
 }
 
-func startCrude(t *testing.T, c *crude) *crude {
+func startFaultyServer(t *testing.T, c *faultyServer) *faultyServer {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -46,7 +45,7 @@ func startCrude(t *testing.T, c *crude) *crude {
 	}
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
-	c.ended = make(chan struct{})
+	c.done = make(chan struct{})
 	wg.Go(func() {
 		for {
 			conn, err := listener.Accept()
@@ -66,21 +65,22 @@ func startCrude(t *testing.T, c *crude) *crude {
 	})
 	t.Cleanup(func() {
 		cancel()
-		close(c.ended)
+		close(c.done)
 		_ = listener.Close()
 		wg.Wait()
 	})
 	return c
 }
 
-// step does what the server is told to do at a step; false ends the connection.
-func (c *crude) step(conn net.Conn, n int, name string) bool {
+// step applies the configured fault of a step. It returns false if the connection must be
+// closed.
+func (c *faultyServer) step(conn net.Conn, n int, name string) bool {
 	if c.once && n > 1 {
 		return true
 	}
 	switch name {
 	case c.stall:
-		_, _ = io.Copy(io.Discard, conn) // until the client gives up
+		_, _ = io.Copy(io.Discard, conn) // until the client closes the connection
 		return false
 	case c.drop:
 		return false
@@ -88,7 +88,7 @@ func (c *crude) step(conn net.Conn, n int, name string) bool {
 	return true
 }
 
-func (c *crude) serve(conn net.Conn, n int) {
+func (c *faultyServer) serve(conn net.Conn, n int) {
 	if c.implicit {
 		if !c.step(conn, n, "tls") {
 			return
@@ -97,7 +97,7 @@ func (c *crude) serve(conn net.Conn, n int) {
 	}
 	text := textproto.NewConn(conn)
 	if !c.step(conn, n, "greeting") ||
-		text.PrintfLine("%s", c.answer("greeting", "220 ready")) != nil {
+		text.PrintfLine("%s", c.reply("greeting", "220 ready")) != nil {
 		return
 	}
 	encrypted := c.implicit
@@ -108,7 +108,7 @@ func (c *crude) serve(conn net.Conn, n int) {
 		}
 		name := line[:min(4, len(line))]
 		c.mu.Lock()
-		c.said = append(c.said, line)
+		c.received = append(c.received, line)
 		c.mu.Unlock()
 		if encrypted && name == "EHLO" {
 			name = "EHLO2"
@@ -118,17 +118,17 @@ func (c *crude) serve(conn net.Conn, n int) {
 		}
 		switch name {
 		case "EHLO":
-			err = text.PrintfLine("%s", c.answer(name, "250-crude\r\n250 STARTTLS"))
+			err = text.PrintfLine("%s", c.reply(name, "250-test\r\n250 STARTTLS"))
 		case "EHLO2":
-			err = text.PrintfLine("%s", c.answer(name, "250-crude\r\n250 AUTH PLAIN"))
+			err = text.PrintfLine("%s", c.reply(name, "250-test\r\n250 AUTH PLAIN"))
 		case "STAR":
-			if text.PrintfLine("%s", c.answer(name, "220 go")) != nil || !c.step(conn, n, "tls") {
+			if text.PrintfLine("%s", c.reply(name, "220 go")) != nil || !c.step(conn, n, "tls") {
 				return
 			}
 			conn = tls.Server(conn, c.tls)
 			text, encrypted = textproto.NewConn(conn), true
 		case "AUTH":
-			err = text.PrintfLine("%s", c.answer(name, "235 fine"))
+			err = text.PrintfLine("%s", c.reply(name, "235 fine"))
 		case "DATA":
 			if !c.data(conn, text, n) {
 				return
@@ -137,7 +137,7 @@ func (c *crude) serve(conn net.Conn, n int) {
 			_ = text.PrintfLine("221 bye")
 			return
 		default:
-			err = text.PrintfLine("%s", c.answer(name, "250 fine"))
+			err = text.PrintfLine("%s", c.reply(name, "250 fine"))
 		}
 		if err != nil {
 			return
@@ -145,16 +145,16 @@ func (c *crude) serve(conn net.Conn, n int) {
 	}
 }
 
-func (c *crude) data(conn net.Conn, text *textproto.Conn, n int) bool {
-	answer := c.answer("DATA", "354 go on")
-	if text.PrintfLine("%s", answer) != nil {
+func (c *faultyServer) data(conn net.Conn, text *textproto.Conn, n int) bool {
+	dataReply := c.reply("DATA", "354 go on")
+	if text.PrintfLine("%s", dataReply) != nil {
 		return false
 	}
-	if answer[0] != '3' {
+	if dataReply[0] != '3' {
 		return true
 	}
 	if c.unread {
-		<-c.ended
+		<-c.done
 	}
 	if !c.step(conn, n, "mid") {
 		return false
@@ -162,28 +162,28 @@ func (c *crude) data(conn net.Conn, text *textproto.Conn, n int) bool {
 	if _, err := io.Copy(io.Discard, text.DotReader()); err != nil || !c.step(conn, n, "content") {
 		return false
 	}
-	return text.PrintfLine("%s", c.answer("content", "250 accepted")) == nil
+	return text.PrintfLine("%s", c.reply("content", "250 accepted")) == nil
 }
 
-func (c *crude) answer(name, usual string) string {
-	if a, ok := c.answers[name]; ok {
+func (c *faultyServer) reply(name, usual string) string {
+	if a, ok := c.replies[name]; ok {
 		return a
 	}
 	return usual
 }
 
-// commands returns the names of the commands so far.
-func (c *crude) commands() []string {
+// commands returns the names of the received commands.
+func (c *faultyServer) commands() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var names []string
-	for _, line := range c.said {
+	for _, line := range c.received {
 		names = append(names, line[:min(4, len(line))])
 	}
 	return names
 }
 
-func (c *crude) connections() int {
+func (c *faultyServer) connections() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conns
