@@ -61,8 +61,8 @@ func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {
 // Recipient implements notifytest.Receiver.
 func (*carrier) Recipient(i int) string { return fmt.Sprintf("+49123450%d", i) }
 
-// Answer implements notifytest.Receiver.
-func (c *carrier) Answer(m notifytest.Mode) {
+// SetMode implements notifytest.Receiver.
+func (c *carrier) SetMode(m notifytest.Mode) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mode = m

@@ -27,7 +27,7 @@ type mailbox struct {
 
 func (*mailbox) Recipient(i int) string { return fmt.Sprintf("reader%d@example.com", i) }
 
-func (b *mailbox) Answer(m notifytest.Mode) {
+func (b *mailbox) SetMode(m notifytest.Mode) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mode = m

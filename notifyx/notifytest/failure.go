@@ -10,80 +10,80 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// failureChecks are about receivers that refuse.
+// failureChecks cover receivers that reject messages.
 var failureChecks = []check{
 	{"Failure/Temporary", func(t *testing.T, e *env) {
-		e.receiver.Answer(FailTemporarily)
+		e.receiver.SetMode(FailTemporarily)
 		if err := e.fails(t, t.Context(), e.message(1)); errors.Is(err, notifyx.ErrPermanent) {
-			t.Errorf("error = %v, which is an ErrPermanent: nobody would try again", err)
+			t.Errorf("error = %v, want no ErrPermanent, which prevents a retry", err)
 		}
 		e.arrivals(t, 0)
 	}},
 	{"Failure/Permanent", func(t *testing.T, e *env) {
-		e.receiver.Answer(FailPermanently)
+		e.receiver.SetMode(FailPermanently)
 		if err := e.fails(t, t.Context(), e.message(1)); !errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("error = %v, want an ErrPermanent", err)
 		}
 		e.arrivals(t, 0)
 	}},
-	{"Failure/TheNextSucceeds", func(t *testing.T, e *env) {
+	{"Failure/NextMessageSucceeds", func(t *testing.T, e *env) {
 		for _, mode := range []Mode{FailTemporarily, FailPermanently} {
-			e.receiver.Answer(mode)
+			e.receiver.SetMode(mode)
 			_ = e.fails(t, t.Context(), e.message(1))
 		}
-		e.receiver.Answer(Accept)
+		e.receiver.SetMode(Accept)
 		e.send(t, e.message(2))
 		e.arrivals(t, 1)
 	}},
-	{"Failure/ShowsNoRecipient", func(t *testing.T, e *env) {
+	{"Failure/HidesRecipients", func(t *testing.T, e *env) {
 		for _, mode := range []Mode{FailTemporarily, FailPermanently} {
-			e.receiver.Answer(mode)
+			e.receiver.SetMode(mode)
 			m := e.message(1)
 			if err := e.fails(t, t.Context(), m); shows(err.Error(), m) {
-				t.Errorf("the error shows a recipient or a content: %v", err)
+				t.Errorf("error contains a recipient or content: %v", err)
 			}
 		}
 	}},
 }
 
-// contextChecks are about contexts that end.
+// contextChecks cover canceled contexts and deadlines.
 var contextChecks = []check{
-	{"Context/EndedBefore", func(t *testing.T, e *env) {
+	{"Context/AlreadyCanceled", func(t *testing.T, e *env) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		e.ends(t, ctx, context.Canceled)
+		e.expectCancel(t, ctx, context.Canceled)
 		e.arrivals(t, 0)
 	}},
 	{"Context/Deadline", func(t *testing.T, e *env) {
-		e.receiver.Answer(Hang)
+		e.receiver.SetMode(Hang)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		e.ends(t, ctx, context.DeadlineExceeded)
+		e.expectCancel(t, ctx, context.DeadlineExceeded)
 	}},
 	{"Context/Canceled", func(t *testing.T, e *env) {
-		e.receiver.Answer(Hang)
+		e.receiver.SetMode(Hang)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
-		e.ends(t, ctx, context.Canceled)
+		e.expectCancel(t, ctx, context.Canceled)
 	}},
-	{"Context/TheNextSucceeds", func(t *testing.T, e *env) {
-		e.receiver.Answer(Hang)
+	{"Context/NextMessageSucceeds", func(t *testing.T, e *env) {
+		e.receiver.SetMode(Hang)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		e.ends(t, ctx, context.DeadlineExceeded)
-		e.receiver.Answer(Accept)
+		e.expectCancel(t, ctx, context.DeadlineExceeded)
+		e.receiver.SetMode(Accept)
 		before := len(e.receiver.Arrived())
 		e.send(t, e.message(2))
 		if got := len(e.receiver.Arrived()); got != before+1 {
-			t.Errorf("%d messages have arrived after the next one, want %d", got, before+1)
+			t.Errorf("%d messages arrived, want %d", got, before+1)
 		}
 	}},
 }
 
-// closeChecks are about a sender with a method Close. One without has nothing to close.
+// closeChecks cover senders with a Close method.
 var closeChecks = []check{
-	{"Close/TwiceAndNothingAfter", func(t *testing.T, e *env) {
+	{"Close/TwiceThenRejects", func(t *testing.T, e *env) {
 		closing := e.closer(t)
 		e.send(t, e.message(1))
 		for range 2 {
@@ -92,7 +92,7 @@ var closeChecks = []check{
 			}
 		}
 		if err := e.fails(t, t.Context(), e.message(2)); errors.Is(err, notifyx.ErrPermanent) {
-			t.Errorf("error = %v, which is an ErrPermanent: another replica can send it", err)
+			t.Errorf("error = %v, want no ErrPermanent: another replica can send the message", err)
 		}
 		e.arrivals(t, 1)
 	}},
@@ -114,12 +114,12 @@ var closeChecks = []check{
 		wg.Go(func() { _ = closing(t.Context()) })
 		wg.Wait()
 		if got := len(e.receiver.Arrived()); got < sent {
-			t.Errorf("%d messages have arrived, and Send has succeeded with %d", got, sent)
+			t.Errorf("%d messages arrived, want at least %d successful sends", got, sent)
 		}
 	}},
 }
 
-// closer returns the sender's Close, or skips the check.
+// closer returns the Close method of the sender, or skips the check.
 func (e *env) closer(t *testing.T) func(ctx context.Context) error {
 	t.Helper()
 	switch s := e.Sender.(type) {
@@ -132,12 +132,12 @@ func (e *env) closer(t *testing.T) func(ctx context.Context) error {
 	case interface{ Close() }:
 		return func(context.Context) error { s.Close(); return nil }
 	default:
-		t.Skip("the sender has no method Close")
+		t.Skip("the sender has no Close method")
 		return nil
 	}
 }
 
-// fails sends what must not succeed, and returns the error.
+// fails sends a message and requires an error, which it returns.
 func (e *env) fails(t *testing.T, ctx context.Context, m *notifyx.Message) error {
 	t.Helper()
 	err := e.Send(ctx, m)
@@ -147,20 +147,21 @@ func (e *env) fails(t *testing.T, ctx context.Context, m *notifyx.Message) error
 	return err
 }
 
-// ends sends with a context that ends, and fails the test where Send takes too long after
-// that, or says something else.
-func (e *env) ends(t *testing.T, ctx context.Context, want error) {
+// expectCancel sends a message with a context that will be done. It requires that Send
+// returns soon after that, with the error want.
+func (e *env) expectCancel(t *testing.T, ctx context.Context, want error) {
 	t.Helper()
-	ended := make(chan time.Time, 1)
-	defer context.AfterFunc(ctx, func() { ended <- time.Now() })()
+	done := make(chan time.Time, 1)
+	defer context.AfterFunc(ctx, func() { done <- time.Now() })()
 	err := e.fails(t, ctx, e.message(1))
 	if ctx.Err() == nil {
-		t.Fatalf("Send ended before its context with %v", err)
+		t.Fatalf("Send returned before the context was done: %v", err)
 	}
-	if late := time.Since(<-ended); late > e.h.EndsWithin {
-		t.Errorf("Send took %s after the end of its context, want at most %s", late, e.h.EndsWithin)
+	if late := time.Since(<-done); late > e.h.CancelTimeout {
+		t.Errorf("Send took %s after the end of its context, want at most %s",
+			late, e.h.CancelTimeout)
 	}
 	if !errors.Is(err, want) || errors.Is(err, notifyx.ErrPermanent) {
-		t.Errorf("error = %v, want one that is %v, and no ErrPermanent", err, want)
+		t.Errorf("error = %v, want %v and no ErrPermanent", err, want)
 	}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/plinthgo/plinth/notifyx/notifytest"
 )
 
-// post is a receiver in memory.
-type post struct {
+// inbox is a receiver in memory.
+type inbox struct {
 	mu      sync.Mutex
 	mode    notifytest.Mode
 	arrived []notifytest.Arrival
 }
 
-func (*post) Recipient(i int) string { return fmt.Sprintf("reader-%d@example.com", i) }
+func (*inbox) Recipient(i int) string { return fmt.Sprintf("reader-%d@example.com", i) }
 
-func (p *post) Answer(m notifytest.Mode) {
+func (p *inbox) SetMode(m notifytest.Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = m
 }
 
-func (p *post) Arrived() []notifytest.Arrival {
+func (p *inbox) Arrived() []notifytest.Arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.arrived)
@@ -40,7 +40,7 @@ var (
 	errClosed = errors.New("closed")
 )
 
-func (p *post) take(ctx context.Context, a notifytest.Arrival) error {
+func (p *inbox) take(ctx context.Context, a notifytest.Arrival) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch p.mode {
@@ -59,9 +59,9 @@ func (p *post) take(ctx context.Context, a notifytest.Arrival) error {
 	}
 }
 
-// courier is a sender whose steps a defect may replace.
-type courier struct {
-	post *post
+// fakeSender is a sender with steps that a defect can replace.
+type fakeSender struct {
+	inbox *inbox
 
 	mu     sync.Mutex
 	closed bool
@@ -75,9 +75,9 @@ type courier struct {
 	times    int
 }
 
-func newCourier() *courier {
-	return &courier{
-		post:     &post{},
+func newFakeSender() *fakeSender {
+	return &fakeSender{
+		inbox:    &inbox{},
 		validate: (*notifyx.Message).Validate,
 		mark:     func(m *notifyx.Message) string { return m.ID },
 		before: func(ctx context.Context, _ *notifyx.Message) (context.Context, error) {
@@ -95,7 +95,7 @@ func newCourier() *courier {
 }
 
 // Send implements notifyx.Sender.
-func (c *courier) Send(ctx context.Context, m *notifyx.Message) error {
+func (c *fakeSender) Send(ctx context.Context, m *notifyx.Message) error {
 	if err := c.validate(m); err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (c *courier) Send(ctx context.Context, m *notifyx.Message) error {
 		Content: m.Content,
 	}
 	c.arrival(&a)
-	return c.after(m, c.post.take(ctx, a))
+	return c.after(m, c.inbox.take(ctx, a))
 }
 
-// Close lets nothing more out.
-func (c *courier) Close() error {
+// Close rejects further messages.
+func (c *fakeSender) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
@@ -126,9 +126,9 @@ func (c *courier) Close() error {
 	return c.closing(c.times)
 }
 
-// lax accepts what validate would refuse for one reason.
-func lax(reason string) func(c *courier) {
-	return func(c *courier) {
+// acceptInvalid skips one validation of messages.
+func acceptInvalid(reason string) func(c *fakeSender) {
+	return func(c *fakeSender) {
 		c.validate = func(m *notifyx.Message) error {
 			err := m.Validate()
 			if err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(),
@@ -140,14 +140,14 @@ func lax(reason string) func(c *courier) {
 	}
 }
 
-// harness opens couriers that are broken in the same way.
-func harness(breaks func(c *courier)) notifytest.Harness {
+// harness returns a harness for senders with a defect.
+func harness(apply func(c *fakeSender)) notifytest.Harness {
 	return notifytest.Harness{
 		Type: "PIGEON",
 		Open: func(testing.TB) (notifyx.Sender, notifytest.Receiver) {
-			c := newCourier()
-			breaks(c)
-			return c, c.post
+			c := newFakeSender()
+			apply(c)
+			return c, c.inbox
 		},
 	}
 }

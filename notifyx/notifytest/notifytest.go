@@ -1,12 +1,11 @@
-// Package notifytest is the definition of how a sender behaves: what passes Run may be
-// given to a router, whoever wrote it.
+// Package notifytest provides a conformance suite for implementations of notifyx.Sender.
 //
 //	func TestConformance(t *testing.T) {
 //		notifytest.Run(t, notifytest.Harness{Type: notifyx.TypeSMS, Open: open})
 //	}
 //
-// Every check opens a sender and a receiver of its own. The receiver tells what arrived,
-// and fails when it is told to.
+// Each check opens its own sender and receiver. The receiver records accepted messages
+// and fails on request.
 package notifytest
 
 import (
@@ -20,79 +19,75 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// Mode is how a receiver answers.
+// Mode is the behavior of a receiver.
 type Mode int
 
-// The modes.
+// Modes of a receiver.
 const (
-	// Accept takes every message.
+	// Accept accepts every message.
 	Accept Mode = iota
-	// FailTemporarily refuses every message for now.
+	// FailTemporarily rejects every message with a temporary failure.
 	FailTemporarily
-	// FailPermanently refuses every message for good.
+	// FailPermanently rejects every message with a permanent failure.
 	FailPermanently
-	// Hang takes the message and never answers, until the other side gives up.
+	// Hang reads the message and does not respond until the sender closes the connection.
 	Hang
 )
 
-// Arrival is what a receiver has accepted: a message, or the part of it for some of the
-// recipients.
+// Arrival is a message that a receiver accepted, for all or some of its recipients.
 type Arrival struct {
-	// Mark is what the receiver tells a repeat by: made of Message.ID and nothing else,
-	// and never empty.
+	// Mark identifies duplicates. It is derived from Message.ID only and is not empty.
 	Mark string
-	// To has those that it was for, as Receiver.Recipient gives them.
+	// To contains the recipients as returned by Receiver.Recipient.
 	To []string
-	// Subject and Content are as people would read them, without encoding.
+	// Subject and Content are decoded.
 	Subject, Content string
 }
 
-// Receiver is the other side of a sender. It is safe for concurrent use.
+// Receiver is the test server of a sender. It must be safe for concurrent use.
 type Receiver interface {
-	// Recipient returns the recipient number i, from 0 to 9: each is another one.
+	// Recipient returns the i-th recipient, from 0 to 9. All are distinct.
 	Recipient(i int) string
-	// Answer changes how it answers from now on. It begins with Accept.
-	Answer(m Mode)
-	// Arrived returns what it has accepted, in order. What Send has succeeded with is
-	// there.
+	// SetMode sets the mode, which is initially Accept.
+	SetMode(m Mode)
+	// Arrived returns the accepted messages in order, including every message that Send
+	// has returned nil for.
 	Arrived() []Arrival
 }
 
-// Harness supplies one sender under test.
+// Harness provides the sender under test.
 type Harness struct {
-	// Type is that of the messages.
+	// Type is the type of the messages.
 	Type notifyx.Type
 
-	// Open returns a sender and the receiver that its messages go to. Both end with the
-	// test.
+	// Open returns a sender and its receiver. It must close both at the end of the test.
 	Open func(tb testing.TB) (notifyx.Sender, Receiver)
 
-	// Content makes a valid content that holds a text, such as a JSON document. Nil is
-	// the text itself.
+	// Content returns valid content that contains text, such as a JSON document. If it is
+	// nil, the content is the text.
 	Content func(text string) string
 
-	// EndsWithin is the most that Send takes to return after its context has ended; 0 is
-	// 2 s.
-	EndsWithin time.Duration
+	// CancelTimeout is the maximum time between the end of the context and the return of
+	// Send. The default is 2 s.
+	CancelTimeout time.Duration
 
-	// Lawful names the checks that the sender does not pass and need not, each with the
-	// reason. An unknown name or an empty reason fails the suite.
-	Lawful map[string]string
+	// Differences maps the names of checks that the sender does not pass to the reason.
+	// Run fails for an unknown name or an empty reason.
+	Differences map[string]string
 }
 
-// check is one part of the definition.
 type check struct {
 	name string
 	run  func(t *testing.T, e *env)
 }
 
-// checks is the whole definition, in the order of the files.
+// checks returns all checks in order.
 func checks() []check {
-	return slices.Concat(sendChecks, repeatChecks, invalidChecks, failureChecks, contextChecks,
+	return slices.Concat(sendChecks, retryChecks, invalidChecks, failureChecks, contextChecks,
 		closeChecks)
 }
 
-// Checks returns the names of all checks, for Harness.Lawful.
+// Checks returns the names of all checks, for Harness.Differences.
 func Checks() []string {
 	var names []string
 	for _, c := range checks() {
@@ -104,24 +99,24 @@ func Checks() []string {
 // Run runs every check as a subtest of t.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
-	if h.EndsWithin == 0 {
-		h.EndsWithin = 2 * time.Second
+	if h.CancelTimeout == 0 {
+		h.CancelTimeout = 2 * time.Second
 	}
 	if h.Content == nil {
 		h.Content = func(text string) string { return text }
 	}
-	for name, reason := range h.Lawful {
+	for name, reason := range h.Differences {
 		if !slices.Contains(Checks(), name) {
-			t.Errorf("Lawful names %q, which is no check", name)
+			t.Errorf("Differences: unknown check %q", name)
 		}
 		if strings.TrimSpace(reason) == "" {
-			t.Errorf("Lawful gives no reason for %q", name)
+			t.Errorf("Differences: no reason for %q", name)
 		}
 	}
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
-			if reason, ok := h.Lawful[c.name]; ok {
-				t.Skip("lawful difference: " + reason)
+			if reason, ok := h.Differences[c.name]; ok {
+				t.Skip("declared difference: " + reason)
 			}
 			e := &env{h: h}
 			e.Sender, e.receiver = h.Open(t)
@@ -130,14 +125,14 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// env is what one check works with.
+// env is the environment of a check.
 type env struct {
 	notifyx.Sender
 	receiver Receiver
 	h        Harness
 }
 
-// message returns the valid message number n, to recipient 0.
+// message returns the n-th valid message, to recipient 0.
 func (e *env) message(n int) *notifyx.Message {
 	return &notifyx.Message{
 		ID: fmt.Sprintf("notifytest-%d", n), Type: e.h.Type, To: []string{e.receiver.Recipient(0)},
@@ -146,7 +141,7 @@ func (e *env) message(n int) *notifyx.Message {
 	}
 }
 
-// send sends what must succeed.
+// send sends a message and requires success.
 func (e *env) send(t *testing.T, m *notifyx.Message) {
 	t.Helper()
 	if err := e.Send(t.Context(), m); err != nil {
@@ -154,7 +149,7 @@ func (e *env) send(t *testing.T, m *notifyx.Message) {
 	}
 }
 
-// arrivals returns what has arrived, which must be so many recipients of messages.
+// arrivals returns one Arrival per recipient and requires the given number.
 func (e *env) arrivals(t *testing.T, want int) []Arrival {
 	t.Helper()
 	var all []Arrival
@@ -167,7 +162,7 @@ func (e *env) arrivals(t *testing.T, want int) []Arrival {
 		}
 	}
 	if len(all) != want {
-		t.Fatalf("%d messages have arrived, want %d", len(all), want)
+		t.Fatalf("%d messages arrived, want %d", len(all), want)
 	}
 	return all
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-// sendChecks are about messages that are right.
+// sendChecks cover valid messages.
 var sendChecks = []check{
-	{"Send/Arrives", func(t *testing.T, e *env) {
+	{"Send/Delivers", func(t *testing.T, e *env) {
 		m := e.message(1)
 		e.send(t, m)
 		a := e.arrivals(t, 1)[0]
@@ -54,10 +54,10 @@ var sendChecks = []check{
 		slices.Sort(got)
 		want := slices.Sorted(slices.Values(m.To))
 		if !slices.Equal(got, want) {
-			t.Errorf("it arrived for %q, want %q", got, want)
+			t.Errorf("delivered to %q, want %q", got, want)
 		}
 	}},
-	{"Send/KeepsTheMessage", func(t *testing.T, e *env) {
+	{"Send/DoesNotModifyMessage", func(t *testing.T, e *env) {
 		m := e.message(1)
 		m.To, m.Variables = []string{e.receiver.Recipient(1), e.receiver.Recipient(0)},
 			map[string]any{"a": "b"}
@@ -65,10 +65,10 @@ var sendChecks = []check{
 		before.To, before.Variables = slices.Clone(m.To), map[string]any{"a": "b"}
 		e.send(t, m)
 		if !reflect.DeepEqual(*m, before) {
-			t.Errorf("the message became %+v, want %+v", *m, before)
+			t.Errorf("message changed to %+v, want %+v", *m, before)
 		}
 	}},
-	{"Send/Concurrently", func(t *testing.T, e *env) {
+	{"Send/Concurrent", func(t *testing.T, e *env) {
 		const count = 32
 		var wg sync.WaitGroup
 		for n := range count {
@@ -86,18 +86,18 @@ var sendChecks = []check{
 		}
 		for n := range count {
 			if text := e.message(n).Content; !contents[text] {
-				t.Errorf("%q has not arrived", text)
+				t.Errorf("%q did not arrive", text)
 			}
 		}
 		if len(marks) != count {
-			t.Errorf("%d messages have %d marks", count, len(marks))
+			t.Errorf("%d messages have %d distinct marks", count, len(marks))
 		}
 	}},
 }
 
-// repeatChecks are about messages that are sent again.
-var repeatChecks = []check{
-	{"Repeat/SameMark", func(t *testing.T, e *env) {
+// retryChecks cover messages that are sent again.
+var retryChecks = []check{
+	{"Retry/SameMark", func(t *testing.T, e *env) {
 		e.send(t, e.message(1))
 		e.send(t, e.message(1))
 		all := e.receiver.Arrived()
@@ -107,30 +107,30 @@ var repeatChecks = []check{
 			}
 		}
 	}},
-	{"Repeat/SameMarkFromAnotherSender", func(t *testing.T, e *env) {
+	{"Retry/SameMarkFromAnotherSender", func(t *testing.T, e *env) {
 		e.send(t, e.message(1))
 		other := &env{h: e.h}
 		other.Sender, other.receiver = e.h.Open(t)
 		other.send(t, other.message(1))
 		a, b := e.receiver.Arrived()[0].Mark, other.receiver.Arrived()[0].Mark
 		if a == "" || a != b {
-			t.Errorf("marks = %q and %q, want the same, since a repeat may come from another replica", a, b)
+			t.Errorf("marks = %q and %q, want the same: another replica may retry", a, b)
 		}
 	}},
-	{"Repeat/AfterFailure", func(t *testing.T, e *env) {
+	{"Retry/AfterFailure", func(t *testing.T, e *env) {
 		e.send(t, e.message(1))
-		e.receiver.Answer(FailTemporarily)
+		e.receiver.SetMode(FailTemporarily)
 		if err := e.Send(t.Context(), e.message(1)); err == nil {
-			t.Fatal("a receiver that refuses got a message")
+			t.Fatal("Send succeeded although the receiver failed")
 		}
-		e.receiver.Answer(Accept)
+		e.receiver.SetMode(Accept)
 		e.send(t, e.message(1))
 		all := e.receiver.Arrived()
 		if first, last := all[0].Mark, all[len(all)-1].Mark; first == "" || first != last {
 			t.Errorf("marks = %q and %q, want the same", first, last)
 		}
 	}},
-	{"Repeat/AnotherMessageHasAnotherMark", func(t *testing.T, e *env) {
+	{"Retry/DistinctMarks", func(t *testing.T, e *env) {
 		a, b := e.message(1), e.message(1)
 		b.ID = "notifytest-other"
 		e.send(t, a)
@@ -141,7 +141,7 @@ var repeatChecks = []check{
 	}},
 }
 
-// shows reports whether a text has a recipient or a content in it.
+// shows reports whether text contains a recipient or content of m.
 func shows(text string, m *notifyx.Message) bool {
 	hidden := slices.Concat(m.To, []string{m.Subject, m.Content, m.HTML})
 	return slices.ContainsFunc(hidden,

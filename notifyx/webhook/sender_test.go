@@ -64,8 +64,8 @@ func (h *hooks) keep(to, mark string, body []byte) {
 // Recipient implements notifytest.Receiver.
 func (h *hooks) Recipient(i int) string { return fmt.Sprintf("receiver-%d", i) }
 
-// Answer implements notifytest.Receiver.
-func (h *hooks) Answer(m notifytest.Mode) {
+// SetMode implements notifytest.Receiver.
+func (h *hooks) SetMode(m notifytest.Mode) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mode = m
@@ -150,7 +150,7 @@ func (s inQueue) Send(ctx context.Context, m *notifyx.Message) error {
 func TestDispatcher_Sender_Conformance(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
 		Type: notifyx.TypeWebhook, Content: quoted,
-		Lawful: map[string]string{
+		Differences: map[string]string{
 			"Failure/Permanent": "a queue fails temporarily only; permanent failures occur at delivery",
 		},
 		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
