@@ -12,9 +12,9 @@ import (
 
 const guide = "../../docs/content/guide/notifications.md"
 
-// TestGuideQuotesTheTemplates finds every template on the page in a file here. Space does
-// not count; the check of the documentation finds the code.
-func TestGuideQuotesTheTemplates(t *testing.T) {
+// TestGuide_Templates verifies that every template on the page is in a file of the
+// example, ignoring white space. The documentation tests verify the code.
+func TestGuide_Templates(t *testing.T) {
 	page, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestGuideQuotesTheTemplates(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		sources = append(sources, squeeze(string(text)))
+		sources = append(sources, normalizeSpace(string(text)))
 		return err
 	})
 	if err != nil {
@@ -33,15 +33,15 @@ func TestGuideQuotesTheTemplates(t *testing.T) {
 	}
 	found := regexp.MustCompile("(?s)```text\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(found) == 0 {
-		t.Error("the page shows no template")
+		t.Error("no template on the page")
 	}
 	for _, block := range found {
-		code := squeeze(block[1])
+		code := normalizeSpace(block[1])
 		if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, code) }) {
-			t.Errorf("this is in no file:\n%s", block[1])
+			t.Errorf("no file contains:\n%s", block[1])
 		}
 	}
 }
 
-// squeeze makes every run of white space one blank.
-func squeeze(code string) string { return strings.Join(strings.Fields(code), " ") }
+// normalizeSpace replaces runs of white space with one space.
+func normalizeSpace(code string) string { return strings.Join(strings.Fields(code), " ") }

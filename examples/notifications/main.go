@@ -1,26 +1,26 @@
-// Command notifications signs users up, greets them by mail, tells another service by a
-// webhook, and counts them for the team. User, mail and webhook are stored in one
-// transaction.
+// Command notifications registers users, sends them a welcome email, notifies another
+// service with a webhook, and sends a report of new users. User, email and webhook are
+// stored in one transaction.
 //
-// It runs without any configuration and without any server: everything is in a SQLite
-// file under .data, mail goes to an SMTP server of its own that logs what it gets, and
-// the webhook to a route of its own. In the folder examples:
+// It needs no configuration and no servers. It stores data in a SQLite file under .data,
+// sends email to a built-in SMTP server that logs messages, and sends the webhook to its
+// own route. In the directory examples:
 //
 //	go run ./notifications
 //
 //	curl -s localhost:1118/api/v1/signup -H 'Content-Type: application/json' -H 'Accept-Language: zh' \
 //	     -d '{"username":"ada","email":"ada@example.org"}'
 //
-// A mail that is refused for good, and what an operator does about it:
+// Handle an email that is rejected permanently:
 //
 //	curl -s localhost:1118/api/v1/signup -H 'Content-Type: application/json' \
 //	     -d '{"username":"eve","email":"eve@refused.example"}'
 //	curl -s localhost:1118/api/v1/jobs/dead
 //	curl -s -X POST localhost:1118/api/v1/jobs/ID/replay
 //
-// EMAIL_* lead to a real mail server, NOTIFICATIONS_HOOK_URL and
-// NOTIFICATIONS_HOOK_SECRET to another receiver; NOTIFICATIONS_REPORT_SPEC says when the
-// team gets its mail, NOTIFICATIONS_REPORT_TO where.
+// EMAIL_* configure a mail server, NOTIFICATIONS_HOOK_URL and NOTIFICATIONS_HOOK_SECRET
+// another receiver. NOTIFICATIONS_REPORT_SPEC is the schedule of the report, and
+// NOTIFICATIONS_REPORT_TO its recipient.
 package main
 
 import (
@@ -45,10 +45,10 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/route"
 )
 
-// dataFile is the database where nobody says otherwise.
+// dataFile is the default database file.
 var dataFile = filepath.Join(".data", "notifications.db")
 
-// reportSpec says when the team gets its mail.
+// reportSpec is the schedule of the report.
 const reportSpec xenv.EnvKey = "NOTIFICATIONS_REPORT_SPEC"
 
 func main() {
@@ -56,7 +56,7 @@ func main() {
 	xmain.Runner(reg, xlog.WithName(xlog.NamedMAIN), nil, tasks(reg.Init.Ctx)...)
 }
 
-// options describe the application; its tests start the same.
+// options returns the options of the application, which its tests use too.
 func options() []xoption.Option {
 	return []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
@@ -75,8 +75,8 @@ func options() []xoption.Option {
 	}
 }
 
-// tasks run beside the server. A service of several replicas may run them in a process of
-// its own.
+// tasks returns the background tasks of the server process. With several replicas, a
+// separate process may run them.
 func tasks(ctx context.Context) []xmain.Task {
 	report := cronx.NewJob(xenv.GetEnvString(reportSpec, ""), logic.Report,
 		cronx.WithName("report"), cronx.WithSingleRun())
@@ -86,12 +86,12 @@ func tasks(ctx context.Context) []xmain.Task {
 	}
 }
 
-// withDataDir creates the folder of the default database file if that file is used. It is
-// an option of the database because options are evaluated when .env and the defaults have
-// been read.
+// withDataDir creates the directory of the default database file if that file is used. It
+// is a database option because options are evaluated after .env and the defaults were
+// read.
 func withDataDir(o *xdb.Options) {
 	if o.Driver == "sqlite" && o.DSN == "" && xenv.GetEnvString("DATABASE_PATH", "") == dataFile {
-		// the driver reports a folder that is missing
+		// the driver reports a missing directory
 		_ = os.MkdirAll(filepath.Dir(dataFile), 0o700)
 	}
 }

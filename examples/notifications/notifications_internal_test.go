@@ -26,10 +26,10 @@ import (
 
 const signup = "/api/v1/signup"
 
-// person is what a new user sends.
+// person returns the body of a sign-up.
 func person(name, address string) gin.H { return gin.H{"username": name, "email": address} }
 
-// queued returns the jobs that wait, by their kinds. No worker takes them in these tests.
+// queued returns the number of waiting jobs by kind. These tests run no worker.
 func queued(t *testing.T, ctx context.Context) map[string]int {
 	t.Helper()
 	records, err := job.MustGetQueue(ctx).List(ctx, job.Query{State: job.StateWaiting})
@@ -43,62 +43,66 @@ func queued(t *testing.T, ctx context.Context) map[string]int {
 	return kinds
 }
 
-func TestSignUpQueuesOneMailAndOneWebhook(t *testing.T) {
+func TestSignUp(t *testing.T) {
 	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	var user entity.User
-	if r := app.Request(http.MethodPost, signup,
-		person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
-		r.Into(&user)
-	}
-	if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" ||
-		user.Email != "ada@example.org" {
-		t.Errorf("user = %+v", user)
-	}
-	if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
-		t.Errorf("jobs = %v, want one of each kind", got)
-	}
-}
 
-func TestSignUpThatIsRolledBackQueuesNothing(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	failed := errors.New("something later fails")
-	err := xdb.Transaction(app.Context(), func(ctx context.Context) error {
-		if _, err := logic.SignUp(ctx, "ada", "ada@example.org"); err != nil {
-			return err
+	t.Run("queues one email and one webhook", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		var user entity.User
+		if r := app.Request(http.MethodPost, signup,
+			person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
+			r.Into(&user)
 		}
-		if got := queued(t, ctx); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
-			t.Errorf("jobs within the transaction = %v, want one of each kind", got)
+		if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" ||
+			user.Email != "ada@example.org" {
+			t.Errorf("user = %+v", user)
 		}
-		return failed
+		if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
+			t.Errorf("jobs = %v, want one of each kind", got)
+		}
 	})
-	if !errors.Is(err, failed) {
-		t.Fatal(err)
-	}
-	if got := queued(t, app.Context()); len(got) != 0 {
-		t.Errorf("jobs = %v, want none", got)
-	}
+
+	t.Run("queues nothing if the transaction is rolled back", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		failed := errors.New("later failure")
+		err := xdb.Transaction(app.Context(), func(ctx context.Context) error {
+			if _, err := logic.SignUp(ctx, "ada", "ada@example.org"); err != nil {
+				return err
+			}
+			if got := queued(t, ctx); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
+				t.Errorf("jobs within the transaction = %v, want one of each kind", got)
+			}
+			return failed
+		})
+		if !errors.Is(err, failed) {
+			t.Fatal(err)
+		}
+		if got := queued(t, app.Context()); len(got) != 0 {
+			t.Errorf("jobs = %v, want none", got)
+		}
+	})
+
+	t.Run("stores no user if the email cannot be stored", func(t *testing.T) {
+		t.Parallel()
+		app := plinthtest.New(t, options()...)
+		db := xdb.MustGetDB(app.Context())
+		if err := db.Migrator().DropTable("plinth_jobs"); err != nil {
+			t.Fatal(err)
+		}
+		if r := app.Request(http.MethodPost, signup,
+			person("ada", "ada@example.org")); r.Status() != http.StatusInternalServerError {
+			t.Errorf("sign-up = %d %s", r.Status(), r.Body())
+		}
+		var users int64
+		if err := db.Model(&entity.User{}).Count(&users).Error; err != nil || users != 0 {
+			t.Errorf("%d users are stored, %v, want none", users, err)
+		}
+	})
 }
 
-func TestSignUpWhoseMailCannotBeStoredStoresNoUser(t *testing.T) {
-	t.Parallel()
-	app := plinthtest.New(t, options()...)
-	db := xdb.MustGetDB(app.Context())
-	if err := db.Migrator().DropTable("plinth_jobs"); err != nil {
-		t.Fatal(err)
-	}
-	if r := app.Request(http.MethodPost, signup,
-		person("ada", "ada@example.org")); r.Status() != http.StatusInternalServerError {
-		t.Errorf("sign-up = %d %s", r.Status(), r.Body())
-	}
-	var users int64
-	if err := db.Model(&entity.User{}).Count(&users).Error; err != nil || users != 0 {
-		t.Errorf("%d users are stored, %v, want none", users, err)
-	}
-}
-
-func TestErrorsHaveTheirCodes(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	app.Request(http.MethodPost, signup, person("ada", "ada@example.org"))
@@ -107,9 +111,9 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	if err != nil || len(waiting) == 0 {
 		t.Fatalf("jobs = %v, %v", waiting, err)
 	}
-	t.Cleanup(func() { // after all of them
+	t.Cleanup(func() { // after all subtests
 		if got := queued(t, app.Context()); got[notifyx.JobKind] != 1 || got[webhook.JobKind] != 1 {
-			t.Errorf("jobs = %v, want those of the first sign-up only", got)
+			t.Errorf("jobs = %v, want jobs of the first sign-up only", got)
 		}
 	})
 	for _, tc := range []struct {
@@ -132,16 +136,19 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 			path: signup, body: person("eve\nBcc: x", "eve@example.org"), want: xerror.BodyError,
 		},
 		{
-			name: "replay of a job that waits", path: "/api/v1/jobs/" + waiting[0].ID + "/replay",
+			name: "replay of a waiting job", path: "/api/v1/jobs/" + waiting[0].ID + "/replay",
 			want: xerror.InvalidState,
 		},
 		{
-			name: "replay of no job", path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay",
+			name: "replay of an unknown job",
+			path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay",
 			want: xerror.ResourceNotFound,
 		},
-		{name: "replay of no id", path: "/api/v1/jobs/x/replay", want: xerror.ResourceNotFound},
+		{name: "replay of an invalid ID", path: "/api/v1/jobs/x/replay",
+			want: xerror.ResourceNotFound},
 		{
-			name: "webhook of nobody", path: notify.HookPath, body: gin.H{"type": "user.created"},
+			name: "webhook without signature",
+			path: notify.HookPath, body: gin.H{"type": "user.created"},
 			want: xerror.SignatureInvalid,
 		},
 	} {
@@ -149,13 +156,13 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 			t.Parallel()
 			if r := app.Request(http.MethodPost, tc.path,
 				tc.body); r.Output() != tc.want.GetOutput() {
-				t.Errorf("answer = %d %s, want %s", r.Status(), r.Body(), tc.want.GetOutput())
+				t.Errorf("response = %d %s, want %s", r.Status(), r.Body(), tc.want.GetOutput())
 			}
 		})
 	}
 }
 
-func TestReportCountsEachUserOnce(t *testing.T) {
+func TestReport(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, options()...)
 	tick := cronx.NewContext(app.Context(),
@@ -166,7 +173,7 @@ func TestReportCountsEachUserOnce(t *testing.T) {
 	}{
 		{signUps: 0, wantReports: 0},
 		{signUps: 2, wantReports: 1},
-		{signUps: 0, wantReports: 1}, // a repeat
+		{signUps: 0, wantReports: 1}, // no new users
 		{signUps: 1, wantReports: 2},
 	} {
 		for range step.signUps {
@@ -185,7 +192,7 @@ func TestReportCountsEachUserOnce(t *testing.T) {
 	}
 }
 
-func TestReceiverHandlesAWebhookOnce(t *testing.T) {
+func TestHook(t *testing.T) {
 	secret := signature.NewSecret()
 	t.Setenv("NOTIFICATIONS_HOOK_SECRET", secret.Reveal())
 	app := plinthtest.New(t, options()...)
@@ -197,7 +204,7 @@ func TestReceiverHandlesAWebhookOnce(t *testing.T) {
 			plinthtest.WithHeader("Webhook-Signature",
 				signature.Sign("msg_1", now, []byte(body), secret)))
 		if r.Status() != http.StatusOK {
-			t.Errorf("answer = %d %s", r.Status(), r.Body())
+			t.Errorf("response = %d %s", r.Status(), r.Body())
 		}
 	}
 	if got := len(app.LogsOf("webhook arrived")); got != 1 {

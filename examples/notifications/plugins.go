@@ -1,6 +1,6 @@
 package main
 
-// The backends that the environment can choose: DATABASE_DRIVER and NOSQL_DRIVER.
+// Backends for DATABASE_DRIVER and NOSQL_DRIVER.
 import (
 	_ "github.com/plinthgo/plinth/cacheplugins/memory"
 	_ "github.com/plinthgo/plinth/cacheplugins/redis"

@@ -20,34 +20,34 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// playKey makes this test binary the service.
-const playKey xenv.EnvKey = "NOTIFICATIONS_TEST_PLAY"
+// serviceKey makes the test binary run the service.
+const serviceKey xenv.EnvKey = "NOTIFICATIONS_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
-	if _, play := xenv.GetEnv(playKey); play {
+	if _, isService := xenv.GetEnv(serviceKey); isService {
 		main()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// process is the service as a process of its own.
+// process is the service as a child process.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines chan string
-	out   bytes.Buffer // complete when lines is closed
+	out   bytes.Buffer // complete after lines is closed
 	url   string
 }
 
-// line is one of its log.
+// line is a log line.
 type line struct {
 	Msg, Address, Subject, Text, Type string
 	To                                []string
 }
 
-// launch starts the service in dir with nothing but these variables, and waits until it
-// is ready.
+// launch starts the service in dir with the given variables only, and waits until it is
+// ready.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()
 	p := &process{
@@ -56,7 +56,7 @@ func launch(t *testing.T, dir string, env ...string) *process {
 	}
 	p.cmd.Dir = dir
 	p.cmd.Env = append([]string{
-		playKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0",
+		serviceKey.String() + "=1", "TMPDIR=" + dir, "PLINTH_PORT=0",
 		"PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none",
 	}, env...)
 	pipe, err := p.cmd.StdoutPipe()
@@ -78,7 +78,7 @@ func launch(t *testing.T, dir string, env ...string) *process {
 	return p
 }
 
-// await returns the next line with one of these messages.
+// await returns the next log line with one of these messages.
 func (p *process) await(messages ...string) line {
 	p.t.Helper()
 	watchdog := time.AfterFunc(20*time.Second, func() { _ = p.cmd.Process.Kill() })
@@ -89,11 +89,11 @@ func (p *process) await(messages ...string) line {
 			return l
 		}
 	}
-	p.t.Fatalf("the service ended without %q:\n%s", messages, p.out.String())
+	p.t.Fatalf("the service exited without %q:\n%s", messages, p.out.String())
 	return line{}
 }
 
-// exit waits for the end of the service.
+// exit waits until the service exits.
 func (p *process) exit() (code int) {
 	p.t.Helper()
 	watchdog := time.AfterFunc(20*time.Second, func() { _ = p.cmd.Process.Kill() })
@@ -106,7 +106,7 @@ func (p *process) exit() (code int) {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// signal tells the service to stop.
+// signal sends SIGTERM to the service.
 func (p *process) signal() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -114,7 +114,7 @@ func (p *process) signal() {
 	}
 }
 
-// stop ends the service in order.
+// stop shuts the service down gracefully.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal()
@@ -123,7 +123,7 @@ func (p *process) stop() {
 	}
 }
 
-// kill ends the service at once, as a power cut would.
+// kill terminates the service without a shutdown.
 func (p *process) kill() {
 	p.t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil {
@@ -132,8 +132,8 @@ func (p *process) kill() {
 	p.exit()
 }
 
-// request sends JSON and returns the status and the envelope, with its data in data where
-// that is not nil.
+// request sends JSON and returns the status and the envelope. It decodes the data of the
+// envelope into data unless data is nil.
 func (p *process) request(method, path, language string, body, data any) (int, xbase.BaseResponse) {
 	p.t.Helper()
 	text, err := json.Marshal(body)
@@ -155,15 +155,15 @@ func (p *process) request(method, path, language string, body, data any) (int, x
 		p.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
+	content, err := io.ReadAll(resp.Body)
 	envelope := xbase.BaseResponse{Data: data}
-	if err = errors.Join(err, json.Unmarshal(answer, &envelope)); err != nil {
-		p.t.Fatalf("%s: %v\n%s", path, err, answer)
+	if err = errors.Join(err, json.Unmarshal(content, &envelope)); err != nil {
+		p.t.Fatalf("%s: %v\n%s", path, err, content)
 	}
 	return resp.StatusCode, envelope
 }
 
-// signUp signs somebody up in a language.
+// signUp registers a user.
 func (p *process) signUp(name, address, language string) {
 	p.t.Helper()
 	status, envelope := p.request(http.MethodPost, "/api/v1/signup",

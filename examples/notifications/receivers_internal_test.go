@@ -19,21 +19,21 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook/signature"
 )
 
-// gate lets everybody pass, or nobody.
+// gate switches a test server between accepting and rejecting.
 type gate struct{ closed atomic.Bool }
 
-// mailbox is a mail server outside of the service.
+// mailbox is an external mail server.
 type mailbox struct {
 	gate
 
-	mails chan sink.Mail // what arrived, also what is then held or refused
-	kept  []sink.Mail    // what arrived for others while next waited
-	hold  chan struct{}  // what the server waits for before it answers; nil is nothing
+	mails chan sink.Mail // all received mails, including rejected ones
+	kept  []sink.Mail    // received while next waited for other mails
+	hold  chan struct{}  // delays replies until it is closed; may be nil
 	env   []string
 }
 
-// openMailbox starts a server. With hold it does not answer to mails until the test
-// closes hold.
+// openMailbox starts a mail server. If hold is not nil, the server does not reply to
+// mails until hold is closed.
 func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 	t.Helper()
 	b := &mailbox{mails: make(chan sink.Mail, 1000), hold: hold}
@@ -65,8 +65,8 @@ func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 	return b
 }
 
-// next returns the next mail to an address. Mails to others are kept for the calls that
-// ask for them: the mails of two jobs arrive in any order.
+// next returns the next mail to an address and stores other mails for later calls,
+// because jobs run in any order.
 func (b *mailbox) next(t *testing.T, address string) sink.Mail {
 	t.Helper()
 	to := func(m sink.Mail) bool { return slices.Equal(m.To, []string{address}) }
@@ -88,18 +88,18 @@ func (b *mailbox) next(t *testing.T, address string) sink.Mail {
 	}
 }
 
-// received is a webhook whose signature fits.
+// received is a webhook with a valid signature.
 type received struct{ id, body string }
 
-// inbox is a receiver of webhooks outside of the service.
+// inbox is an external webhook receiver.
 type inbox struct {
 	gate
 
-	hooks chan received // what arrived, also what is then not answered
+	hooks chan received // all received webhooks, including those without a response
 	env   []string
 }
 
-// openInbox starts a receiver. It does not answer while its gate is closed.
+// openInbox starts a receiver, which does not respond while its gate is closed.
 func openInbox(t *testing.T) *inbox {
 	t.Helper()
 	secret := signature.NewSecret()
@@ -119,7 +119,7 @@ func openInbox(t *testing.T) *inbox {
 		}
 		b.hooks <- received{delivery.ID, string(body)}
 		if b.closed.Load() {
-			<-r.Context().Done() // the sender is gone
+			<-r.Context().Done() // until the sender disconnects
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)

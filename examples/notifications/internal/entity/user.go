@@ -1,4 +1,4 @@
-// Package entity holds what the database keeps.
+// Package entity defines the database models.
 package entity
 
 import (
@@ -8,14 +8,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-// User is somebody who has signed up.
+// User is a registered user.
 type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
 	Email    string `gorm:"size:128;not null;uniqueIndex" json:"email"`
-	// ReportedAt is when the team was told of the user; nil is not yet.
+	// ReportedAt is the time of the report that includes the user; nil if there was no
+	// report yet.
 	ReportedAt *time.Time `gorm:"index" json:"-"`
 }
 
-// GetGene makes the ids of users ids of users.
+// GetGene returns the gene of user IDs.
 func (User) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }

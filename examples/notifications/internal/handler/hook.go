@@ -14,7 +14,7 @@ import (
 
 var log = xlog.WithName(xlog.NamedCONT, "hook")
 
-// HookRequest is the body of a webhook, as far as it is of interest here.
+// HookRequest contains the required fields of a webhook body.
 type HookRequest struct {
 	Type string `binding:"required" json:"type"`
 	Data struct {
@@ -22,8 +22,7 @@ type HookRequest struct {
 	} `json:"data"`
 }
 
-// Hook answers POST /hooks/receiver, behind the middleware that has checked the
-// signature.
+// Hook handles POST /hooks/receiver after the middleware verified the signature.
 func Hook(c *gin.Context) {
 	request := xbind.Bind(c, &HookRequest{}, xbind.AllowUnknownFields()).Data()
 	if request == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
-// JobResponse is what an operator sees of a dead job. Its arguments stay where they are:
-// they hold addresses and texts.
+// JobResponse is a dead-lettered job without its arguments, which contain addresses and
+// messages.
 type JobResponse struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind"`
@@ -19,8 +19,8 @@ type JobResponse struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// DeadJobs answers GET /api/v1/jobs/dead with a page of the jobs that are not tried any
-// more; ?after= is the id of the last one that is known.
+// DeadJobs handles GET /api/v1/jobs/dead and returns a page of dead-lettered jobs;
+// ?after= is the ID of the last job of the previous page.
 func DeadJobs(c *gin.Context) {
 	records, err := logic.DeadJobs(c.Request.Context(), c.Query("after"))
 	if err != nil {
@@ -37,11 +37,11 @@ func DeadJobs(c *gin.Context) {
 	xresult.SuccessHasData(c, "dead jobs", jobs)
 }
 
-// Replay answers POST /api/v1/jobs/{id}/replay.
+// Replay handles POST /api/v1/jobs/{id}/replay.
 func Replay(c *gin.Context) {
 	if err := logic.Replay(c.Request.Context(), c.Param("id")); err != nil {
 		_ = c.Error(err)
 		return
 	}
-	xresult.Success(c, "the job runs again")
+	xresult.Success(c, "job queued for retry")
 }

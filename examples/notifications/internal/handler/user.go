@@ -1,4 +1,4 @@
-// Package handler binds requests, calls the logic and answers.
+// Package handler binds requests, calls the logic and sends responses.
 package handler
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
-// SignUpRequest is what a new user sends. The upper bounds are those of the columns.
+// SignUpRequest is the body of a sign-up. The maximum lengths are those of the columns.
 type SignUpRequest struct {
 	Username string `binding:"required,min=3,max=32,alphanum" json:"username"`
 	Email    string `binding:"required,email,max=128"         json:"email"`
 }
 
-// SignUp answers POST /api/v1/signup with the new user.
+// SignUp handles POST /api/v1/signup and returns the new user.
 func SignUp(c *gin.Context) {
 	request := xbind.Bind(c, &SignUpRequest{}).Data()
 	if request == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/repository"
 )
 
-// Report tells the team how many users are new. Each user is counted once: a repeat finds
-// nobody, and a tick that was missed is made up for by the next one. The mail is stored
-// with the marks, so that a crash loses neither.
+// Report sends the number of new users to the team and counts each user once. A retry
+// finds no new user, and the next tick includes users of a missed one. The email is
+// stored in the transaction that marks the users, so that a crash loses neither.
 func Report(ctx context.Context) error {
 	tick, _ := cronx.TickFrom(ctx)
 	return xdb.Transaction(ctx, func(ctx context.Context) error {

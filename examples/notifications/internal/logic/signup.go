@@ -1,5 +1,5 @@
-// Package logic holds the rules of the application. It knows no HTTP: its errors carry
-// the codes that answer a request.
+// Package logic implements the application rules. It is independent of HTTP; its errors
+// carry the error codes of responses.
 package logic
 
 import (
@@ -20,8 +20,8 @@ import (
 
 var log = xlog.WithName(xlog.NamedLOGC, "user")
 
-// SignUp stores a user, the welcome mail and the webhook, all or none: where the name is
-// taken, nothing leaves.
+// SignUp stores a user, the welcome email and the webhook in one transaction. If the name
+// exists, it sends nothing.
 func SignUp(ctx context.Context, username, email string) (*entity.User, error) {
 	user := &entity.User{Username: username, Email: strings.ToLower(email)}
 	err := xdb.Transaction(ctx, func(ctx context.Context) error {

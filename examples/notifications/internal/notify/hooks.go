@@ -24,22 +24,22 @@ const (
 
 const (
 	endpointID = "crm"
-	remember   = 15 * time.Minute // above twice the tolerance of the verifier
+	seenTTL    = 15 * time.Minute // above twice the tolerance of the verifier
 	localHost  = "http://127.0.0.1:"
 )
 
-// HookPath is where the service receives the webhook that it sends, unless
-// NOTIFICATIONS_HOOK_URL leads elsewhere.
+// HookPath is the route of the webhook receiver in this service. It is the default
+// receiver; NOTIFICATIONS_HOOK_URL sets another.
 const HookPath = "/hooks/receiver"
 
-// hooks are both sides of the webhook.
+// hooks contains the sender and the receiver of the webhook.
 type hooks struct {
 	dispatcher *webhook.Dispatcher
 	verifier   *receiver.Verifier
-	seen       *xcache.KeyCache[string, bool] // the ids that have come
+	seen       *xcache.KeyCache[string, bool] // processed IDs
 }
 
-// UserCreated stores the webhook that tells of a user, in the transaction of ctx.
+// UserCreated stores the webhook for a new user in the transaction of ctx.
 func UserCreated(ctx context.Context, user *entity.User) error {
 	event := webhook.Event{
 		Type: "user.created",
@@ -49,21 +49,21 @@ func UserCreated(ctx context.Context, user *entity.User) error {
 	return err
 }
 
-// Verify lets the webhooks pass that the service has signed, each once. The cache
-// remembers their ids: where work must not be lost with a process, its transaction
-// remembers them instead.
+// Verify returns a middleware that passes each webhook signed by this service once. It
+// stores the IDs in the cache. If no work may be lost in a crash, store them in the
+// transaction of the work instead.
 func Verify(ctx context.Context) gin.HandlerFunc {
 	h := xctxutil.MustGet[*hooks](ctx, hooksKey)
 	first := func(ctx context.Context, id string) (isNew bool, err error) {
 		yes := true
-		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(remember),
+		err = h.seen.Set(ctx, id, &yes, xcache.WithNX(), xcache.WithTTL(seenTTL),
 			xcache.WithStored(&isNew))
 		return isNew, err
 	}
 	return receiver.Middleware(h.verifier, receiver.WithSeen(first, h.seen.Delete))
 }
 
-// openHooks is the node of the webhook.
+// openHooks returns the sender and the receiver of the webhook.
 func openHooks(ctx context.Context) (any, error) {
 	secret, err := sharedSecret()
 	if err != nil {
@@ -86,9 +86,9 @@ func openHooks(ctx context.Context) (any, error) {
 	return &hooks{dispatcher: dispatcher, verifier: verifier, seen: seen}, nil
 }
 
-// openDispatcher returns what sends. Plain HTTP and this host are allowed because the
-// receiver of a sample is the sample: a service whose receivers are others' has neither
-// of the two options, and finds receivers in a table.
+// openDispatcher returns the dispatcher. It allows HTTP and loopback addresses, because
+// the example is its own receiver. A service with external receivers needs neither option
+// and reads its receivers from a table.
 func openDispatcher(secret signature.Secret) (*webhook.Dispatcher, error) {
 	client, err := webhook.New(webhook.WithHTTP(), webhook.WithAllowLoopback())
 	if err != nil {
@@ -104,8 +104,8 @@ func openDispatcher(secret signature.Secret) (*webhook.Dispatcher, error) {
 	}}, client)
 }
 
-// sharedSecret returns that of the environment. Where there is none, both sides are this
-// process, and a new one will do.
+// sharedSecret returns the secret of the environment. By default this process is also the
+// receiver, so it generates a secret.
 func sharedSecret() (signature.Secret, error) {
 	if text := xenv.GetEnvString(hookSecret, ""); text != "" {
 		return signature.ParseSecret(text)

@@ -26,8 +26,8 @@ const (
 //go:embed templates
 var templates embed.FS
 
-// Welcome stores the mail that greets a user, in the transaction of ctx. Its language is
-// the request's, and its id, which makes the Message-ID, the same at each try.
+// Welcome stores the welcome email of a user in the transaction of ctx. It uses the
+// language of the request. All attempts have the same ID and thus the same Message-ID.
 func Welcome(ctx context.Context, user *entity.User) error {
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
 		ID: "welcome-" + user.ID.String(), Type: notifyx.TypeEmail,
@@ -41,8 +41,7 @@ func Welcome(ctx context.Context, user *entity.User) error {
 	return err
 }
 
-// Report stores the mail that tells the team how many users were new at a time, in the
-// transaction of ctx.
+// Report stores the report of the number of new users in the transaction of ctx.
 func Report(ctx context.Context, at time.Time, users int64) error {
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
 		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: notifyx.TypeEmail,
@@ -56,8 +55,8 @@ func Report(ctx context.Context, at time.Time, users int64) error {
 	return err
 }
 
-// openMail is the node of the mail client: that of EMAIL_*, or, where they name no
-// server, that of the sink.
+// openMail returns the email client, for EMAIL_* or, if EMAIL_HOST is not set, for the
+// built-in server.
 func openMail(ctx context.Context) (any, error) {
 	config, err := mailConfig(ctx)
 	if err != nil {
@@ -79,21 +78,21 @@ func mailConfig(ctx context.Context) (email.Config, error) {
 		return email.ConfigFromEnv()
 	}
 	return email.Config{
-		Host: server.Host(), Port: server.Port(), TLS: "none", // which never leaves this machine
+		Host: server.Host(), Port: server.Port(), TLS: "none", // loopback only
 		From: xenv.GetEnvString("EMAIL_FROM", "hello@example.org"), FromName: "Notifications",
 	}, nil
 }
 
-// startSink is the node of a mail server that logs what it gets, where EMAIL_HOST names
-// no other one.
+// startSink starts the built-in mail server, which logs messages, unless EMAIL_HOST is
+// set.
 func startSink(ctx context.Context) (any, error) {
 	if xenv.GetEnvString("EMAIL_HOST", "") != "" {
 		return (*sink.Server)(nil), nil
 	}
 	log := xlog.WithName(xlog.NamedSERV, "sink")
 	return sink.Listen(ctx, func(m sink.Mail) error {
-		// A service never logs what it writes to people. Here the mailbox is the log, and
-		// the addresses are made up.
+		// Do not log messages in a real service. Here the log replaces the mailbox, and
+		// the addresses are fictitious.
 		log.Info(ctx, "mail arrived",
 			slog.Any("to", m.To), slog.String("subject", m.Subject), slog.String("text", m.Text),
 			slog.String("message_id", m.ID))

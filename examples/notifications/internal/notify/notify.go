@@ -1,4 +1,4 @@
-// Package notify tells people and services what has happened: the nodes that this takes,
+// Package notify sends notifications: it provides the components for email and webhooks,
 // and the messages.
 package notify
 
@@ -15,11 +15,11 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// takeOver is how long a crash may hold a mail up. The default of 30 s suits a service
-// whose database is another host.
+// takeOver is the time after which another worker performs the jobs of a crashed one.
+// The default of 30 s suits a service with a remote database.
 const takeOver = 5 * time.Second
 
-// Nodes are what the application keeps. Each finds those before it.
+// Nodes returns the components of the package. Each may use those before it.
 func Nodes() []xregnode.Node {
 	return []xregnode.Node{
 		{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open(outbox.WithTakeOver(takeOver)))},
@@ -33,7 +33,7 @@ func Nodes() []xregnode.Node {
 	}
 }
 
-// Handlers do the jobs of what was stored.
+// Handlers returns the handlers of the stored messages and webhooks.
 func Handlers(ctx context.Context) []job.Handler {
 	return []job.Handler{
 		notifyx.MustGetRouter(ctx).Handler(),

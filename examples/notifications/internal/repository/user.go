@@ -9,14 +9,13 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/entity"
 )
 
-// Create writes a new user and fills in the id and the times. A name or an address that
-// is taken is a gorm.ErrDuplicatedKey.
+// Create inserts a new user and sets its ID and times. It returns gorm.ErrDuplicatedKey
+// if the name or the address exists.
 func Create(ctx context.Context, user *entity.User) error {
 	return xdb.MustGetDB(ctx).Create(user).Error
 }
 
-// MarkReported marks the users of whom the team was not told, and returns how many there
-// were.
+// MarkReported marks the users that are not reported yet, and returns their number.
 func MarkReported(ctx context.Context, at time.Time) (int64, error) {
 	marked := xdb.MustGetDB(ctx).Model(&entity.User{}).Where("reported_at IS NULL").UpdateColumn(
 		"reported_at", at)

@@ -1,4 +1,4 @@
-// Package route says which handler answers what.
+// Package route registers the HTTP routes.
 package route
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/notify"
 )
 
-// Register registers the routes. Those of jobs are an operator's: a service has them
-// behind a guard, such as xmiddle.RequirePermission.
+// Register registers the routes. The routes of jobs are for operators: protect them in a
+// real service, for example with xmiddle.RequirePermission.
 func Register(ctx context.Context, engine *gin.Engine) {
 	api := engine.Group("/api/v1")
 	api.POST("/signup", handler.SignUp)

@@ -8,15 +8,15 @@ import (
 	"github.com/emersion/go-message/mail"
 )
 
-// Mail is what people would see of a mail.
+// Mail is the visible content of an email.
 type Mail struct {
-	ID      string   // the Message-ID
-	To      []string // those of the envelope
+	ID      string   // Message-ID
+	To      []string // of the envelope
 	Subject string
 	Text    string
 }
 
-// read takes a mail apart, down to the first plain text.
+// read decodes an email up to its first plain text part.
 func read(r io.Reader) (Mail, error) {
 	parts, err := mail.CreateReader(r)
 	if err != nil {

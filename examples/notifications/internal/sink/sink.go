@@ -1,5 +1,5 @@
-// Package sink is a mail server for one machine: it delivers nothing, and shows what it
-// gets.
+// Package sink is a local mail server that passes messages to a function instead of
+// delivering them.
 package sink
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Refused is the domain for which the server has no mailboxes, so that there is a mail
-// which cannot be sent.
+// Refused is a domain whose mailboxes the server rejects, to demonstrate permanent
+// failures.
 const Refused = "refused.example"
 
 const (
@@ -23,16 +23,15 @@ const (
 	maxSize = 1 << 20
 )
 
-// Receive is given each mail before the client is told that it was taken. An error
-// refuses it.
+// Receive receives each email before the server accepts it. An error rejects the email.
 type Receive func(m Mail) error
 
-// Server is a mail server.
+// Server is an SMTP server.
 type Server struct {
 	smtp     *smtp.Server
 	listener net.Listener
 	addr     *net.TCPAddr
-	done     chan error // gets the outcome of Serve
+	done     chan error // receives the result of Serve
 }
 
 // Listen starts a server on a free port of 127.0.0.1.
@@ -55,20 +54,20 @@ func Listen(ctx context.Context, receive Receive) (*Server, error) {
 	return s, nil
 }
 
-// Host is the address of the server.
+// Host returns the address of the server.
 func (s *Server) Host() string { return s.addr.IP.String() }
 
-// Port is the port of the server.
+// Port returns the port of the server.
 func (s *Server) Port() int { return s.addr.Port }
 
-// Close ends the server and its connections.
+// Close closes the server and its connections.
 func (s *Server) Close() error {
 	err := s.smtp.Close()
-	_ = s.listener.Close() // the server does not know it yet where Serve has not begun
+	_ = s.listener.Close() // smtp.Close does not close the listener if Serve has not started
 	return errors.Join(err, <-s.done)
 }
 
-// session is one connection.
+// session is a connection.
 type session struct {
 	receive Receive
 	to      []string

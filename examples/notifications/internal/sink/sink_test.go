@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// open returns a client of a server that hands on what it gets, and then answers err.
+// open starts a server that sends each mail to the returned channel and replies with err,
+// and returns a client.
 func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	t.Helper()
 	mails := make(chan sink.Mail, 10)
@@ -34,17 +35,18 @@ func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	return client, mails
 }
 
-func TestTextOfAMailIsFound(t *testing.T) {
+func TestServer_Receive(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		mail email.Message
 		want string
 	}{
-		{name: "text alone", mail: email.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
-		{name: "beside HTML", mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
+		{name: "text only", mail: email.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
+		{name: "text with HTML",
+			mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
 		{
-			name: "beside a file",
+			name: "text with a file",
 			mail: email.Message{
 				Text: "see there\n", HTML: "<p>x</p>",
 				Attachments: []email.File{{Name: "a.txt", Content: []byte("other")}},
@@ -67,11 +69,11 @@ func TestTextOfAMailIsFound(t *testing.T) {
 	}
 }
 
-func TestMailIsRefusedForGood(t *testing.T) {
+func TestServer_Reject(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, to string }{
-		{name: "no such mailbox", to: "eve@" + sink.Refused},
-		{name: "whoever receives does not take it", to: "eve@example.org"},
+		{name: "unknown mailbox", to: "eve@" + sink.Refused},
+		{name: "rejected by Receive", to: "eve@example.org"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,8 +87,8 @@ func TestMailIsRefusedForGood(t *testing.T) {
 	}
 }
 
-// Right after Listen the server may not have begun to serve.
-func TestServerThatWasJustStartedCanBeClosed(t *testing.T) {
+// Serve may not have started yet when Close is called.
+func TestServer_Close(t *testing.T) {
 	t.Parallel()
 	for range 100 {
 		server, err := sink.Listen(t.Context(), func(sink.Mail) error { return nil })
