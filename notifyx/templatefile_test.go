@@ -123,7 +123,7 @@ func TestTemplates_Add(t *testing.T) {
 			}
 		}
 		if all.Has("other") || render(t, all, "", nil).Text != "a" {
-			t.Error("a refused part was added")
+			t.Error("a rejected part was added")
 		}
 	})
 

@@ -39,7 +39,7 @@ func TestErrorCodes(t *testing.T) {
 		want      *xerror.ErrorCode
 	}{
 		{
-			"a wrong message",
+			"an invalid message",
 			newClient(t, config(1)).Send(t.Context(), hello("x")), email.ErrMessage,
 			true, xerror.ParameterError,
 		},

@@ -72,10 +72,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 				"too many recipients",
 				to(strings.Split(strings.Repeat("user@example.com ", 11), " ")[:11]...),
 			},
-			{"a wrong From", func(m *email.Message) { m.From = "a@example.com\r\nX: y" }},
-			{"a wrong Cc", func(m *email.Message) { m.Cc = []string{"a@b, c@d"} }},
-			{"a wrong Bcc", func(m *email.Message) { m.Bcc = []string{"a\n@b"} }},
-			{"a wrong ReplyTo", func(m *email.Message) {
+			{"invalid From", func(m *email.Message) { m.From = "a@example.com\r\nX: y" }},
+			{"invalid Cc", func(m *email.Message) { m.Cc = []string{"a@b, c@d"} }},
+			{"invalid Bcc", func(m *email.Message) { m.Bcc = []string{"a\n@b"} }},
+			{"invalid ReplyTo", func(m *email.Message) {
 				m.ReplyTo = []string{"a@example.com\r\nBcc: x@y"}
 			}},
 			{

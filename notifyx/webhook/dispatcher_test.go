@@ -120,7 +120,7 @@ func TestDispatcher_Handler(t *testing.T) {
 	})
 
 	t.Run("maps results to job outcomes", func(t *testing.T) {
-		answer := func(status int, header ...string) http.HandlerFunc {
+		respondWith := func(status int, header ...string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				if len(header) == 2 {
 					w.Header().Set(header[0], header[1])
@@ -139,32 +139,32 @@ func TestDispatcher_Handler(t *testing.T) {
 			want        driver.Verdict
 			least, most time.Duration
 		}{
-			{name: "200", handler: answer(200), want: driver.Succeed},
-			{name: "204", handler: answer(204), want: driver.Succeed},
-			{name: "410", handler: answer(410), want: driver.Bury},
+			{name: "200", handler: respondWith(200), want: driver.Succeed},
+			{name: "204", handler: respondWith(204), want: driver.Succeed},
+			{name: "410", handler: respondWith(410), want: driver.Bury},
 			{
-				name: "400", handler: answer(400), want: driver.Retry, least: 4 * time.Second,
+				name: "400", handler: respondWith(400), want: driver.Retry, least: 4 * time.Second,
 				most: 6 * time.Second,
 			},
 			{
-				name: "500", handler: answer(500), want: driver.Retry, least: 4 * time.Second,
+				name: "500", handler: respondWith(500), want: driver.Retry, least: 4 * time.Second,
 				most: 6 * time.Second,
 			},
 			{
-				name: "a redirect", handler: answer(302, "Location", "http://169.254.169.254/"),
+				name: "a redirect", handler: respondWith(302, "Location", "http://169.254.169.254/"),
 				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
 			},
 			{
 				name:    "429 for a minute",
-				handler: answer(429, "Retry-After", "60"), want: driver.Retry,
+				handler: respondWith(429, "Retry-After", "60"), want: driver.Retry,
 				least: time.Minute, most: time.Minute,
 			},
 			{
-				name: "429 for less than the schedule", handler: answer(429, "Retry-After", "1"),
+				name: "429 for less than the schedule", handler: respondWith(429, "Retry-After", "1"),
 				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
 			},
 			{
-				name: "503 for a year", handler: answer(503, "Retry-After", "31536000"),
+				name: "503 for a year", handler: respondWith(503, "Retry-After", "31536000"),
 				want: driver.Retry, least: 24 * time.Hour, most: 24 * time.Hour,
 			},
 			{

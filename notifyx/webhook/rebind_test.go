@@ -14,8 +14,8 @@ import (
 )
 
 // nameServer starts a DNS server. It responds to the n-th query for an IPv4 address, from
-// 0, with the addresses that answer returns, and to IPv6 queries with no address.
-func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
+// 0, with the result of addresses, and to IPv6 queries with no address.
+func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 	t.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
@@ -43,7 +43,7 @@ func nameServer(t *testing.T, answer func(n int) [][4]byte) *net.Resolver {
 				Questions: question.Questions,
 			}
 			if q := question.Questions[0]; q.Type == dnsmessage.TypeA {
-				for _, a := range answer(asked) {
+				for _, a := range addresses(asked) {
 					reply.Answers = append(reply.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{
 							Name: q.Name, Type: dnsmessage.TypeA,

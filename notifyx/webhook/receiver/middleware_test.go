@@ -83,7 +83,7 @@ func TestMiddleware(t *testing.T) {
 		responses := map[string]bool{}
 		for name, h := range map[string]http.Header{
 			"nothing":        {},
-			"wrong id":       headers("a.b", now, body, secret),
+			"invalid ID":     headers("a.b", now, body, secret),
 			"too old":        headers("msg_1", now.Add(-time.Hour), body, secret),
 			"another secret": headers("msg_1", now, body, signature.NewSecret()),
 			"another body":   headers("msg_1", now, body+" ", secret),
