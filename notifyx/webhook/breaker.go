@@ -19,9 +19,9 @@ import (
 // Other responses do not: a 400 concerns a single payload. Requests that were not sent or
 // that the caller canceled are not counted.
 //
-// The circuit opens after a number of consecutive failures, or if the share ratio of at
-// least minRequests requests in the window failed. After openFor it permits one probe
-// The result of the probe closes or reopens the circuit.
+// The circuit opens after failures in a row, or if at least the share ratio of the
+// requests in the window failed and there were minRequests or more. After openFor it
+// permits one probe. The result of the probe closes or reopens the circuit.
 type breaker struct {
 	failures    uint32
 	ratio       float64

@@ -85,8 +85,10 @@ type writeFirstConn struct {
 
 func newWriteFirstConn(conn net.Conn) *writeFirstConn {
 	ready := make(chan struct{})
-	return &writeFirstConn{Conn: conn, ready: ready,
-		markReady: sync.OnceFunc(func() { close(ready) })}
+	return &writeFirstConn{
+		Conn: conn, ready: ready,
+		markReady: sync.OnceFunc(func() { close(ready) }),
+	}
 }
 
 // Read implements net.Conn.
