@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestDocsAnswersTheProtocolOverStandardInputAndOutput(t *testing.T) {
+func TestDocs_Stdio(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := command(ctx, t.TempDir(), nil, "docs")
@@ -38,7 +38,7 @@ func TestDocsAnswersTheProtocolOverStandardInputAndOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !lines.Scan() {
-			t.Fatalf("no answer: %v", lines.Err())
+			t.Fatalf("no response: %v", lines.Err())
 		}
 		if err := json.Unmarshal(lines.Bytes(), &answer); err != nil {
 			t.Fatal(err)
@@ -58,6 +58,6 @@ func TestDocsAnswersTheProtocolOverStandardInputAndOutput(t *testing.T) {
 	}
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the end of the client: %v, want exit code 0", err)
+		t.Errorf("exit after the client closed the input: %v, want 0", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 const plinthRoot = "github.com/plinthgo/plinth/"
 
-func TestDoctorLooksAtTheModule(t *testing.T) {
+func TestDoctor_Modules(t *testing.T) {
 	const begin = "module example.com/shop\n\ngo 1.26.0\n\n"
 	for _, tc := range []struct {
 		name string
@@ -18,31 +18,32 @@ func TestDoctorLooksAtTheModule(t *testing.T) {
 		want finding
 	}{
 		{
-			"no core", begin, nil,
+			"missing core", begin, nil,
 			finding{
 				"go.mod", "problem", "go.mod does not require github.com/plinthgo/plinth/core",
 				"go get github.com/plinthgo/plinth/core@latest",
 			},
 		},
 		{
-			"no go.mod that parses", "modul example.com/shop\n",
+			"invalid go.mod", "modul example.com/shop\n",
 			nil,
 			finding{"go.mod", "problem", "go.mod:1", "correct go.mod"},
 		},
 		{
-			"a Go that nobody has",
+			"unavailable Go version",
 			"module example.com/shop\n\ngo 1.999.0\n\nrequire " + plinthRoot + "core v0.1.0\n",
 			[]string{"GOTOOLCHAIN=local"},
 			finding{
-				"go", "problem", "is older than the go1.999.0 of go.mod",
+				"go", "problem", "is older than go1.999.0 of go.mod",
 				"install go1.999.0 or newer from https://go.dev/dl",
 			},
 		},
 		{
-			"a folder in the place of a module", begin + "require " + plinthRoot +
+			"replaced by a directory", begin + "require " + plinthRoot +
 				"core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
 			finding{
-				"go.mod", "warning", "go.mod takes " + plinthRoot + "core from ../core",
+				"go.mod", "warning",
+				"go.mod replaces " + plinthRoot + "core by the local directory ../core",
 				"go mod edit -dropreplace=" + plinthRoot + "core",
 			},
 		},
@@ -61,12 +62,13 @@ func TestDoctorLooksAtTheModule(t *testing.T) {
 	}
 }
 
-func TestDoctorWithoutAModuleSaysSo(t *testing.T) {
+func TestDoctor_NoModule(t *testing.T) {
 	found, _ := diagnose(t, t.TempDir(), nil)
-	expect(t, found, finding{"go.mod", "problem", "there is no go.mod here or above", "plinth new"})
+	expect(t, found, finding{"go.mod", "problem", "no go.mod in this directory or its parents",
+		"plinth new"})
 }
 
-func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
+func TestDoctor_DriverInterface(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
 		"shop/go.mod": "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot +
@@ -86,7 +88,7 @@ func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 		"core/major/xdb/driver/d_test.go": "package driver\n",
 	})
 	want := finding{
-		"go.mod", "problem", "dbplugins/sqlite was written for version 1 of the driver interface, and core has version 2",
+		"go.mod", "problem", "dbplugins/sqlite implements version 1 of the driver interface, but core has version 2",
 		"go get " + plinthRoot + "core@latest " + plinthRoot +
 			"dbplugins/sqlite@latest && go mod tidy",
 	}
@@ -97,11 +99,11 @@ func TestDoctorFindsAPluginOfAnotherDriverInterface(t *testing.T) {
 	found, _ = diagnose(t, dir+"/shop", []string{"GOWORK=off"})
 	if slices.ContainsFunc(found,
 		func(f finding) bool { return strings.Contains(f.Detail, "driver interface") }) {
-		t.Errorf("two that fit: %+v", found)
+		t.Errorf("matching versions: %+v", found)
 	}
 }
 
-func TestDoctorComparesDriversWithImports(t *testing.T) {
+func TestDoctor_Drivers(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		imports []string
@@ -114,19 +116,19 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 			nil,
 			finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""},
 		},
-		{"of a stranger", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{
+		{"third-party driver", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{
 			"drivers", "skipped",
-			"DATABASE_DRIVER=cockroach is no driver of this project", "",
+			"DATABASE_DRIVER=cockroach is a third-party driver", "",
 		}},
 		{
-			"a near cache without memory",
+			"near cache without memory driver",
 			[]string{"cacheplugins/redis"},
 			[]string{
 				"NOSQL_DRIVER=redis", "NOSQL_NEAR_MAX_ENTRIES=10", "NOSQL_HOST=127.0.0.1",
 				"NOSQL_PORT=1",
 			},
 			finding{
-				"drivers", "problem", "NOSQL_NEAR_MAX_ENTRIES asks for a near cache",
+				"drivers", "problem", "NOSQL_NEAR_MAX_ENTRIES enables the near cache",
 				"plinth add cache memory",
 			},
 		},
@@ -148,14 +150,14 @@ func TestDoctorComparesDriversWithImports(t *testing.T) {
 	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"})
 	expect(t, found, finding{
 		"drivers", "problem",
-		"the code imports it, and go.mod does not require it",
+		"the code imports the driver, but go.mod does not require it",
 		"go get " + plinthRoot + "dbplugins/sqlite",
 	})
 }
 
-// TestDoctorKnowsWhatIsLinked has modules that are there, and required, and imported by
-// nobody, by a file that is not compiled, or by another module.
-func TestDoctorKnowsWhatIsLinked(t *testing.T) {
+// The modules are required, but imported by no file, by an excluded file, or by another
+// module.
+func TestDoctor_LinkedDrivers(t *testing.T) {
 	dir := t.TempDir()
 	const mod = "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot +
 		"core v0.1.0\n\t" + plinthRoot +
@@ -174,7 +176,7 @@ func TestDoctorKnowsWhatIsLinked(t *testing.T) {
 	env := []string{"GOWORK=off", "DATABASE_DRIVER=sqlite", "DATABASE_PATH=x.db"}
 	missing := finding{
 		"drivers", "problem",
-		"DATABASE_DRIVER=sqlite, and nothing that the service links imports it",
+		"DATABASE_DRIVER=sqlite, but the driver is not imported",
 		"plinth add db sqlite",
 	}
 	found, _ := diagnose(t, dir+"/shop", env)
@@ -186,15 +188,15 @@ func TestDoctorKnowsWhatIsLinked(t *testing.T) {
 	put(t, dir, map[string]string{"shop/main.go": "package main\n\nimport _ \"example.com/kit\"\n\nfunc main() {}\n"})
 	found, _ = diagnose(t, dir+"/shop", env)
 	expect(t, found, finding{
-		"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports it",
+		"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports the driver",
 		"",
 	})
 	put(t, dir, map[string]string{"shop/go.mod": strings.Replace(mod, "../kit", "../gone", 1)})
 	found, _ = diagnose(t, dir+"/shop", env)
-	expect(t, found, finding{"drivers", "warning", "not known", "go"})
+	expect(t, found, finding{"drivers", "warning", "unknown", "go"})
 }
 
-func TestDoctorChecksTheDefaultsInTheCode(t *testing.T) {
+func TestDoctor_CodeDefaults(t *testing.T) {
 	dir := service(t, "cacheplugins/redis")
 	put(t, dir, map[string]string{"options.go": `package main
 
@@ -211,81 +213,84 @@ var o = xoption.WithEnvDefaults(map[string]string{
 	})
 	expect(t, found, finding{
 		"environment", "skipped",
-		"options.go:6 gives WithEnvDefaults a value for LOG_DIR that is computed", "",
+		"options.go:6: WithEnvDefaults gets a value for LOG_DIR that is not constant", "",
 	})
 	expect(t, found, finding{
-		"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in the code",
-		"remove it: each replica then leases a number from the cache",
+		"node", "warning", "SNOWFLAKE_NODE_ID=1 is set in the code",
+		"remove it, so that each replica leases a node ID from the cache",
 	})
 }
 
-func TestDoctorWarnsOfAConnectionThatNothingOpens(t *testing.T) {
-	for env, key := range map[string]string{
-		"DATABASE_DSN=postgres://u@h/d": "DATABASE_DRIVER", "DATABASE_HOST=h": "DATABASE_DRIVER",
-		"NOSQL_URL=redis://h": "NOSQL_DRIVER",
-	} {
-		name, _, _ := strings.Cut(env, "=")
-		found, r := diagnose(t, service(t), []string{env})
-		expect(t, found, finding{"", "warning", name + " is set, and " + key +
-			" is not: the service starts without", "set " + key + ", or remove " + name})
-		if r.code != 0 {
-			t.Errorf("exit code %d, a warning is no problem", r.code)
+func TestDoctor_Environment(t *testing.T) {
+	t.Run("warns about a connection without a driver", func(t *testing.T) {
+		for env, key := range map[string]string{
+			"DATABASE_DSN=postgres://u@h/d": "DATABASE_DRIVER",
+			"DATABASE_HOST=h":               "DATABASE_DRIVER",
+			"NOSQL_URL=redis://h":           "NOSQL_DRIVER",
+		} {
+			name, _, _ := strings.Cut(env, "=")
+			found, r := diagnose(t, service(t), []string{env})
+			expect(t, found, finding{"", "warning", name + " is set, but " + key +
+				" is not: the service starts without it", "set " + key + ", or remove " + name})
+			if r.code != 0 {
+				t.Errorf("exit code %d, want 0 for a warning", r.code)
+			}
 		}
-	}
-	found, _ := diagnose(t, service(t),
-		[]string{"DATABASE_DSN=postgres://u@h/d", "DATABASE_DRIVER=none"})
-	expect(t, found, finding{"database", "skipped", "DATABASE_DRIVER is not set", ""})
-}
+		found, _ := diagnose(t, service(t),
+			[]string{"DATABASE_DSN=postgres://u@h/d", "DATABASE_DRIVER=none"})
+		expect(t, found, finding{"database", "skipped", "DATABASE_DRIVER is not set", ""})
+	})
 
-func TestDoctorSuggestsTheNameThatWasMeant(t *testing.T) {
-	for name, want := range map[string]string{
-		"DATABASE_PASSWORD":           "did you mean DATABASE_PASS?",
-		"DATABASE_URL":                "did you mean DATABASE_DSN?",
-		"PLINTH_PROT":                 "did you mean PLINTH_PORT?",
-		"NOSQL_HOTS":                  "did you mean NOSQL_HOST?",
-		"PLINTH_SOMETHING_ELSE_AGAIN": "see plinth env",
-	} {
-		found, r := diagnose(t, service(t), []string{name + "=hunter2"})
+	t.Run("suggests names for unknown variables", func(t *testing.T) {
+		for name, want := range map[string]string{
+			"DATABASE_PASSWORD":           "did you mean DATABASE_PASS?",
+			"DATABASE_URL":                "did you mean DATABASE_DSN?",
+			"PLINTH_PROT":                 "did you mean PLINTH_PORT?",
+			"NOSQL_HOTS":                  "did you mean NOSQL_HOST?",
+			"PLINTH_SOMETHING_ELSE_AGAIN": "run plinth env",
+		} {
+			found, r := diagnose(t, service(t), []string{name + "=hunter2"})
+			expect(t, found, finding{
+				"environment", "warning",
+				"unknown variable " + name + " (in the environment)", want,
+			})
+			if r.code != 0 || strings.Contains(r.out, "hunter2") {
+				t.Errorf("exit code %d, want 0 for a warning:\n%s", r.code, r.out)
+			}
+		}
+	})
+
+	t.Run("reports secrets tracked by git", func(t *testing.T) {
+		if _, err := exec.LookPath("git"); err != nil {
+			t.Skip("git is not installed")
+		}
+		dir := service(t)
+		put(t, dir, map[string]string{".env": "EMAIL_PASS=hunter2\nAPP_NAME=x\n"})
+		git := func(args ...string) {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), "git", args...)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, out)
+			}
+		}
+		git("init", "--quiet")
+		found, _ := diagnose(t, dir, nil)
+		expect(t, found, finding{"environment", "ok", "", ""})
+		git("add", "-f", ".env")
+		found, r := diagnose(t, dir, nil)
 		expect(t, found, finding{
-			"environment", "warning",
-			"Plinth reads no variable " + name + " (in the environment)", want,
+			"environment", "problem", "git tracks .env, which contains EMAIL_PASS",
+			"git rm --cached .env",
 		})
-		if r.code != 0 || strings.Contains(r.out, "hunter2") {
-			t.Errorf("exit code %d, a warning is no problem:\n%s", r.code, r.out)
+		if strings.Contains(r.out, "hunter2") {
+			t.Errorf("the output contains the secret:\n%s", r.out)
 		}
-	}
-}
-
-func TestDoctorFindsSecretsThatGitKeeps(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
-	}
-	dir := service(t)
-	put(t, dir, map[string]string{".env": "EMAIL_PASS=hunter2\nAPP_NAME=x\n"})
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "--quiet")
-	found, _ := diagnose(t, dir, nil)
-	expect(t, found, finding{"environment", "ok", "", ""})
-	git("add", "-f", ".env")
-	found, r := diagnose(t, dir, nil)
-	expect(t, found, finding{
-		"environment", "problem", "git tracks .env, which holds EMAIL_PASS",
-		"git rm --cached .env",
 	})
-	if strings.Contains(r.out, "hunter2") {
-		t.Errorf("the output holds the secret:\n%s", r.out)
-	}
 }
 
-func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
-	port := closed(t)
+func TestDoctor_PortsAndNodeID(t *testing.T) {
+	port := closedPort(t)
 	for _, tc := range []struct {
 		name    string
 		imports []string
@@ -300,14 +305,14 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 		{
 			"any", nil,
 			[]string{"PLINTH_PORT=0"},
-			finding{"ports", "ok", "PLINTH_PORT=0 takes a free port", ""},
+			finding{"ports", "ok", "PLINTH_PORT=0 selects a free port", ""},
 		},
-		{"of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{
+		{"address of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{
 			"ports", "problem",
-			"192.0.2.1 is no address of this machine", "set PLINTH_HOST",
+			"192.0.2.1 is not an address of this machine", "set PLINTH_HOST",
 		}},
 		{
-			"two at one",
+			"duplicate port",
 			[]string{"grpcx/runner"},
 			[]string{"PLINTH_PORT=" + port, "GRPC_PORT=" + port},
 			finding{
@@ -316,12 +321,12 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 			},
 		},
 		{"no gRPC", nil, nil, finding{
-			"ports", "skipped", "GRPC_PORT: the service imports no gRPC",
+			"ports", "skipped", "GRPC_PORT: the service does not import gRPC",
 			"",
 		}},
-		{"number out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{
+		{"node ID out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{
 			"node", "problem",
-			`SNOWFLAKE_NODE_ID: "8" is out of range`, "set a number that is accepted",
+			`SNOWFLAKE_NODE_ID: "8" is out of range`, "set a valid ID",
 		}},
 		{
 			"datacenter out of range",
@@ -329,19 +334,19 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 			[]string{"SNOWFLAKE_DATACENTER_ID=9"},
 			finding{
 				"node", "problem",
-				`SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a number that is accepted",
+				`SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a valid ID",
 			},
 		},
-		{"fixed number", nil, []string{"SNOWFLAKE_NODE_ID=7"}, finding{
+		{"fixed node ID", nil, []string{"SNOWFLAKE_NODE_ID=7"}, finding{
 			"node", "ok",
-			"SNOWFLAKE_NODE_ID=7 is fixed: every other replica needs another number", "",
+			"SNOWFLAKE_NODE_ID=7 is fixed; every replica needs a different node ID", "",
 		}},
 		{
-			"leases without a keeper",
+			"leases without a backend",
 			nil,
 			[]string{"LEASE_BACKEND=database"},
 			finding{
-				"node", "problem", "LEASE_BACKEND=database, and DATABASE_DRIVER is not set",
+				"node", "problem", "LEASE_BACKEND=database, but DATABASE_DRIVER is not set",
 				"set DATABASE_DRIVER, or LEASE_BACKEND=auto",
 			},
 		},
@@ -355,8 +360,8 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 	put(t, dir, map[string]string{".env": "SNOWFLAKE_NODE_ID=1\nNOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=1\n"})
 	found, _ := diagnose(t, dir, nil)
 	expect(t, found, finding{
-		"node", "warning", "SNOWFLAKE_NODE_ID=1 stands in .env",
-		"remove it: each replica then leases a number from the cache",
+		"node", "warning", "SNOWFLAKE_NODE_ID=1 is set in .env",
+		"remove it, so that each replica leases a node ID from the cache",
 	})
 	put(t, dir, map[string]string{
 		".env":    "SNOWFLAKE_NODE_ID=900\n",
@@ -364,6 +369,6 @@ func TestDoctorLooksAtPortsAndNodeNumbers(t *testing.T) {
 	})
 	found, r := diagnose(t, dir, nil)
 	if r.code != 0 {
-		t.Errorf("a number of a wide layout: %+v", found)
+		t.Errorf("node ID of a wide layout: %+v", found)
 	}
 }

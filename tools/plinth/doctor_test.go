@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// finding is what doctor prints as JSON.
-type finding struct{ Check, Status, Detail, Mend string }
+// finding is a finding in the JSON output of doctor.
+type finding struct{ Check, Status, Detail, Fix string }
 
 func diagnose(t *testing.T, dir string, env []string) (found []finding, r result) {
 	t.Helper()
@@ -30,28 +30,28 @@ func diagnose(t *testing.T, dir string, env []string) (found []finding, r result
 	wrong := slices.DeleteFunc(slices.Clone(report.Findings),
 		func(f finding) bool { return f.Status != "problem" })
 	if len(wrong) != report.Problems || (r.code == 3) != (report.Problems > 0) {
-		t.Errorf("exit code %d with %d problems of which %d are counted",
+		t.Errorf("exit code %d with %d problems, %d counted",
 			r.code, len(wrong), report.Problems)
 	}
 	return report.Findings, r
 }
 
-// expect looks for one finding, and its mend.
+// expect checks that a finding with these substrings exists.
 func expect(t *testing.T, found []finding, want finding) {
 	t.Helper()
 	if !slices.ContainsFunc(found, func(f finding) bool {
 		return (want.Check == "" || f.Check == want.Check) && f.Status == want.Status &&
-			strings.Contains(f.Detail, want.Detail) && strings.Contains(f.Mend, want.Mend)
+			strings.Contains(f.Detail, want.Detail) && strings.Contains(f.Fix, want.Fix)
 	}) {
-		t.Errorf("not found: %+v\namong", want)
+		t.Errorf("missing finding %+v in", want)
 		for _, f := range found {
 			t.Errorf("  %+v", f)
 		}
 	}
 }
 
-// taken is a port on which something listens, closed one on which nothing does.
-func taken(t *testing.T) (port string) {
+// listeningPort returns a port in use. closedPort returns a free port.
+func listeningPort(t *testing.T) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
 	if err != nil {
@@ -61,7 +61,7 @@ func taken(t *testing.T) (port string) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-func closed(t *testing.T) (port string) {
+func closedPort(t *testing.T) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
 	if err != nil {
@@ -71,7 +71,7 @@ func closed(t *testing.T) (port string) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// service is a module that imports these packages and requires core.
+// service creates a module that requires core and imports the given packages.
 func service(t *testing.T, imports ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -88,7 +88,7 @@ func service(t *testing.T, imports ...string) (dir string) {
 	return dir
 }
 
-// postgres is the server of the tests, in parts.
+// postgres returns the connection of the test server in parts.
 func postgres(t *testing.T) (env []string, pass string) {
 	t.Helper()
 	if testing.Short() {
@@ -96,7 +96,7 @@ func postgres(t *testing.T) (env []string, pass string) {
 	}
 	u, err := url.Parse(dbtest.FindServer(t, "postgres").DSN)
 	if err != nil {
-		t.Fatal("the DSN of the server does not parse") // err would quote it
+		t.Fatal("the DSN of the server does not parse") // err would contain the DSN
 	}
 	pass, _ = u.User.Password()
 	return []string{
@@ -105,65 +105,107 @@ func postgres(t *testing.T) (env []string, pass string) {
 	}, pass
 }
 
-func TestDoctorNamesFiveFaultsAtOnceEachWithItsMend(t *testing.T) {
-	server, _ := postgres(t)
-	port, redis := taken(t), closed(t)
-	dir := service(t, "cacheplugins/redis") // and not dbplugins/postgres
-	put(t, dir, map[string]string{".env": "PLINTH_DRAIN_DELAY=5\nPLINTH_HOST=127.0.0.1\nPLINTH_PORT=" + port + "\n" +
-		"NOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=" + redis +
-		"\nNOSQL_PASS=hunter2cache\n" +
-		strings.Join(server, "\n") + "\nDATABASE_PASS=hunter2database\n"})
-	found, r := diagnose(t, dir, nil)
-	for _, want := range []finding{
-		{
-			"environment", "problem",
-			`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms`,
-			"change PLINTH_DRAIN_DELAY in .env",
-		},
-		{
-			"drivers", "problem",
-			"DATABASE_DRIVER=postgres, and nothing that the service links imports it",
-			`plinth add db postgres, or add the line import _ "github.com/plinthgo/plinth/dbplugins/postgres" and run go get github.com/plinthgo/plinth/dbplugins/postgres`,
-		},
-		{"drivers", "ok", "NOSQL_DRIVER=redis, and the code imports it", ""},
-		{
-			"ports", "problem", "127.0.0.1:" + port + " is taken (PLINTH_PORT)",
-			"or set PLINTH_PORT to another port",
-		},
-		{"database", "problem", "access denied", "correct DATABASE_USER and DATABASE_PASS"},
-		{
-			"cache", "problem", "connection refused",
-			"start the server, or correct NOSQL_HOST and NOSQL_PORT",
-		},
-	} {
-		expect(t, found, want)
-	}
-	if n := len(slices.DeleteFunc(found,
-		func(f finding) bool { return f.Status != "problem" })); n != 5 {
-		t.Errorf("%d problems, want the 5 that were seeded", n)
-	}
-	plain := plinth(t, dir, nil, "doctor")
-	if plain.code != 3 || !strings.Contains(plain.out, "5 problems, ") {
-		t.Errorf("exit code %d:\n%s", plain.code, plain.out)
-	}
-	if strings.Contains(r.out+r.err+plain.out+plain.err, "hunter2") {
-		t.Errorf("the output holds a secret:\n%s\n%s", r.out, plain.out)
-	}
+func TestDoctor(t *testing.T) {
+	t.Run("reports all problems with their fixes", func(t *testing.T) {
+		server, _ := postgres(t)
+		port, redis := listeningPort(t), closedPort(t)
+		dir := service(t, "cacheplugins/redis") // without dbplugins/postgres
+		put(t, dir, map[string]string{".env": "PLINTH_DRAIN_DELAY=5\nPLINTH_HOST=127.0.0.1\nPLINTH_PORT=" + port + "\n" +
+			"NOSQL_DRIVER=redis\nNOSQL_HOST=127.0.0.1\nNOSQL_PORT=" + redis +
+			"\nNOSQL_PASS=hunter2cache\n" +
+			strings.Join(server, "\n") + "\nDATABASE_PASS=hunter2database\n"})
+		found, r := diagnose(t, dir, nil)
+		for _, want := range []finding{
+			{
+				"environment", "problem",
+				`PLINTH_DRAIN_DELAY: "5" has no unit (accepted: a duration such as 500ms`,
+				"change PLINTH_DRAIN_DELAY in .env",
+			},
+			{
+				"drivers", "problem",
+				"DATABASE_DRIVER=postgres, but the driver is not imported",
+				`plinth add db postgres, or add import _ "github.com/plinthgo/plinth/dbplugins/postgres" and run go get github.com/plinthgo/plinth/dbplugins/postgres`,
+			},
+			{"drivers", "ok", "NOSQL_DRIVER=redis, and the code imports the driver", ""},
+			{
+				"ports", "problem", "127.0.0.1:" + port + " is in use (PLINTH_PORT)",
+				"or set PLINTH_PORT to another port",
+			},
+			{"database", "problem", "access refused", "correct DATABASE_USER and DATABASE_PASS"},
+			{
+				"cache", "problem", "connection refused",
+				"start the server, or correct NOSQL_HOST and NOSQL_PORT",
+			},
+		} {
+			expect(t, found, want)
+		}
+		if n := len(slices.DeleteFunc(found,
+			func(f finding) bool { return f.Status != "problem" })); n != 5 {
+			t.Errorf("%d problems, want 5", n)
+		}
+		plain := plinth(t, dir, nil, "doctor")
+		if plain.code != 3 || !strings.Contains(plain.out, "5 problems, ") {
+			t.Errorf("exit code %d:\n%s", plain.code, plain.out)
+		}
+		if strings.Contains(r.out+r.err+plain.out+plain.err, "hunter2") {
+			t.Errorf("the output contains a secret:\n%s\n%s", r.out, plain.out)
+		}
+	})
+
+	t.Run("reports no problem of a valid service", func(t *testing.T) {
+		server, pass := postgres(t)
+		dir := service(t, "dbplugins/postgres")
+		found, r := diagnose(t, dir, append(server, "DATABASE_PASS="+pass, "PLINTH_PORT=0"))
+		if r.code != 0 {
+			t.Errorf("exit code %d", r.code)
+		}
+		expect(t, found, finding{"database", "ok", "connected to", ""})
+		expect(t, found, finding{"clock", "ok", "within 1s of the clock of the database server",
+			""})
+		expect(t, found, finding{"node", "ok", "each replica leases a node ID from the database",
+			""})
+	})
+
+	t.Run("exits with 1 when interrupted", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		accepted := make(chan net.Conn, 1)
+		go func() { // a server that never responds
+			if conn, err := l.Accept(); err == nil {
+				accepted <- conn
+			}
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+		cmd := command(ctx, service(t),
+			[]string{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=" + port}, "doctor")
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case conn := <-accepted:
+			defer func() { _ = conn.Close() }()
+		case <-ctx.Done():
+			t.Fatal("doctor did not connect within a minute")
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 1 || errs.String() != "plinth: interrupted\n" {
+			t.Errorf("exit code %d and %q, want 1 and one line",
+				cmd.ProcessState.ExitCode(), errs.String())
+		}
+	})
 }
 
-func TestDoctorFindsNothingWhereAllIsWell(t *testing.T) {
-	server, pass := postgres(t)
-	dir := service(t, "dbplugins/postgres")
-	found, r := diagnose(t, dir, append(server, "DATABASE_PASS="+pass, "PLINTH_PORT=0"))
-	if r.code != 0 {
-		t.Errorf("exit code %d", r.code)
-	}
-	expect(t, found, finding{"database", "ok", "answers", ""})
-	expect(t, found, finding{"clock", "ok", "within 1s of the database server", ""})
-	expect(t, found, finding{"node", "ok", "each replica leases a number from the database", ""})
-}
-
-func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
+func TestDoctor_DatabaseServer(t *testing.T) {
 	server, pass := postgres(t)
 	dir := service(t, "dbplugins/postgres")
 	for _, tc := range []struct {
@@ -172,11 +214,11 @@ func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
 		want finding
 	}{
 		{
-			"nobody listens",
-			[]string{"DATABASE_PORT=" + closed(t)},
+			"closed port",
+			[]string{"DATABASE_PORT=" + closedPort(t)},
 			finding{
 				Detail: "connection refused",
-				Mend:   "start the server, or correct DATABASE_HOST and DATABASE_PORT",
+				Fix:    "start the server, or correct DATABASE_HOST and DATABASE_PORT",
 			},
 		},
 		{
@@ -184,23 +226,23 @@ func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
 			[]string{"DATABASE_NAME=there_is_none"},
 			finding{
 				Detail: "there_is_none",
-				Mend:   "create the database, or correct DATABASE_NAME",
+				Fix:    "create the database, or correct DATABASE_NAME",
 			},
 		},
 		{
 			"unknown user",
-			[]string{"DATABASE_USER=nobody_knows"},
-			finding{Detail: "access denied", Mend: "correct DATABASE_USER and DATABASE_PASS"},
+			[]string{"DATABASE_USER=unknown_user"},
+			finding{Detail: "access refused", Fix: "correct DATABASE_USER and DATABASE_PASS"},
 		},
 		{
-			"a certificate that nobody has signed",
+			"unknown certificate authority",
 			[]string{"DATABASE_TLS=verify-full"},
-			finding{Detail: "certificate", Mend: "correct DATABASE_TLS and DATABASE_TLS_CA"},
+			finding{Detail: "certificate", Fix: "correct DATABASE_TLS and DATABASE_TLS_CA"},
 		},
 		{
-			"no such CA file",
+			"missing CA file",
 			[]string{"DATABASE_TLS=verify-full", "DATABASE_TLS_CA=/gone/ca.pem"},
-			finding{Detail: "DATABASE_TLS_CA", Mend: "set it in .env"},
+			finding{Detail: "DATABASE_TLS_CA", Fix: "set it in .env"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -209,55 +251,58 @@ func TestDoctorTellsWhatIsWrongWithADatabaseServer(t *testing.T) {
 			tc.want.Check, tc.want.Status = "database", "problem"
 			expect(t, found, tc.want)
 			if strings.Contains(r.out+r.err, pass) {
-				t.Errorf("the output holds the password:\n%s", r.out)
+				t.Errorf("the output contains the password:\n%s", r.out)
 			}
 		})
 	}
 }
 
-func TestDoctorMakesNoDatabaseFile(t *testing.T) {
-	dir := service(t, "dbplugins/sqlite")
-	env := []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"}
-	found, r := diagnose(t, dir, env)
-	expect(t, found, finding{
-		"database", "ok", "shop.db is not there yet: the first start makes it",
-		"",
-	})
-	if r.code != 0 {
-		t.Errorf("exit code %d", r.code)
-	}
-	found, _ = diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=data/shop.db"})
-	expect(t, found, finding{"database", "problem", "data/shop.db", "mkdir -p data"})
-	before := names(t, dir)
-	if slices.Contains(before, "shop.db") {
-		t.Errorf("doctor has made a file: %v", before)
-	}
+func TestDoctor_SQLite(t *testing.T) {
+	t.Run("does not create or change files", func(t *testing.T) {
+		dir := service(t, "dbplugins/sqlite")
+		env := []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"}
+		found, r := diagnose(t, dir, env)
+		expect(t, found, finding{
+			"database", "ok", "shop.db does not exist yet; the service creates it",
+			"",
+		})
+		if r.code != 0 {
+			t.Errorf("exit code %d", r.code)
+		}
+		found, _ = diagnose(t, dir,
+			[]string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=data/shop.db"})
+		expect(t, found, finding{"database", "problem", "data/shop.db", "mkdir -p data"})
+		before := names(t, dir)
+		if slices.Contains(before, "shop.db") {
+			t.Errorf("doctor created a file: %v", before)
+		}
 
-	put(t, dir, map[string]string{"internal/migration/0001_users.sql": "CREATE TABLE users (id INTEGER);\n"})
-	if up := plinth(t, dir, env, "migrate", "up"); up.code != 0 {
-		t.Fatal(up.err)
-	}
-	put(t, dir, map[string]string{"internal/migration/0002_orders.sql": "CREATE TABLE orders (id INTEGER);\n"})
-	before = names(t, dir)
-	found, _ = diagnose(t, dir, env)
-	expect(t, found, finding{"database", "ok", "shop.db answers", ""})
-	expect(t, found, finding{
-		"database", "warning",
-		"1 of 2 migrations in internal/migration are pending", "plinth migrate up",
+		put(t, dir, map[string]string{"internal/migration/0001_users.sql": "CREATE TABLE users (id INTEGER);\n"})
+		if up := plinth(t, dir, env, "migrate", "up"); up.code != 0 {
+			t.Fatal(up.err)
+		}
+		put(t, dir, map[string]string{"internal/migration/0002_orders.sql": "CREATE TABLE orders (id INTEGER);\n"})
+		before = names(t, dir)
+		found, _ = diagnose(t, dir, env)
+		expect(t, found, finding{"database", "ok", "connected to", ""})
+		expect(t, found, finding{
+			"database", "warning",
+			"1 of 2 migrations in internal/migration are pending", "plinth migrate up",
+		})
+		if after := names(t, dir); !slices.Equal(before, after) {
+			t.Errorf("doctor changed the directory from %v to %v", before, after)
+		}
 	})
-	if after := names(t, dir); !slices.Equal(before, after) {
-		t.Errorf("doctor has changed the folder from %v to %v", before, after)
-	}
+
+	t.Run("reports an invalid database file", func(t *testing.T) {
+		dir := service(t, "dbplugins/sqlite")
+		put(t, dir, map[string]string{"shop.db": strings.Repeat("not a database\n", 100)})
+		found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"})
+		expect(t, found, finding{"database", "problem", "shop.db", "DATABASE_PATH"})
+	})
 }
 
-func TestDoctorReportsAFileThatIsNoDatabase(t *testing.T) {
-	dir := service(t, "dbplugins/sqlite")
-	put(t, dir, map[string]string{"shop.db": strings.Repeat("this is no database\n", 100)})
-	found, _ := diagnose(t, dir, []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"})
-	expect(t, found, finding{"database", "problem", "shop.db", "DATABASE_PATH"})
-}
-
-// names are the files of a folder, at every depth.
+// names returns the files below dir.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -268,42 +313,4 @@ func names(t *testing.T, dir string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
-}
-
-func TestDoctorThatIsInterruptedSaysSo(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	came := make(chan net.Conn, 1)
-	go func() { // a server that never answers
-		if conn, err := l.Accept(); err == nil {
-			came <- conn
-		}
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	cmd := command(ctx, service(t),
-		[]string{"NOSQL_DRIVER=redis", "NOSQL_HOST=127.0.0.1", "NOSQL_PORT=" + port}, "doctor")
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case conn := <-came:
-		defer func() { _ = conn.Close() }()
-	case <-ctx.Done():
-		t.Fatal("doctor has not connected")
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if cmd.ProcessState.ExitCode() != 1 || errs.String() != "plinth: interrupted\n" {
-		t.Errorf("exit code %d and %q, want 1 and one line",
-			cmd.ProcessState.ExitCode(), errs.String())
-	}
 }

@@ -1,11 +1,11 @@
-// Plinth is the command line of the base: it begins a service, extends it, and says what
-// is wrong with it.
+// Plinth is the command line tool of the Plinth framework. It creates services, extends
+// them and diagnoses problems.
 //
 //	go install github.com/plinthgo/plinth/tools/plinth@latest
 //
-//	plinth new example.com/shop   begin a service
-//	plinth env                    every variable, its value, and where that comes from
-//	plinth doctor                 everything that keeps the service from starting, at once
+//	plinth new example.com/shop   create a service
+//	plinth env                    list every variable, its value and its source
+//	plinth doctor                 report every problem that prevents startup
 //	plinth help
 package main
 
@@ -22,8 +22,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// gomod has the versions of the modules that this program was built with; new services
-// begin with them.
+// gomod lists the module versions that this program was built with. New services use the
+// same versions.
 //
 //go:embed go.mod
 var gomod []byte
@@ -35,7 +35,7 @@ func main() {
 		os.Exit(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal exits at once
 	code := cli.Run(ctx, term.New(os.Stdin, os.Stdout, os.Stderr), versions, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -16,13 +16,13 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// files are two migrations that every database understands.
+// files are two migrations that every database accepts.
 var files = map[string]string{
 	"internal/migration/0001_users.sql":  "CREATE TABLE ${prefix}users (id INTEGER);\n",
 	"internal/migration/0002_orders.sql": "CREATE TABLE ${prefix}orders (id INTEGER);\nINSERT INTO ${prefix}orders VALUES (1);\n",
 }
 
-// migrations are what migrate prints as JSON.
+// migrations is the JSON output of migrate.
 type migrations struct {
 	Applied, Migrations []struct {
 		Version, Name, State string
@@ -30,8 +30,8 @@ type migrations struct {
 	}
 }
 
-// through plays a life of migrations: pending, applied, and nothing more to do.
-func through(t *testing.T, dir string, env []string) {
+// testMigrations applies pending migrations and checks the state before and after.
+func testMigrations(t *testing.T, dir string, env []string) {
 	t.Helper()
 	put(t, dir, files)
 	status := plinth(t, dir, env, "migrate", "status")
@@ -66,7 +66,7 @@ func through(t *testing.T, dir string, env []string) {
 	}
 }
 
-func TestMigrateOnSQLite(t *testing.T) {
+func TestMigrate_SQLite(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
 		"go.mod": "module example.com/shop\n",
@@ -74,25 +74,25 @@ func TestMigrateOnSQLite(t *testing.T) {
 	})
 	put(t, dir, files)
 	if _ = plinth(t, dir, nil, "migrate", "status"); exists(filepath.Join(dir, "shop.db")) {
-		t.Error("status has made the database file")
+		t.Error("status created the database file")
 	}
-	through(t, dir, nil)
-	statusChangesNothing(t)
-	// From a folder below, and with the folder named from there.
+	testMigrations(t, dir, nil)
+	testStatusReadOnly(t)
+	// From a subdirectory, with and without a relative --dir.
 	sub := filepath.Join(dir, "internal")
 	for _, args := range [][]string{
 		{"migrate", "status", "--check"},
 		{"migrate", "status", "--check", "--dir", "migration"},
 	} {
 		if got := plinth(t, sub, nil, args...); got.code != 0 {
-			t.Errorf("%v from below: exit code %d, %s", args, got.code, got.err)
+			t.Errorf("%v from a subdirectory: exit code %d, %s", args, got.code, got.err)
 		}
 	}
 }
 
-// statusChangesNothing looks at a file whose journal is no write-ahead log yet, which a
-// service's connection would make of it.
-func statusChangesNothing(t *testing.T) {
+// testStatusReadOnly uses a file without a write-ahead log. A connection of the service
+// would change the journal mode.
+func testStatusReadOnly(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
@@ -115,23 +115,23 @@ func statusChangesNothing(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("status has changed the file (%v)", err)
+		t.Errorf("status changed the file (%v)", err)
 	}
 }
 
-func TestMigrateOnPostgreSQL(t *testing.T) {
+func TestMigrate_PostgreSQL(t *testing.T) {
 	env, pass := postgres(t)
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n"})
 	env = append(env, "DATABASE_PASS="+pass, "DATABASE_PREFIX=plinth_cli_")
 	t.Cleanup(func() { drop(t, "plinth_cli_users", "plinth_cli_orders", "plinth_cli_plinth_migrations") })
-	through(t, dir, env)
+	testMigrations(t, dir, env)
 }
 
-// drop removes tables from the server of the tests.
+// drop drops tables on the test server.
 func drop(t *testing.T, tables ...string) {
 	t.Helper()
-	ctx := context.Background() // that of the test has ended
+	ctx := context.Background() // the context of the test is canceled
 	db, err := xdb.Open(ctx, xdb.Options{
 		Driver: "postgres",
 		DSN:    xlog.Secret(dbtest.FindServer(t, "postgres").DSN),
@@ -147,76 +147,78 @@ func drop(t *testing.T, tables ...string) {
 	}
 }
 
-func TestMigrateSaysWhichStatementFailed(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, map[string]string{
-		"go.mod":                             "module example.com/shop\n",
-		".env":                               "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
-		"internal/migration/0001_users.sql":  "CREATE TABLE users (id INTEGER);\n",
-		"internal/migration/0002_broken.sql": "-- a comment\nINSERT INTO gone VALUES (1);\n",
-	})
-	up := plinth(t, dir, nil, "migrate", "up")
-	if up.code != 1 || up.out != "applied 0001_users.sql\n" ||
-		!strings.HasPrefix(up.err, "plinth: ") ||
-		!strings.Contains(up.err, "0002_broken.sql:2") || strings.Count(up.err, "\n") != 1 {
-		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
-	}
-	status := plinth(t, dir, nil, "migrate", "status")
-	if !strings.Contains(status.out, "failed   0002") {
-		t.Errorf("status:\n%s", status.out)
-	}
-}
-
-func TestFirstMigrationThatFailsMayNeedATableOfAnEntity(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, map[string]string{
-		"go.mod":                            "module example.com/shop\n",
-		".env":                              "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
-		"internal/migration/0001_index.sql": "CREATE INDEX notes_text ON notes (text);\n",
-	})
-	up := plinth(t, dir, nil, "migrate", "up")
-	if up.code != 1 || !strings.Contains(up.err, "0001_index.sql:1") ||
-		!strings.Contains(up.err, "start it once") {
-		t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
-	}
-}
-
-func TestMigrateNeedsFilesAndADatabase(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, map[string]string{
-		"go.mod":           "module example.com/shop\n",
-		"empty/readme.txt": "none\n",
-	})
-	for _, tc := range []struct {
-		name string
-		args []string
-		want string
-	}{
-		{
-			name: "no folder", args: []string{"up"},
-			want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n",
-		},
-		{
-			name: "no file", args: []string{"status", "--dir", "empty"},
-			want: "plinth: there is no .sql file in " + filepath.Join(dir, "empty") + "\n",
-		},
-		{
-			name: "no folder either", args: []string{"up", "--dir", "go.mod"},
-			want: "plinth: " + filepath.Join(dir, "go.mod") + " is no folder\n",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got := plinth(t, dir, nil, append([]string{"migrate"}, tc.args...)...)
-			if got.code != 1 || got.err != tc.want {
-				t.Errorf("exit code %d and %q, want 1 and %q", got.code, got.err, tc.want)
-			}
+func TestMigrate_Errors(t *testing.T) {
+	t.Run("reports the failed statement", func(t *testing.T) {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{
+			"go.mod":                             "module example.com/shop\n",
+			".env":                               "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+			"internal/migration/0001_users.sql":  "CREATE TABLE users (id INTEGER);\n",
+			"internal/migration/0002_broken.sql": "-- a comment\nINSERT INTO gone VALUES (1);\n",
 		})
-	}
-	put(t, dir, files)
-	got := plinth(t, dir, nil, "migrate", "up")
-	if want := "plinth: there is no database: set DATABASE_DRIVER and what it needs"; got.code != 1 || !strings.HasPrefix(got.err, want) {
-		t.Errorf("without a database: exit code %d, %q", got.code, got.err)
-	}
+		up := plinth(t, dir, nil, "migrate", "up")
+		if up.code != 1 || up.out != "applied 0001_users.sql\n" ||
+			!strings.HasPrefix(up.err, "plinth: ") ||
+			!strings.Contains(up.err, "0002_broken.sql:2") || strings.Count(up.err, "\n") != 1 {
+			t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
+		}
+		status := plinth(t, dir, nil, "migrate", "status")
+		if !strings.Contains(status.out, "failed   0002") {
+			t.Errorf("status:\n%s", status.out)
+		}
+	})
+
+	t.Run("suggests to start the service if the first migration fails", func(t *testing.T) {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{
+			"go.mod":                            "module example.com/shop\n",
+			".env":                              "DATABASE_DRIVER=sqlite\nDATABASE_PATH=shop.db\n",
+			"internal/migration/0001_index.sql": "CREATE INDEX notes_text ON notes (text);\n",
+		})
+		up := plinth(t, dir, nil, "migrate", "up")
+		if up.code != 1 || !strings.Contains(up.err, "0001_index.sql:1") ||
+			!strings.Contains(up.err, "start the service once") {
+			t.Errorf("exit code %d\n%s%s", up.code, up.out, up.err)
+		}
+	})
+
+	t.Run("requires files and a database", func(t *testing.T) {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{
+			"go.mod":           "module example.com/shop\n",
+			"empty/readme.txt": "none\n",
+		})
+		for _, tc := range []struct {
+			name string
+			args []string
+			want string
+		}{
+			{
+				name: "no directory", args: []string{"up"},
+				want: "plinth: the directory internal/migration does not exist; set the directory of the SQL files with --dir\n",
+			},
+			{
+				name: "no file", args: []string{"status", "--dir", "empty"},
+				want: "plinth: no .sql file in " + filepath.Join(dir, "empty") + "\n",
+			},
+			{
+				name: "not a directory", args: []string{"up", "--dir", "go.mod"},
+				want: "plinth: " + filepath.Join(dir, "go.mod") + " is not a directory\n",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got := plinth(t, dir, nil, append([]string{"migrate"}, tc.args...)...)
+				if got.code != 1 || got.err != tc.want {
+					t.Errorf("exit code %d and %q, want 1 and %q", got.code, got.err, tc.want)
+				}
+			})
+		}
+		put(t, dir, files)
+		got := plinth(t, dir, nil, "migrate", "up")
+		if want := "plinth: no database is configured; set DATABASE_DRIVER and its variables"; got.code != 1 || !strings.HasPrefix(got.err, want) {
+			t.Errorf("without a database: exit code %d, %q", got.code, got.err)
+		}
+	})
 }
 
 func exists(path string) bool {

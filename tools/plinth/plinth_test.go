@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// program is the path of the program, which TestMain builds.
+// program is the path of the binary that TestMain builds.
 var program string
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	program = filepath.Join(dir, "plinth.exe") // the name counts on one system, and is one on all
+	program = filepath.Join(dir, "plinth.exe") // Windows needs the suffix
 	out, err := exec.CommandContext(context.Background(), "go", "build", "-o",
 		program, "github.com/plinthgo/plinth/tools/plinth").CombinedOutput()
 	if err != nil {
@@ -35,14 +35,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// result is what a run of the program has left.
+// result is the outcome of a run.
 type result struct {
 	out, err string
 	code     int
 }
 
-// command prepares the program in a folder, with nothing of Plinth in the environment but
-// what is given as NAME=value.
+// command returns a command in dir. Its environment contains env, and no other variable
+// of Plinth.
 func command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
@@ -62,7 +62,7 @@ func command(ctx context.Context, dir string, env []string, args ...string) *exe
 	return cmd
 }
 
-// plinth runs the program to its end.
+// plinth runs the program and waits for it.
 func plinth(t *testing.T, dir string, env []string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -78,7 +78,7 @@ func plinth(t *testing.T, dir string, env []string, args ...string) result {
 	return result{out: out.String(), err: errs.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// put writes files into a folder, by their names.
+// put writes files below dir.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -92,15 +92,15 @@ func put(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// decode reads a result as JSON.
+// decode decodes JSON output.
 func decode(t *testing.T, text string, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), v); err != nil {
-		t.Fatalf("output is no JSON document: %v\n%s", err, text)
+		t.Fatalf("the output is not JSON: %v\n%s", err, text)
 	}
 }
 
-func TestExitCodesAndMessages(t *testing.T) {
+func TestPlinth_ExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	for _, tc := range []struct {
 		name string
@@ -112,62 +112,63 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{name: "help", args: []string{"--help"}, code: 0},
 		{name: "no command", code: 0},
 		{
-			name: "a command that there is not",
+			name: "unknown command",
 			args: []string{"dcotor"}, code: 2,
 			want: "plinth: unknown command \"dcotor\" for \"plinth\"\n\nDid you mean this?\n\tdoctor\nSee plinth --help\n",
 		},
 		{
-			name: "help on a command that there is not", args: []string{"help", "nope"}, code: 2,
-			want: "plinth: there is no command \"nope\"\nSee plinth help --help\n",
+			name: "help on an unknown command", args: []string{"help", "nope"}, code: 2,
+			want: "plinth: unknown command \"nope\"\nSee plinth help --help\n",
 		},
 		{name: "help on a command", args: []string{"help", "migrate", "up"}, code: 0},
 		{
-			name: "a shell that there is not",
+			name: "unknown shell",
 			args: []string{"completion", "nope"}, code: 2,
-			want: "plinth: there is no plinth completion \"nope\", but: bash, zsh, fish, powershell\nSee plinth completion --help\n",
+			want: "plinth: unknown subcommand of plinth completion: \"nope\"; available: bash, zsh, fish, powershell\nSee plinth completion --help\n",
 		},
 		{
-			name: "a flag that there is not", args: []string{"env", "--bad"}, code: 2,
+			name: "unknown flag", args: []string{"env", "--bad"}, code: 2,
 			want: "plinth: unknown flag: --bad\nSee plinth env --help\n",
 		},
 		{
-			name: "an argument too many",
+			name: "extra argument",
 			args: []string{"version", "x"}, code: 2,
 			want: "plinth: unknown command \"x\" for \"plinth version\"\nSee plinth version --help\n",
 		},
 		{
-			name: "half a command", args: []string{"migrate"}, code: 2,
-			want: "plinth: plinth migrate needs one of: up, status\nSee plinth migrate --help\n",
+			name: "missing subcommand", args: []string{"migrate"}, code: 2,
+			want: "plinth: plinth migrate requires a subcommand: up, status\nSee plinth migrate --help\n",
 		},
 		{
-			name: "half a command and a word",
+			name: "unknown subcommand",
 			args: []string{"migrate", "down"}, code: 2,
-			want: "plinth: there is no plinth migrate \"down\", but: up, status\nSee plinth migrate --help\n",
+			want: "plinth: unknown subcommand of plinth migrate: \"down\"; available: up, status\nSee plinth migrate --help\n",
 		},
 		{
-			name: "a value that there is not",
+			name: "unknown format",
 			args: []string{"env", "--format", "xml"}, code: 2,
-			want: "plinth: there is no format \"xml\", but: table, markdown, dotenv, schema\nSee plinth env --help\n",
+			want: "plinth: unknown format \"xml\"; available: table, markdown, dotenv, schema\nSee plinth env --help\n",
 		},
 		{
-			name: "two forms", args: []string{"env", "--json", "--format", "dotenv"}, code: 2,
-			want: "plinth: --json and --format dotenv are two forms\nSee plinth env --help\n",
+			name: "conflicting formats",
+			args: []string{"env", "--json", "--format", "dotenv"}, code: 2,
+			want: "plinth: --json cannot be combined with --format dotenv\nSee plinth env --help\n",
 		},
 		{
-			name: "a failure", args: []string{"migrate", "up"}, code: 1,
-			want: "plinth: there is no folder internal/migration: name the one with the SQL files with --dir\n",
+			name: "failure", args: []string{"migrate", "up"}, code: 1,
+			want: "plinth: the directory internal/migration does not exist; set the directory of the SQL files with --dir\n",
 		},
 		{
-			name: "a wrong value",
+			name: "invalid value with --check",
 			env:  []string{"PLINTH_PORT=abc"}, args: []string{"env", "--check"}, code: 3,
 			want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n",
 		},
 		{
-			name: "a wrong value that nobody checks",
+			name: "invalid value without --check",
 			env:  []string{"PLINTH_PORT=abc"}, args: []string{"env"}, code: 0,
 			want: "problem: PLINTH_PORT: \"abc\" is not an integer (accepted: 0 to 65535)\n",
 		},
-		{name: "no wrong value", args: []string{"env", "--check"}, code: 0},
+		{name: "valid values with --check", args: []string{"env", "--check"}, code: 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := plinth(t, dir, tc.env, tc.args...)
@@ -178,19 +179,19 @@ func TestExitCodesAndMessages(t *testing.T) {
 	}
 }
 
-func TestHelpStatesTheExitCodes(t *testing.T) {
+func TestPlinth_Help(t *testing.T) {
 	got := plinth(t, t.TempDir(), nil, "help")
 	for _, want := range []string{
-		"0  done", "1  it failed", "2  the command line makes no sense",
-		"3  it has checked, and found something wrong",
+		"0  success", "1  failure", "2  invalid command line",
+		"3  the check found a problem",
 	} {
 		if !strings.Contains(got.out, want) {
-			t.Errorf("the help does not say %q:\n%s", want, got.out)
+			t.Errorf("the help lacks %q:\n%s", want, got.out)
 		}
 	}
 }
 
-func TestVersionNamesProgramGoAndModules(t *testing.T) {
+func TestVersion(t *testing.T) {
 	dir := t.TempDir()
 	plain := plinth(t, dir, nil, "version")
 	if !strings.HasPrefix(plain.out, "plinth ") ||
@@ -207,7 +208,7 @@ func TestVersionNamesProgramGoAndModules(t *testing.T) {
 	}
 }
 
-func TestCompletionKnowsCommandsAndValues(t *testing.T) {
+func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for shell, want := range map[string]string{
 		"bash": "complete -o default", "zsh": "#compdef plinth", "fish": "complete -c plinth",
@@ -215,7 +216,7 @@ func TestCompletionKnowsCommandsAndValues(t *testing.T) {
 	} {
 		if got := plinth(t, dir, nil, "completion", shell); got.code != 0 ||
 			!strings.Contains(got.out, want) {
-			t.Errorf("completion %s: exit code %d, and no %q", shell, got.code, want)
+			t.Errorf("completion %s: exit code %d, or no %q", shell, got.code, want)
 		}
 	}
 	for _, tc := range []struct{ typed, want string }{
@@ -226,7 +227,7 @@ func TestCompletionKnowsCommandsAndValues(t *testing.T) {
 	} {
 		args := append([]string{"__complete"}, strings.Split(tc.typed, " ")...)
 		if got := plinth(t, dir, nil, args...); !strings.Contains(got.out, tc.want) {
-			t.Errorf("%q is completed with %q, want %q among it", tc.typed, got.out, tc.want)
+			t.Errorf("completion of %q = %q, want %q in it", tc.typed, got.out, tc.want)
 		}
 	}
 }

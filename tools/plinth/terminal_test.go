@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// atTerminal runs the program at a pseudo terminal and returns what stands on it.
+// atTerminal runs the program in a pseudo terminal and returns its output.
 func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	screen, tty, err := pty.Open()
@@ -37,7 +37,7 @@ func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	}
 	_ = tty.Close()
 	var shown bytes.Buffer
-	// it ends with an error of the system, where the last writer has gone
+	// Linux returns EIO after the last writer closed the terminal.
 	_, _ = io.Copy(&shown, screen)
 	_ = cmd.Wait()
 	return shown.String()
@@ -45,7 +45,7 @@ func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
 
 const colour = "\x1b[1m"
 
-func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
+func TestPlinth_Color(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"go.mod": "module example.com/shop\n"})
 	for _, args := range [][]string{{"env", "--group", "ids"}, {"doctor"}} {
@@ -73,7 +73,7 @@ func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
 					t.Errorf("colour = %v, want %v:\n%q", !tc.want, tc.want, got)
 				}
 				if tc.plain && strings.Contains(got, "\x1b") {
-					t.Errorf("the terminal is told to move:\n%q", got)
+					t.Errorf("output on a dumb terminal has escape sequences:\n%q", got)
 				}
 			})
 		}
@@ -83,7 +83,7 @@ func TestPeopleAtATerminalSeeColourAndNobodyElseDoes(t *testing.T) {
 	}
 }
 
-func TestAtATerminalTablesKeepItsWidth(t *testing.T) {
+func TestEnv_TerminalWidth(t *testing.T) {
 	got := atTerminal(t, t.TempDir(), []string{"NO_COLOR=1"}, "env", "--group", "ids")
 	for line := range strings.Lines(got) {
 		if n := len([]rune(strings.TrimRight(line, "\r\n"))); n > 90 {
@@ -95,13 +95,13 @@ func TestAtATerminalTablesKeepItsWidth(t *testing.T) {
 	}
 }
 
-func TestProgressIsShownOnlyAtATerminalThatIsNoCI(t *testing.T) {
+func TestDoctor_Progress(t *testing.T) {
 	dir := t.TempDir()
-	if got := atTerminal(t, dir, nil, "doctor"); !strings.Contains(got, "looking at") {
+	if got := atTerminal(t, dir, nil, "doctor"); !strings.Contains(got, "checking") {
 		t.Errorf("no progress: %q", got)
 	}
 	if got := atTerminal(t, dir, []string{"CI=true"}, "doctor"); strings.Contains(got,
-		"looking at") {
+		"checking") {
 		t.Errorf("progress in CI: %q", got)
 	}
 }

@@ -97,7 +97,7 @@ func TestGeneratedEntitiesWork(t *testing.T) {
 			}
 			p.works()
 			if out, err := p.plinth(order...); err == nil ||
-				!strings.Contains(out, "orderitem.go is there") {
+				!strings.Contains(out, "orderitem.go already exists") {
 				t.Errorf("the same entity again: %v\n%s", err, out)
 			}
 		})

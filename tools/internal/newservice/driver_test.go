@@ -168,7 +168,7 @@ func TestTheVariablesOfAServiceThatDoesNotBuildAreThoseOfPlinth(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "# DATABASE_TIMEZONE=") ||
 		strings.Contains(string(out), "ACME") ||
 		!strings.Contains(errs.String(),
-			"the variables of the service's own packages are not known") ||
+			"cannot list the variables of the service") ||
 		!strings.Contains(errs.String(), "broken.go:3") {
 		t.Errorf("%v\n%s\n%s", err, errs.String(), out)
 	}

@@ -1,4 +1,4 @@
-// Package envtable writes environment variables as tables of Markdown and as a .env file.
+// Package envtable formats environment variables as Markdown tables and as a .env file.
 package envtable
 
 import (
@@ -8,14 +8,13 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Column is one more than the table has by itself, between what is accepted and the
-// meaning.
+// Column is an additional column, placed before the meaning.
 type Column struct {
 	Title string
 	Cell  func(v xenv.Var) string
 }
 
-// Markdown returns one table for each group, below a heading of the second level.
+// Markdown returns one table per group, below a second-level heading.
 func Markdown(vars []xenv.Var, further ...Column) string {
 	var b strings.Builder
 	group := ""
@@ -49,8 +48,8 @@ func meaning(v xenv.Var) string {
 	return text
 }
 
-// Code is a text as it stands in a cell, a dash where there is none. A line break is a
-// space there.
+// Code formats s as inline code for a table cell. It returns a dash for "" and replaces
+// line breaks by spaces.
 func Code(s string) string {
 	if s == "" {
 		return "–"
@@ -59,7 +58,7 @@ func Code(s string) string {
 	for strings.Contains(s, fence) {
 		fence += "`"
 	}
-	if len(fence) > 1 { // so that no backtick of the text meets the fence
+	if len(fence) > 1 { // separates backticks of s from the fence
 		s = " " + s + " "
 	}
 	return fence + strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r",
@@ -73,16 +72,16 @@ func orAny(s string) string {
 	return s
 }
 
-// Example returns the variables as a .env file: a heading for each group, and above each
-// line what the variable means and accepts. line returns the line itself; nil is
-// Commented.
+// Example returns the variables as a .env file with a heading per group. A comment above
+// each line has the meaning and the accepted values. line returns the assignment; nil
+// means Commented.
 func Example(vars []xenv.Var, line func(v xenv.Var) string) string {
 	if line == nil {
 		line = Commented
 	}
 	var b strings.Builder
-	b.WriteString("# Every variable that Plinth reads, with its default. Copy the lines that you change into .env.\n" +
-		"# The real environment always wins over the file.\n")
+	b.WriteString("# Every variable that Plinth reads, with its default. Copy the lines that you change to .env.\n" +
+		"# Environment variables override .env.\n")
 	group := ""
 	for _, v := range vars {
 		if v.Group != group {
@@ -98,5 +97,5 @@ func Example(vars []xenv.Var, line func(v xenv.Var) string) string {
 	return b.String()
 }
 
-// Commented returns the line of a variable that has its default.
+// Commented returns the commented assignment of the default.
 func Commented(v xenv.Var) string { return fmt.Sprintf("# %s=%s", v.Key, v.Default) }

@@ -1,11 +1,11 @@
 package catalog
 
-// Databases are the databases, in the order in which people are asked.
+// Databases returns the databases, in the order of the prompt.
 func Databases() []Backend {
 	return []Backend{
 		{
 			Name: "sqlite", Title: "SQLite", Kind: Database, Module: Project + "/dbplugins/sqlite",
-			// The image has a folder of its own for the file.
+			// The image has a separate directory for the file.
 			Settings: []Setting{
 				everywhere("DATABASE_DRIVER", "sqlite"),
 				{Key: "DATABASE_PATH", Local: "<name>.db"},
@@ -13,15 +13,15 @@ func Databases() []Backend {
 		},
 		server("postgres", "PostgreSQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
 		server("mysql", "MySQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
-		// The pluggable database that the image has.
+		// The pluggable database of the image.
 		server("oracle", "Oracle Database", "<database>",
 			everywhere("DATABASE_SERVICE_NAME", "FREEPDB1")),
-		// The only user that the image has.
+		// The only user of the image.
 		server("sqlserver", "SQL Server", "sa", everywhere("DATABASE_NAME", "<database>")),
 	}
 }
 
-// server is a database that is a server.
+// server returns a database that runs as a server.
 func server(name, title, user string, database Setting) Backend {
 	return Backend{
 		Name: name, Title: title, Kind: Database, Module: Project + "/dbplugins/" + name,
@@ -42,11 +42,11 @@ func server(name, title, user string, database Setting) Backend {
 	}
 }
 
-// Caches are the caches, in the order in which people are asked.
+// Caches returns the caches, in the order of the prompt.
 func Caches() []Backend {
 	return []Backend{
 		{
-			Name: "memory", Title: "in the process",
+			Name: "memory", Title: "memory",
 			Kind: Cache, Module: Project + "/cacheplugins/memory",
 			Settings: []Setting{everywhere("NOSQL_DRIVER", "memory")},
 		},
@@ -69,7 +69,7 @@ func Caches() []Backend {
 	}
 }
 
-// Mailbox is the mail server of a developer's machine, which asks for no password.
+// Mailbox returns the mail server for development, which needs no password.
 func Mailbox() Backend {
 	return Backend{Name: "mailpit", Title: "Mailpit", Kind: Mail, Server: true, Settings: []Setting{
 		{Key: "EMAIL_HOST", Local: "localhost", Container: "mailpit", Cluster: "smtp.example.org"},
@@ -81,12 +81,12 @@ func Mailbox() Backend {
 	}}
 }
 
-// everywhere is a variable with the same value at each place.
+// everywhere returns a variable with the same value in each environment.
 func everywhere(key, value string) Setting {
 	return Setting{Key: key, Local: value, Container: value, Cluster: value}
 }
 
-// secret is a variable whose value people choose.
+// secret returns a variable whose value the user sets.
 func secret(key, name string) Setting {
 	return Setting{Key: key, Local: empty, Container: "${" + key + ":?is not set}", Secret: name}
 }

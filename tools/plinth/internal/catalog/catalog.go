@@ -1,5 +1,4 @@
-// Package catalog is what a service can be made of: the one place that knows a backend's
-// module, variables and container.
+// Package catalog defines the backends of services: modules, variables and containers.
 package catalog
 
 import (
@@ -8,54 +7,53 @@ import (
 	"strings"
 )
 
-// Project begins the import paths of the modules that a service requires.
+// Project is the prefix of the import paths of Plinth.
 const Project = "github.com/plinthgo/plinth"
 
-// None is the word for no backend of a kind.
+// None selects no backend.
 const None = "none"
 
-// A Kind is what a backend is for.
+// A Kind is the purpose of a backend.
 type Kind string
 
-// The kinds of backends.
+// Kinds of backends.
 const (
 	Database Kind = "database"
 	Cache    Kind = "cache"
 	Mail     Kind = "mail"
 )
 
-// A Backend is one thing that a service keeps its data in, or sends through.
+// A Backend is a database, a cache or a mail server.
 type Backend struct {
-	// Name is the driver's, as the environment has it.
+	// Name is the driver name in the environment.
 	Name string
-	// Title is the name for people.
+	// Title is the display name.
 	Title string
-	// Kind is what it is for.
+	// Kind is the purpose.
 	Kind Kind
-	// Module is the import path of the plugin; "" is none.
+	// Module is the import path of the driver, or "".
 	Module string
-	// Server reports whether it is one that runs by itself, in a container of its name.
+	// Server reports whether the backend runs in its own container.
 	Server bool
-	// Settings are the variables that choose it and say where it is.
+	// Settings are the variables that select and configure the backend.
 	Settings []Setting
 }
 
-// A Setting is one variable and its value at each place. A value may hold <name> and
-// <database>, for those of the service.
+// A Setting is a variable with its value in each environment. Values may contain the
+// placeholders <name> and <database>.
 type Setting struct {
 	Key string
-	// Local is the value on the developer's machine, Container in Compose and Cluster on
-	// Kubernetes, these two as YAML; "" does not set it.
+	// Local is the value for development. Container and Cluster are YAML values for
+	// Compose and Kubernetes. "" leaves the variable unset.
 	Local, Container, Cluster string
-	// Secret is the name of the value in the secret of the cluster, where it is one. No
-	// place has the value then.
+	// Secret is the key in the Kubernetes secret if the variable is a secret.
 	Secret string
 }
 
-// A Value is a variable with the value that it is to have.
+// A Value is a variable with a value.
 type Value struct{ Key, Value string }
 
-// Find returns the backend of that name.
+// Find returns the backend with the given name.
 func Find(backends []Backend, name string) (Backend, bool) {
 	i := slices.IndexFunc(backends, func(b Backend) bool { return b.Name == name })
 	if i < 0 {
@@ -73,25 +71,23 @@ func Names(backends []Backend) []string {
 	return names
 }
 
-// Local returns what .env sets for a service of that name. A secret is there without a
-// value.
+// Local returns the values for .env. Secrets are empty.
 func (b Backend) Local(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Local })
 }
 
-// Container returns what Compose sets, as YAML. A secret comes from the environment of
-// Compose itself.
+// Container returns the YAML values for Compose. Secrets refer to the environment of
+// Compose.
 func (b Backend) Container(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Container })
 }
 
-// Cluster returns what the ConfigMap sets, as YAML. Secrets are not among it.
+// Cluster returns the YAML values for the ConfigMap, without secrets.
 func (b Backend) Cluster(name string) []Value {
 	return b.values(name, func(s Setting) string { return s.Cluster })
 }
 
-// Secrets returns the variables whose values are secret, each with its name in the secret
-// of the cluster.
+// Secrets returns the secret variables with their keys in the Kubernetes secret.
 func (b Backend) Secrets() []Value {
 	return b.values("", func(s Setting) string { return s.Secret })
 }
@@ -109,17 +105,16 @@ func (b Backend) values(name string, of func(Setting) string) []Value {
 //go:embed compose
 var blocks embed.FS
 
-// Block returns the service of a server's own in compose.yaml, of a service of that name.
+// Block returns the service of the backend in compose.yaml.
 func (b Backend) Block(name string) (string, error) {
 	text, err := blocks.ReadFile("compose/" + b.Name + ".yaml")
 	return expand(string(text), name), err
 }
 
-// empty is a value that is there for people to fill in.
+// empty marks a value that the user must set.
 const empty = "<empty>"
 
-// expand fills in what a value says of the service. Databases take an identifier without
-// quotes.
+// expand replaces the placeholders. <database> is a valid unquoted identifier.
 func expand(value, name string) string {
 	return strings.NewReplacer("<name>", name, "<database>",
 		strings.ReplaceAll(name, "-", "_"), empty, "").Replace(value)

@@ -15,16 +15,17 @@ import (
 func newAdd(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "add",
-		GroupID: groupBegin,
-		Short:   "Link another database or cache into a service",
-		Long: "Link another database or cache into the service in this folder: the import, the requirement in go.mod, the option\n" +
-			"that opens it where there is none yet, the variables in .env.example, the container in compose.yaml. What is there\n" +
-			"stays; the environment chooses.\n\n" +
-			"gRPC, background work, schedules and mail are more than lines to add: begin a service with plinth new and the flag,\n" +
-			"and compare.",
+		GroupID: groupCreate,
+		Short:   "Add a database or cache driver to a service",
+		Long: "Add a database or cache driver to the service in the current directory.\n\n" +
+			"The command adds the import, the requirement in go.mod, the option that opens the backend, the\n" +
+			"variables in .env.example and the container in compose.yaml. It does not change existing code.\n" +
+			"The environment selects the driver.\n\n" +
+			"The command cannot add gRPC, background jobs, schedules or mail. Create another service with\n" +
+			"plinth new and these flags, and compare the files.",
 		Example: "  plinth add db postgres\n  plinth add cache redis --dry-run",
 	}
-	return family(c,
+	return commandGroup(c,
 		addOne(p, versions, "db", "database", catalog.Databases()),
 		addOne(p, versions, "cache", "cache", catalog.Caches()))
 }
@@ -35,11 +36,11 @@ func addOne(
 	names := catalog.Names(backends)
 	c := &cobra.Command{
 		Use:       word + " {" + strings.Join(names, "|") + "}",
-		Short:     "Link another " + kind + " into the service",
+		Short:     "Add a " + kind + " driver to the service",
 		ValidArgs: names,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(names, args[0]) {
-				return fmt.Errorf("there is no %s %q, but: %s",
+				return fmt.Errorf("unknown %s %q; available: %s",
 					kind, strings.Join(args, " "), strings.Join(names, ", "))
 			}
 			return nil

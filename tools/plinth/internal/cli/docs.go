@@ -13,10 +13,11 @@ func newDocs(*term.Printer) *cobra.Command {
 	var dir, baseURL string
 	c := &cobra.Command{
 		Use:     "docs",
-		GroupID: groupCare,
-		Short:   "Give a language model the documentation, over standard input and output",
-		Long: "Speak the Model Context Protocol over standard input and output: the documentation's tools to search and read it, for an\n" +
-			"editor or an agent that starts this command. The content is inside the program.",
+		GroupID: groupMaintain,
+		Short:   "Serve the documentation to editors and agents over MCP",
+		Long: "Serve the documentation over the Model Context Protocol on standard input and output.\n\n" +
+			"An editor or agent starts this command and gets tools that search and read the documentation.\n" +
+			"The documentation is embedded in the program.",
 		Example:           "  claude mcp add plinth -- plinth docs\n  plinth docs --base-url https://docs.example.com",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -25,8 +26,8 @@ func newDocs(*term.Printer) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "",
-		"folder of the content instead of the one inside the program")
-	c.Flags().StringVar(&baseURL, "base-url", "", "where the pages are reached, for the links")
+		"directory of the documentation (default: embedded)")
+	c.Flags().StringVar(&baseURL, "base-url", "", "base URL of links to pages")
 	if err := c.MarkFlagDirname("dir"); err != nil {
 		panic(err)
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// defaultTimeout bounds each check of doctor.
+// defaultTimeout limits each check of doctor.
 const defaultTimeout = 10 * time.Second
 
 func newDoctor(p *term.Printer) *cobra.Command {
 	timeout := defaultTimeout
 	c := &cobra.Command{
 		Use:     "doctor",
-		GroupID: groupCare,
-		Short:   "Find everything that is wrong with a service at once, each with its mend",
-		Long: "Look at the service in this folder: Go, go.mod, .env and every variable, drivers that are imported against those that\n" +
-			"are configured, ports, database, cache, mail, clocks and node numbers. Everything that is wrong is said at once, each with\n" +
-			"its mend, and the exit code is then 3; a warning does not change it. Nothing is changed and nothing downloaded, and\n" +
-			"no secret is printed.",
+		GroupID: groupMaintain,
+		Short:   "Diagnose problems of a service and suggest fixes",
+		Long: "Check the service in the current directory: Go version, go.mod, .env and all variables, imported\n" +
+			"and configured drivers, ports, database, cache, mail, clocks and node IDs.\n\n" +
+			"The command prints every problem with a fix and exits with 3 if it finds one. Warnings do not\n" +
+			"change the exit code. The command changes and downloads nothing, and prints no secrets.",
 		Example:           "  plinth doctor\n  plinth doctor --json --timeout 3s",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if timeout <= 0 {
-				return usagef("--timeout %s: it must be more than 0", timeout)
+				return usagef("invalid --timeout %s: must be positive", timeout)
 			}
 			return diagnose(c.Context(), p, timeout)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "time for each check")
+	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "timeout of each check")
 	return c
 }
 
@@ -43,7 +43,7 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 	if err != nil {
 		return err
 	}
-	p.Step("looking at %s", s.Root)
+	p.Step("checking %s", s.Root)
 	if err := s.Enter(ctx); err != nil {
 		return err
 	}
@@ -80,18 +80,18 @@ func diagnose(ctx context.Context, p *term.Printer, timeout time.Duration) error
 	return err
 }
 
-// showFindings writes a row for each finding.
+// showFindings prints one row per finding.
 func showFindings(p *term.Printer, found []doctor.Finding) {
 	tones := map[doctor.Status]term.Tone{
-		doctor.OK: term.Good, doctor.Warning: term.Careful, doctor.Problem: term.Bad,
+		doctor.OK: term.Good, doctor.Warning: term.Caution, doctor.Problem: term.Bad,
 		doctor.Skipped: term.Faint,
 	}
 	rows := make([][]string, len(found))
 	for i, f := range found {
 		rows[i] = []string{p.Paint(tones[f.Status], string(f.Status)), f.Check, f.Detail}
-		if f.Mend != "" {
-			rows[i][2] += " " + p.Paint(term.Strong, "->") + " " + f.Mend
+		if f.Fix != "" {
+			rows[i][2] += " " + p.Paint(term.Strong, "->") + " " + f.Fix
 		}
 	}
-	p.Table([]string{"STATUS", "CHECK", "FOUND -> MEND"}, rows)
+	p.Table([]string{"STATUS", "CHECK", "FOUND -> FIX"}, rows)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// planner says what the arguments ask for in the module at root.
+// planner plans the changes that the arguments describe in the module at root.
 type planner func(root, modulePath string, args []string) (*scaffold.Edit, error)
 
-// editing makes c a command that changes a service: it applies the changes, shows what
-// was done, and fetches what go.mod requires from then on.
+// editing makes c a command that changes a service. It applies and prints the changes,
+// and runs go mod tidy if go.mod changed.
 func editing(p *term.Printer, c *cobra.Command, plan planner) *cobra.Command {
 	var dryRun, noTidy bool
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would change, and change nothing")
-	c.Flags().BoolVar(&noTidy, "no-tidy", false, "do not run go mod tidy where go.mod changes")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the changes without applying them")
+	c.Flags().BoolVar(&noTidy, "no-tidy", false, "do not run go mod tidy if go.mod changes")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		root, modulePath, err := here()
+		root, modulePath, err := currentModule()
 		if err != nil {
 			return err
 		}
@@ -59,19 +59,19 @@ func showEdit(p *term.Printer, edit *scaffold.Edit, dryRun bool) error {
 	done := p.Done
 	switch {
 	case len(edit.Changes) == 0:
-		p.Note("nothing to do: all of it is there")
+		p.Note("nothing to do")
 	case dryRun:
-		p.Note("nothing is changed; without --dry-run it would be")
+		p.Note("dry run: these changes are not applied")
 		done = p.Note
 	}
 	for _, c := range edit.Changes {
 		done("%s: %s", c.Path, c.What)
 	}
 	for _, step := range edit.Left {
-		p.Note("left to do: %s", step)
+		p.Note("to do: %s", step)
 	}
 	if len(edit.Env) > 0 {
-		p.Note("\nThese variables choose it, such as in .env:\n")
+		p.Note("\nSet these variables to select it, for example in .env:\n")
 	}
 	for _, key := range slices.Sorted(maps.Keys(edit.Env)) {
 		p.Note("  %s=%s", key, edit.Env[key])
@@ -79,8 +79,9 @@ func showEdit(p *term.Printer, edit *scaffold.Edit, dryRun bool) error {
 	return nil
 }
 
-// here returns the folder and the module of the service that the program was started in.
-func here() (root, modulePath string, err error) {
+// currentModule returns the root directory and the module path of the service in the
+// working directory.
+func currentModule() (root, modulePath string, err error) {
 	s, err := service.Find(".")
 	switch {
 	case err != nil:
@@ -89,7 +90,7 @@ func here() (root, modulePath string, err error) {
 		return "", "", s.ModuleErr
 	case s.Module == nil || s.Module.Module == nil:
 		return "", "", errors.New(
-			"there is no go.mod here or above: begin a service with plinth new")
+			"no go.mod in this directory or its parents; create a service with plinth new")
 	}
 	return s.Root, s.Module.Module.Mod.Path, nil
 }

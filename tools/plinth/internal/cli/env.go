@@ -14,10 +14,10 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// forms of the list of variables.
+// forms are the output formats of env.
 var forms = []string{"table", "markdown", "dotenv", "schema"}
 
-// envCall is the command env with its flags.
+// envCall is an invocation of env with its flags.
 type envCall struct {
 	p      *term.Printer
 	form   string
@@ -30,12 +30,13 @@ func newEnv(p *term.Printer) *cobra.Command {
 	call := &envCall{p: p}
 	c := &cobra.Command{
 		Use:     "env",
-		GroupID: groupCare,
-		Short:   "List every variable with its value and where that comes from",
-		Long: "List every variable that Plinth reads: type, default, what it accepts and means, the value that the service in this\n" +
-			"folder would see, and where that comes from: the environment, .env beside go.mod, or the default. Secrets are masked\n" +
-			"in every form. The variables are those that the packages of the service register: the go command builds it to\n" +
-			"print them. If it does not build, those of all packages of Plinth are listed, and a warning says so.",
+		GroupID: groupMaintain,
+		Short:   "List configuration variables with their values and sources",
+		Long: "List every variable that the service in the current directory reads, with type, default, accepted\n" +
+			"values, meaning, value and source. The source is the environment, .env next to go.mod, the code\n" +
+			"or the default. Secrets are masked in all formats.\n\n" +
+			"The go command builds the service to list the variables that its packages register. If the build\n" +
+			"fails, the command prints a warning and lists the variables of all packages of Plinth.",
 		Example: "  plinth env --group database\n" +
 			"  plinth env --set\n" +
 			"  plinth env --check --json\n" +
@@ -48,11 +49,11 @@ func newEnv(p *term.Printer) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&call.form, "format",
-		forms[0], "form of the list: "+strings.Join(forms, ", "))
+		forms[0], "output format: "+strings.Join(forms, ", "))
 	c.Flags().StringVar(&call.filter.Group, "group", "",
-		"only the groups whose name holds this text, such as cache")
-	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only the variables that are set")
-	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 where a value is wrong")
+		"only groups whose name contains this text, such as cache")
+	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only variables that are set")
+	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 if a value is invalid")
 	oneOf(c, "format", forms...)
 	oneOf(c, "group", envlist.Groups(service.Registered())...)
 	return c
@@ -66,7 +67,8 @@ func (c *envCall) run(ctx context.Context) error {
 	c.readVariables(ctx, s)
 	rows := envlist.Read(s, c.filter)
 	if len(rows) == 0 && c.filter.Group != "" && !c.filter.OnlySet {
-		return usagef("there is no group %q, but: %s", c.filter.Group, strings.Join(c.groups, ", "))
+		return usagef("unknown group %q; available: %s",
+			c.filter.Group, strings.Join(c.groups, ", "))
 	}
 	if err := c.show(rows); err != nil {
 		return err
@@ -77,8 +79,8 @@ func (c *envCall) run(ctx context.Context) error {
 	return nil
 }
 
-// readVariables asks the service for its variables, and warns if those of its own
-// packages are not known.
+// readVariables reads the variables that the service registers. If that fails, it prints
+// a warning and lists the variables of Plinth.
 func (c *envCall) readVariables(ctx context.Context, s *service.Service) {
 	if len(s.Programs) > 0 {
 		c.p.Step("building the service")
@@ -89,8 +91,8 @@ func (c *envCall) readVariables(ctx context.Context, s *service.Service) {
 	c.groups = envlist.Groups(s.Variables)
 }
 
-// report prints what is wrong with the values and with lines of .env, and returns how
-// many problems there are.
+// report prints the invalid values and the invalid lines of .env, and returns their
+// number.
 func (c *envCall) report(rows []envlist.Row, badLines []int) int {
 	problems := envlist.Problems(rows)
 	if !c.p.JSON {
@@ -107,11 +109,11 @@ func (c *envCall) report(rows []envlist.Row, badLines []int) int {
 func (c *envCall) show(rows []envlist.Row) error {
 	switch {
 	case !slices.Contains(forms, c.form):
-		return usagef("there is no format %q, but: %s", c.form, strings.Join(forms, ", "))
+		return usagef("unknown format %q; available: %s", c.form, strings.Join(forms, ", "))
 	case c.form == "schema":
 		return c.p.WriteJSON(envlist.SchemaOf(rows))
 	case c.form != "table" && c.p.JSON:
-		return usagef("--json and --format %s are two forms", c.form)
+		return usagef("--json cannot be combined with --format %s", c.form)
 	case c.form == "markdown":
 		c.p.Printf("%s", envlist.Markdown(rows))
 	case c.form == "dotenv":
@@ -125,7 +127,7 @@ func (c *envCall) show(rows []envlist.Row) error {
 	return nil
 }
 
-// table shows one table a group at a terminal, and one in all elsewhere.
+// table prints one table per group to a terminal, and a single table otherwise.
 func (c *envCall) table(rows []envlist.Row) {
 	headers := []string{"VARIABLE", "TYPE", "DEFAULT", "VALUE", "FROM", "MEANING"}
 	if !c.p.IsTerminal() {
@@ -170,8 +172,9 @@ func orDash(s string) string {
 	return s
 }
 
-// enter returns the service of the working directory, with its .env and its own defaults
-// in the environment. It warns of defaults that it could not read.
+// enter returns the service of the working directory and applies its .env and the
+// defaults of its code to the environment. It prints a warning for each default it cannot
+// read.
 func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
 	s, err := service.Find(".")
 	if err != nil {
@@ -184,7 +187,7 @@ func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
 		return nil, err
 	}
 	if s.CodeErr != nil {
-		p.Warn("the defaults in the code are not known: %v", s.CodeErr)
+		p.Warn("cannot read the defaults in the code: %v", s.CodeErr)
 	}
 	for _, line := range s.Unclear {
 		p.Warn("%s", line)

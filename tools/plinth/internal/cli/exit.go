@@ -13,30 +13,29 @@ const (
 	exitFound  = 3
 )
 
-// exitHelp is what the help says of them.
 const exitHelp = `Exit codes:
-  0  done
-  1  it failed
-  2  the command line makes no sense
-  3  it has checked, and found something wrong (doctor, env --check, migrate status --check)
+  0  success
+  1  failure
+  2  invalid command line
+  3  the check found a problem (doctor, env --check, migrate status --check)
 `
 
-// usageError is a command line that makes no sense.
+// usageError is an invalid command line.
 type usageError struct{ error }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the cause.
 func (e usageError) Unwrap() error { return e.error }
 
-// usagef returns the error of a command line that makes no sense, which ends the program
-// with 2.
+// usagef returns an error for an invalid command line. The program exits with 2.
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// errFound ends the program with 3 and without a line: what was found has been printed.
-var errFound = errors.New("something is wrong")
+// errFound makes the program exit with 3 without another message, because the findings
+// were already printed.
+var errFound = errors.New("problems found")
 
-// errInterrupted is the end of a command that a signal has cut off.
+// errInterrupted is returned if a signal canceled the command.
 var errInterrupted = errors.New("interrupted")
 
 // codeOf returns the exit code of an error.

@@ -11,27 +11,26 @@ import (
 )
 
 func newGen(p *term.Printer) *cobra.Command {
-	return family(&cobra.Command{
+	return commandGroup(&cobra.Command{
 		Use:     "gen",
-		GroupID: groupBegin,
-		Short:   "Write another entity, from the route to the table",
+		GroupID: groupCreate,
+		Short:   "Generate code",
 	}, genEntity(p))
 }
 
 func genEntity(p *term.Printer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "entity Name field:type...",
-		Short: "Write an entity, repository, logic, handlers, routes and tests",
-		Long: "Write an entity for the service in this folder, as plinth new has written its notes: entity, repository, logic,\n" +
-			"handlers, routes, tests; the table is made at the next start. It answers over HTTP. A file that is there is never\n" +
-			"overwritten.\n\n" +
-			"Types of fields: " + strings.Join(scaffold.Kinds(), ", ") +
-			". A string has 1 to 255\n" +
-			"characters, a text up to 4000; an id is that of another entity.",
+		Short: "Generate an entity with repository, logic, handlers, routes and tests",
+		Long: "Generate an entity in the service in the current directory, with the same layout as the notes of\n" +
+			"plinth new: entity, repository, logic, handlers, routes and tests. The entity has an HTTP API. The\n" +
+			"service creates its table at the next start. The command never overwrites a file.\n\n" +
+			"Field types: " + strings.Join(scaffold.Kinds(), ", ") + ".\n" +
+			"A string has 1 to 255 characters, a text up to 4000. An id is the ID of another entity.",
 		Example: "  plinth gen entity Order customer:string total:int64 paid:bool at:time",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("gen entity needs a name, such as Order, and fields")
+				return errors.New("gen entity requires a name, such as Order, and fields")
 			}
 			return scaffold.CheckEntity(args[0], args[1:])
 		},

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
 	"github.com/plinthgo/plinth/tools/plinth/internal/migrate"
+	"github.com/plinthgo/plinth/tools/plinth/internal/redact"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// migrateCall is the command migrate with its flags.
+// migrateCall is an invocation of migrate with its flags.
 type migrateCall struct {
 	p     *term.Printer
 	dir   string
@@ -24,10 +24,11 @@ func newMigrate(p *term.Printer) *cobra.Command {
 	call := &migrateCall{p: p}
 	up := &cobra.Command{
 		Use:   "up",
-		Short: "Apply the SQL files that the database does not know yet",
-		Long: "Apply the SQL files that the database does not know yet, in the order of their versions, each once, under the lock that\n" +
-			"the starts of services use too. A file that failed is gone on with: from its beginning where the database has undone it,\n" +
-			"else behind the statements that were kept.",
+		Short: "Apply pending migrations",
+		Long: "Apply pending migrations in the order of their versions, under the lock that services use at\n" +
+			"startup.\n\n" +
+			"A failed migration is continued: from its first statement if the database rolled it back, else\n" +
+			"after the last statement that was committed.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -36,37 +37,40 @@ func newMigrate(p *term.Printer) *cobra.Command {
 	}
 	status := &cobra.Command{
 		Use:               "status",
-		Short:             "List the migrations and where each stands",
-		Long:              "List the migrations of the folder and of the database, and where each stands. Nothing is changed.",
+		Short:             "List migrations with their state",
+		Long:              "List the migrations of the directory and of the database with their state. The command changes nothing.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return call.run(c.Context(), call.status)
 		},
 	}
-	status.Flags().BoolVar(&call.check, "check", false, "exit with 3 where one is not applied")
-	c := family(&cobra.Command{
+	status.Flags().BoolVar(&call.check, "check", false, "exit with 3 if a migration is not applied")
+	c := commandGroup(&cobra.Command{
 		Use:     "migrate",
-		GroupID: groupCare,
-		Short:   "Apply or list the SQL migrations of a service",
-		Long: "Apply or list the SQL migrations of the service in this folder, against the database of its environment. The files are\n" +
-			"those that xoptdatabase.WithMigrations gets. Tables of entities (WithAutoMigrate) are the service's own: it makes them\n" +
-			"when it starts.",
+		GroupID: groupMaintain,
+		Short:   "Apply or list SQL migrations",
+		Long: "Apply or list the SQL migrations of the service in the current directory. The environment of the\n" +
+			"service selects the database. The files are those that the service passes to\n" +
+			"xoptdatabase.WithMigrations. The service itself creates the tables of entities (WithAutoMigrate)\n" +
+			"at startup.",
 		Example: "  plinth migrate status\n  plinth migrate up --dir db/migrations",
 	}, up, status)
-	c.PersistentFlags().StringVar(&call.dir, "dir", migrate.DefaultDir, "folder of the SQL files")
+	c.PersistentFlags().StringVar(&call.dir, "dir",
+		migrate.DefaultDir, "directory of the SQL files")
 	if err := c.MarkPersistentFlagDirname("dir"); err != nil {
 		panic(err)
 	}
 	return c
 }
 
-// run does one of the two within the service's folder.
+// run enters the service and calls do with its migrations.
 func (c *migrateCall) run(
 	ctx context.Context, do func(context.Context, *migrate.Source) error,
 ) error {
 	dir := c.dir
-	if dir != migrate.DefaultDir { // it is meant from here, and the other one from go.mod
+	// --dir is relative to the working directory, the default to go.mod
+	if dir != migrate.DefaultDir {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -76,7 +80,7 @@ func (c *migrateCall) run(
 	if _, err := enter(ctx, c.p); err != nil {
 		return err
 	}
-	ctx = hush.Context(ctx, func(line string) { c.p.Warn("%s", line) })
+	ctx = redact.CaptureWarnings(ctx, func(line string) { c.p.Warn("%s", line) })
 	source, err := migrate.Open(dir)
 	if err != nil {
 		return err
@@ -128,8 +132,8 @@ func (c *migrateCall) status(ctx context.Context, s *migrate.Source) error {
 
 func (c *migrateCall) list(rows []migrate.Row) {
 	tones := map[string]term.Tone{
-		"applied": term.Good, "pending": term.Careful,
-		"running": term.Careful, "missing": term.Faint,
+		"applied": term.Good, "pending": term.Caution,
+		"running": term.Caution, "missing": term.Faint,
 	}
 	cells := make([][]string, len(rows))
 	for i, r := range rows {

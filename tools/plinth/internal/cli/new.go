@@ -15,12 +15,12 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// newCall is the command new with its flags.
+// newCall is an invocation of new with its flags.
 type newCall struct {
 	p        *term.Printer
 	cmd      *cobra.Command
 	versions scaffold.Versions
-	wanted   scaffold.Wanted
+	spec     scaffold.Spec
 	dir      string
 	yes      bool
 	noTidy   bool
@@ -30,12 +30,12 @@ func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	call := &newCall{p: p, versions: versions}
 	c := &cobra.Command{
 		Use:     "new [module]",
-		GroupID: groupBegin,
-		Short:   "Begin a service: code, tests, container, manifests, CI",
-		Long: "Begin a service with one entity from the route to the table, its tests, and what it takes to run it: Dockerfile,\n" +
-			"Compose, Kubernetes manifests with probes, Makefile, CI, AGENTS.md.\n\n" +
-			"The files come from this program and are written all or not at all, into a folder that is empty or not there. Then\n" +
-			"go mod tidy fetches the modules. At a terminal it asks for what no flag says; --yes takes the defaults instead.",
+		GroupID: groupCreate,
+		Short:   "Create a service",
+		Long: "Create a service with one entity, its HTTP API and tests, a Dockerfile, a Compose file, Kubernetes\n" +
+			"manifests, a Makefile, CI and AGENTS.md.\n\n" +
+			"The command writes all files or none into a new or empty directory, and runs go mod tidy. On a\n" +
+			"terminal, it prompts for options that no flag sets; --yes uses the defaults instead.",
 		Example: "  plinth new example.com/shop\n" +
 			"  plinth new example.com/shop --db postgres --cache redis --grpc --async --cron --mail\n" +
 			"  plinth new example.com/hello --db none --cache none --yes",
@@ -48,40 +48,41 @@ func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	call.cmd = c
 	databases, caches := choices(catalog.Databases()), choices(catalog.Caches())
 	flags := c.Flags()
-	flags.StringVar(&call.wanted.Database, "db",
+	flags.StringVar(&call.spec.Database, "db",
 		databases[0], "database: "+strings.Join(databases, ", "))
-	flags.StringVar(&call.wanted.Cache, "cache", caches[0], "cache: "+strings.Join(caches, ", "))
-	flags.BoolVar(&call.wanted.GRPC, "grpc", false, "answer over gRPC as well")
-	flags.BoolVar(&call.wanted.Async, "async",
-		false, "work in the background; with a database durable jobs")
-	flags.BoolVar(&call.wanted.Cron, "cron", false, "work on a schedule")
-	flags.BoolVar(&call.wanted.Mail, "mail", false, "mail; with a database stored until it is sent")
-	flags.StringVar(&call.dir, "dir", "", "folder of the service (default: the name of the module)")
-	flags.BoolVarP(&call.yes, "yes", "y", false, "ask nothing")
+	flags.StringVar(&call.spec.Cache, "cache", caches[0], "cache: "+strings.Join(caches, ", "))
+	flags.BoolVar(&call.spec.GRPC, "grpc", false, "add a gRPC server")
+	flags.BoolVar(&call.spec.Async, "async",
+		false, "add background jobs, durable if there is a database")
+	flags.BoolVar(&call.spec.Cron, "cron", false, "add scheduled jobs")
+	flags.BoolVar(&call.spec.Mail, "mail",
+		false, "add mail, stored until sent if there is a database")
+	flags.StringVar(&call.dir, "dir", "", "directory of the service (default: name of the module)")
+	flags.BoolVarP(&call.yes, "yes", "y", false, "do not prompt")
 	flags.BoolVar(&call.noTidy, "no-tidy", false, "do not run go mod tidy")
 	oneOf(c, "db", databases...)
 	oneOf(c, "cache", caches...)
 	return c
 }
 
-// choices are the names of the backends, and none.
+// choices returns the names of the backends, followed by none.
 func choices(backends []catalog.Backend) []string {
 	return append(catalog.Names(backends), catalog.None)
 }
 
 func (c *newCall) run(ctx context.Context, args []string) error {
 	if len(args) == 1 {
-		c.wanted.Module = args[0]
+		c.spec.Module = args[0]
 	}
 	if c.p.Interactive && !c.yes {
-		if err := c.ask(ctx); err != nil {
+		if err := c.prompt(ctx); err != nil {
 			return err
 		}
 	}
-	if c.wanted.Module == "" {
-		return usagef("new needs the module path of the service, such as example.com/shop")
+	if c.spec.Module == "" {
+		return usagef("new requires a module path, such as example.com/shop")
 	}
-	s, err := scaffold.NewService(c.wanted, c.versions)
+	s, err := scaffold.NewService(c.spec, c.versions)
 	if err != nil {
 		return usageError{err}
 	}
@@ -119,15 +120,15 @@ func (c *newCall) show(s *scaffold.Service, dir string, files []string, tidied b
 			Next   []string `json:"next"`
 		}{s.Module, s.Name, absolute, files, tidied, next})
 	}
-	c.p.Done("%s is in %s: %d files", s.Module, relativeTo(dir), len(files))
+	c.p.Done("created %s in %s: %d files", s.Module, relativeTo(dir), len(files))
 	if tidied {
-		c.p.Done("go mod tidy has fetched the modules")
+		c.p.Done("ran go mod tidy")
 	}
 	c.p.Note("\n  %s", strings.Join(next, "\n  "))
 	return nil
 }
 
-// nextSteps are the commands that lead to a first answer.
+// nextSteps returns the commands that start the service and send a first request.
 func nextSteps(s *scaffold.Service, dir string, tidied bool) []string {
 	steps := []string{"cd " + relativeTo(dir)}
 	if !tidied {
@@ -140,7 +141,7 @@ func nextSteps(s *scaffold.Service, dir string, tidied bool) []string {
 		fmt.Sprintf(`curl -s localhost:1118/api/v1/notes -H 'Content-Type: application/json' -d '{"title":"Hello from %s"}'`, s.Name))
 }
 
-// relativeTo is the folder as seen from here, where that is shorter.
+// relativeTo returns dir relative to the working directory if that is shorter.
 func relativeTo(dir string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package cli holds the commands of the program.
+// Package cli implements the commands of the program.
 //
-// Each command is one function that returns a *cobra.Command and prints through the
-// term.Printer it was given. What a command does is in a package of its own; here stand
-// its flags, its help and how its result is shown.
+// Each command is a function that returns a *cobra.Command and prints through a
+// term.Printer. This package defines flags, help and output; other packages implement the
+// commands.
 package cli
 
 import (
@@ -13,35 +13,35 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
+	"github.com/plinthgo/plinth/tools/plinth/internal/redact"
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// Groups of the help.
+// IDs of the command groups in the help.
 const (
-	groupBegin = "begin"
-	groupCare  = "care"
+	groupCreate   = "create"
+	groupMaintain = "maintain"
 )
 
-// Run does what the arguments say and returns the exit code. What is wrong stands on the
-// printer's Err, once. The modules of services have the versions.
+// Run executes args and returns the exit code. It prints an error once, to p.Err. New
+// services use the given module versions.
 func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args []string) int {
-	began := false
-	root := newRoot(p, versions, &began)
+	started := false
+	root := newRoot(p, versions, &started)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	p.Clear()
-	// cobra refused it: a flag, an argument or a command that there is not
-	if err != nil && !began {
+	// cobra rejected a flag, an argument or a command
+	if err != nil && !started {
 		err = usageError{err}
 	}
-	if err != nil && ctx.Err() != nil { // in the place of what the signal has caused
+	if err != nil && ctx.Err() != nil { // replaces the error that the signal caused
 		err = errInterrupted
 	}
 	code := codeOf(err)
 	if err != nil && !errors.Is(err, errFound) {
-		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", hush.Mask(strings.TrimSpace(err.Error())))
+		_, _ = fmt.Fprintf(p.Err, "plinth: %s\n", redact.Text(strings.TrimSpace(err.Error())))
 	}
 	if code == exitUsage {
 		_, _ = fmt.Fprintf(p.Err, "See %s --help\n", cmd.CommandPath())
@@ -49,19 +49,20 @@ func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args 
 	return code
 }
 
-// newRoot makes the program's command. began becomes true when cobra has accepted the
-// command line.
-func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Command {
+// newRoot returns the root command. It sets started when cobra has accepted the command
+// line.
+func newRoot(p *term.Printer, versions scaffold.Versions, started *bool) *cobra.Command {
 	var isJSON, noColor bool
 	root := &cobra.Command{
 		Use:   "plinth",
-		Short: "Begin a service on Plinth, extend it, and find what is wrong with it",
-		Long: "Begin a service on Plinth, extend it, and find what is wrong with it.\n\n" +
-			"People at a terminal see colour, progress and questions; everything else gets plain lines, or JSON with --json.\n\n" + exitHelp,
+		Short: "Create, extend and diagnose services built on Plinth",
+		Long: "Create, extend and diagnose services built on Plinth.\n\n" +
+			"On a terminal, commands print colors, progress and prompts. Otherwise they print plain text.\n" +
+			"With --json, they print JSON.\n\n" + exitHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			*began = true
+			*started = true
 			p.Configure(isJSON, noColor)
 		},
 	}
@@ -69,12 +70,12 @@ func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Co
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
 	root.PersistentFlags().BoolVar(&isJSON, "json",
-		false, "print the result as JSON, and ask nothing")
+		false, "print the result as JSON and do not prompt")
 	root.PersistentFlags().BoolVar(&noColor, "no-color",
-		false, "print without colour (so does NO_COLOR)")
+		false, "disable colors (like NO_COLOR)")
 	root.AddGroup(
-		&cobra.Group{ID: groupBegin, Title: "Begin and extend a service:"},
-		&cobra.Group{ID: groupCare, Title: "Look after a service:"},
+		&cobra.Group{ID: groupCreate, Title: "Create and extend a service:"},
+		&cobra.Group{ID: groupMaintain, Title: "Inspect and maintain a service:"},
 	)
 	root.AddCommand( // in the order of the help
 		newNew(p, versions), newAdd(p, versions), newGen(p), newEnv(p), newDoctor(p), newMigrate(p),
@@ -85,7 +86,7 @@ func newRoot(p *term.Printer, versions scaffold.Versions, began *bool) *cobra.Co
 	return root
 }
 
-// strict makes the commands that cobra adds by itself refuse what they do not know.
+// strict makes the built-in commands of cobra reject unknown arguments.
 func strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -94,38 +95,39 @@ func strict(root *cobra.Command) {
 		case "help":
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
-					return fmt.Errorf("there is no command %q", strings.Join(args, " "))
+					return fmt.Errorf("unknown command %q", strings.Join(args, " "))
 				}
 				return nil
 			}
 		case "completion":
-			family(c)
+			commandGroup(c)
 		}
 	}
 }
 
-// family makes c a command that only holds others, and refuses what is none of them.
-func family(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
+// commandGroup makes c a command that only has subcommands and rejects other arguments.
+func commandGroup(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	c.AddCommand(members...)
-	c.Args = cobra.ArbitraryArgs // RunE says more of them
+	c.Args = cobra.ArbitraryArgs // RunE returns a better error
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var names []string
 		for _, member := range cmd.Commands() {
 			names = append(names, member.Name())
 		}
 		if len(args) == 0 {
-			return usagef("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
+			return usagef("%s requires a subcommand: %s",
+				cmd.CommandPath(), strings.Join(names, ", "))
 		}
-		return usagef("there is no %s %q, but: %s",
+		return usagef("unknown subcommand of %s: %q; available: %s",
 			cmd.CommandPath(), args[0], strings.Join(names, ", "))
 	}
 	return c
 }
 
-// oneOf completes a flag with these values.
+// oneOf completes a flag with the given values.
 func oneOf(c *cobra.Command, flag string, values ...string) {
 	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // a flag that the command does not have
+		panic(err) // the command does not have the flag
 	}
 }

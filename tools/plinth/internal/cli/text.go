@@ -2,7 +2,7 @@ package cli
 
 import "strconv"
 
-// plural is a number with its noun.
+// plural returns a count with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -9,25 +9,24 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// tidy runs go mod tidy in the folder of a service. Where that fails, what was written
-// stays.
+// tidy runs go mod tidy in dir. If it fails, the files that were written remain.
 func tidy(ctx context.Context, p *term.Printer, dir string) error {
-	p.Step("go mod tidy fetches the modules")
+	p.Step("running go mod tidy")
 	defer p.Clear()
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go mod tidy: %w; the files are written, run it again in %s\n%s",
+		return fmt.Errorf("go mod tidy: %w; the files are written, retry it in %s\n%s",
 			err, dir, tail(out.Bytes()))
 	}
 	return nil
 }
 
-// tail returns the last lines of an output.
+// tail returns the last lines of the output.
 func tail(out []byte) []byte {
-	const most = 20
+	const maxLines = 20
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
-	return bytes.Join(lines[max(0, len(lines)-most):], []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-maxLines):], []byte("\n"))
 }

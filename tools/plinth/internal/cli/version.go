@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// builtFrom is what the program says of itself.
+// builtFrom is the build information of the program.
 type builtFrom struct {
 	Version string   `json:"version"`
 	Commit  string   `json:"commit,omitempty"`
@@ -31,7 +31,7 @@ type module struct {
 func newVersion(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
-		Short:             "Print the version of this program and of the modules it knows",
+		Short:             "Print the version of plinth and of the modules of new services",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
@@ -49,8 +49,8 @@ func newVersion(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	}
 }
 
-// readBuild asks the program for itself. The modules are those that it was built with,
-// and that plinth new writes.
+// readBuild returns the build information. Modules lists the versions that new services
+// use.
 func readBuild(versions scaffold.Versions) builtFrom {
 	b := builtFrom{
 		Version: "(unknown)",

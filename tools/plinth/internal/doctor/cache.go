@@ -15,30 +15,31 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// checkCache connects as the service will, once.
-func (p *patient) checkCache(ctx context.Context) []Finding {
+// checkCache connects once, with the options that the service uses.
+func (p *target) checkCache(ctx context.Context) []Finding {
 	name := driverOf(xenv.NoSqlDriver)
 	if name == "" {
 		return []Finding{p.withoutDriver(xenv.NoSqlDriver, xenv.NoSqlURL, xenv.NoSqlHost)}
 	}
-	if key := p.wrong(xenv.NoSqlPort, "NOSQL_MODE", xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
+	if key := p.invalid(xenv.NoSqlPort, "NOSQL_MODE",
+		xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
 	if !slices.Contains(xcache.Drivers(), name) {
-		return []Finding{skipped("this program has no driver %q to connect with", name)}
+		return []Finding{skipped("plinth has no driver %q", name)}
 	}
 	cache, err := xcache.Resolve(xcache.NewOptions(xcache.FromEnv(), xcache.WithConnectTimeout(0)))
 	if err != nil {
-		return problems(err, "plinth env --group cache lists what there is to set")
+		return problems(err, "run plinth env --group cache for the variables")
 	}
 	return p.openCache(ctx, cache)
 }
 
-func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding {
-	ctx, warnings := listen(ctx)
+func (p *target) openCache(ctx context.Context, cache *xcache.Cache) []Finding {
+	ctx, warnings := captureWarnings(ctx)
 	m, err := cache.Open(ctx)
 	if err != nil {
-		return append([]Finding{problem(once(err), mendCache(err))}, warnings()...)
+		return append([]Finding{problem(singleAttempt(err), fixForCache(err))}, warnings()...)
 	}
 	defer func() { _ = m.Close() }()
 	if client, is := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); is {
@@ -47,12 +48,12 @@ func (p *patient) openCache(ctx context.Context, cache *xcache.Cache) []Finding 
 			p.addClock("Redis", at, before)
 		}
 	}
-	return append([]Finding{ok("%s answers", m)}, warnings()...)
+	return append([]Finding{ok("connected to %s", m)}, warnings()...)
 }
 
-// mendCache says what to do about a backend that could not be opened. An error that
-// waiting cannot mend names its variables.
-func mendCache(err error) string {
+// fixForCache returns the fix for a backend that could not be opened. Errors that a retry
+// cannot fix name their variables.
+func fixForCache(err error) string {
 	_, isURL := xenv.GetEnv(xenv.NoSqlURL)
 	switch {
 	case errors.Is(err, driver.ErrConfig):
@@ -64,14 +65,13 @@ func mendCache(err error) string {
 	}
 }
 
-// addClock keeps what a server has said of the time, asked at before by this machine's
-// clock.
-func (p *patient) addClock(server string, at, before time.Time) {
+// addClock stores the time of a server, queried at before by the clock of this machine.
+func (p *target) addClock(server string, at, before time.Time) {
 	after := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clocks = append(p.clocks, reading{
 		server: server,
-		ahead:  at.Sub(before.Add(after.Sub(before) / 2)), unsure: after.Sub(before) / 2,
+		ahead:  at.Sub(before.Add(after.Sub(before) / 2)), uncertainty: after.Sub(before) / 2,
 	})
 }

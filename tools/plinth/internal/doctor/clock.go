@@ -12,23 +12,22 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/systable"
 )
 
-// mostSkew is how far two clocks may be apart before that is worth a warning.
-const mostSkew = time.Second
+// maxSkew is the largest clock difference without a warning.
+const maxSkew = time.Second
 
-// mendClock is for a clock that is wrong.
-const mendClock = "let NTP set the clocks: timedatectl set-ntp true, or chronyc makestep"
+const clockFix = "synchronize the clocks with NTP: timedatectl set-ntp true, or chronyc makestep"
 
-// reading is a server's clock, compared with this machine's.
+// reading is the difference between the clocks of a server and this machine.
 type reading struct {
-	server string
-	ahead  time.Duration
-	unsure time.Duration // half of the time that the answer took
+	server      string
+	ahead       time.Duration
+	uncertainty time.Duration // half of the round-trip time
 }
 
-// readClock asks a database on a server for its time.
-func (p *patient) readClock(ctx context.Context, db *gorm.DB) {
+// readClock queries the time of a database server.
+func (p *target) readClock(ctx context.Context, db *gorm.DB) {
 	clock, err := systable.Clock(db)
-	if err != nil || db.Name() == "sqlite" { // a file has the clock of this machine
+	if err != nil || db.Name() == "sqlite" { // SQLite uses the clock of this machine
 		return
 	}
 	var micros int64
@@ -39,18 +38,18 @@ func (p *patient) readClock(ctx context.Context, db *gorm.DB) {
 	}
 }
 
-// checkClock compares the clocks, on which tokens, leases and ids rely.
-func (p *patient) checkClock(context.Context) []Finding {
+// checkClock compares the clocks. Tokens, leases and IDs depend on them.
+func (p *target) checkClock(context.Context) []Finding {
 	if now := p.now(); now.UnixMilli() < xsnowflake.LayoutDefault.Epoch {
 		return []Finding{problem(
-			fmt.Sprintf("this machine's clock says %s, before the time that ids count from: none can be made", now.UTC().Format(time.DateOnly)), mendClock,
+			fmt.Sprintf("the clock of this machine is set to %s, before the epoch of IDs: no ID can be generated", now.UTC().Format(time.DateOnly)), clockFix,
 		)}
 	}
 	p.mu.Lock()
 	clocks := slices.Clone(p.clocks)
 	p.mu.Unlock()
 	if len(clocks) == 0 {
-		return []Finding{skipped("no server to compare with")}
+		return []Finding{skipped("no server to compare the clock with")}
 	}
 	found := make([]Finding, len(clocks))
 	for i, c := range clocks {
@@ -60,14 +59,14 @@ func (p *patient) checkClock(context.Context) []Finding {
 }
 
 func (c reading) finding() Finding {
-	apart := max(c.ahead.Abs()-c.unsure, 0)
-	if apart <= mostSkew {
-		return ok("within %s of %s", mostSkew, c.server)
+	apart := max(c.ahead.Abs()-c.uncertainty, 0)
+	if apart <= maxSkew {
+		return ok("within %s of the clock of %s", maxSkew, c.server)
 	}
 	direction := "ahead of"
 	if c.ahead > 0 {
 		direction = "behind"
 	}
-	return warning(fmt.Sprintf("this machine's clock is %s %s that of %s",
-		apart.Round(100*time.Millisecond), direction, c.server), mendClock)
+	return warning(fmt.Sprintf("the clock of this machine is %s %s the clock of %s",
+		apart.Round(100*time.Millisecond), direction, c.server), clockFix)
 }

@@ -20,58 +20,58 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
 
-// migrationFolder is where the recommended layout has the SQL files.
+// migrationFolder is the directory of the SQL files in the recommended layout.
 const migrationFolder = "internal/migration"
 
-// checkDatabase connects as the service will, once.
-func (p *patient) checkDatabase(ctx context.Context) []Finding {
+// checkDatabase connects once, with the options that the service uses.
+func (p *target) checkDatabase(ctx context.Context) []Finding {
 	name := driverOf(xenv.DatabaseDriver)
 	if name == "" {
 		return []Finding{p.withoutDriver(xenv.DatabaseDriver, xenv.DatabaseDsn, xenv.DatabaseHost,
 			xenv.DatabaseName, "DATABASE_PATH")}
 	}
-	if key := p.wrong(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
+	if key := p.invalid(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
 	if !slices.Contains(xdb.Drivers(), name) {
-		return []Finding{skipped("this program has no driver %q to connect with", name)}
+		return []Finding{skipped("plinth has no driver %q", name)}
 	}
 	o := xdb.NewOptions(xdb.FromEnv(), xdb.WithConnectTimeout(0), xdb.WithMaxOpenConns(2),
 		xdb.WithSlowThreshold(0))
 	db, err := xdb.Resolve(o)
 	if err != nil {
-		return problems(err, p.mendConfig(name))
+		return problems(err, p.fixForConfig(name))
 	}
 	return p.connect(ctx, o, db.String())
 }
 
-// problems makes a finding of each line of err.
-func problems(err error, mend string) []Finding {
+// problems returns one finding for each line of err.
+func problems(err error, fix string) []Finding {
 	lines := split(err)
 	found := make([]Finding, len(lines))
 	for i, line := range lines {
-		found[i] = problem(line, mend)
+		found[i] = problem(line, fix)
 	}
 	return found
 }
 
-// mendConfig says what to do where the parts of a connection make no sense.
-func (p *patient) mendConfig(name string) string {
+// fixForConfig returns the fix for an invalid connection configuration.
+func (p *target) fixForConfig(name string) string {
 	if path := text("DATABASE_PATH"); name == sqlite.Name && path != "" {
 		if !sqlitefile.Exists(filepath.Dir(path)) {
 			return "mkdir -p " + filepath.Dir(path)
 		}
 	}
-	return "set it in .env or the environment; plinth env --group database lists what there is"
+	return "set it in .env or the environment; run plinth env --group database for the variables"
 }
 
-// withoutDriver speaks of a database or cache that no variable names, and warns where
-// others say that one is meant.
-func (p *patient) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Finding {
+// withoutDriver returns the finding for an unset driver variable. It is a warning if one
+// of the other variables is set.
+func (p *target) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Finding {
 	_, isSet := xenv.GetEnv(driver)
 	for _, key := range others {
 		if _, other := xenv.GetEnv(key); other && !isSet {
-			return warning(fmt.Sprintf("%s is set, and %s is not: the service starts without",
+			return warning(fmt.Sprintf("%s is set, but %s is not: the service starts without it",
 				key, driver),
 				fmt.Sprintf("set %s, or remove %s", driver, key))
 		}
@@ -79,7 +79,7 @@ func (p *patient) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Findi
 	return skipped("%s is not set", driver)
 }
 
-func (p *patient) connect(ctx context.Context, o xdb.Options, where string) []Finding {
+func (p *target) connect(ctx context.Context, o xdb.Options, where string) []Finding {
 	if o.Driver == sqlite.Name {
 		file, found := sqliteFile(o)
 		if found != nil {
@@ -87,31 +87,31 @@ func (p *patient) connect(ctx context.Context, o xdb.Options, where string) []Fi
 		}
 		o = file
 	}
-	ctx, warnings := listen(ctx)
+	ctx, warnings := captureWarnings(ctx)
 	db, err := xdb.Open(ctx, o)
 	if err != nil {
-		return append([]Finding{problem(once(err), mendDatabase(o, err))}, warnings()...)
+		return append([]Finding{problem(singleAttempt(err), fixForDatabase(o, err))}, warnings()...)
 	}
 	defer func() { _ = xdb.Close(db) }()
 	p.readClock(ctx, db)
-	found := append([]Finding{ok("%s answers", where)}, warnings()...)
+	found := append([]Finding{ok("connected to %s", where)}, warnings()...)
 	return append(found, p.pending(ctx, db)...)
 }
 
-// once is the text of an error of one attempt, of which libraries say that it was the
-// last.
-func once(err error) string {
+// singleAttempt returns the text of err without the retry prefix, because only one
+// attempt was made.
+func singleAttempt(err error) string {
 	return strings.Replace(err.Error(), "gave up at attempt 1: ", "", 1)
 }
 
-// sqliteFile returns options that open the file and never make it, or what there is to
-// say about it without.
+// sqliteFile returns options that open an existing file without creating it, or a finding
+// if no file must be opened.
 func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 	var found Finding
 	path := sqlitefile.Path(o)
 	switch {
 	case path == "":
-		found = ok("a database in memory, new at every start")
+		found = ok("an in-memory database, empty at each start")
 	case sqlitefile.Exists(path):
 		opened, err := sqlitefile.Unchanged(o, path)
 		if err == nil {
@@ -119,30 +119,29 @@ func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 		}
 		found = problem(err.Error(), "correct DATABASE_PATH")
 	case !sqlitefile.Exists(filepath.Dir(path)):
-		found = problem(fmt.Sprintf("%s is in a folder that does not exist", path),
+		found = problem(fmt.Sprintf("the directory of %s does not exist", path),
 			"mkdir -p "+filepath.Dir(path))
 	default:
-		found = ok("%s is not there yet: the first start makes it", path)
+		found = ok("%s does not exist yet; the service creates it", path)
 	}
 	return o, &found
 }
 
-// nameKeys are the variables that name the database of drivers which do not read
-// DATABASE_NAME.
+// nameKeys maps drivers that do not read DATABASE_NAME to the variable that they read.
 var nameKeys = map[string]xenv.EnvKey{
 	sqlite.Name: "DATABASE_PATH",
 	"oracle":    "DATABASE_SERVICE_NAME",
 }
 
-// tlsError finds what the encryption of a connection says of its failure.
+// tlsError matches errors of the TLS handshake.
 var tlsError = regexp.MustCompile(`\b(tls|x509): |\bTLS\b`)
 
-// mendDatabase says what to do about a connection that failed.
-func mendDatabase(o xdb.Options, err error) string {
+// fixForDatabase returns the fix for a failed connection.
+func fixForDatabase(o xdb.Options, err error) string {
 	isDSN := o.DSN != "" && o.Driver != sqlite.Name
 	switch kind := driver.KindOf(err); {
 	case kind == driver.TooManyConnections:
-		return "close other connections, or raise the limit of the server, the database or the user"
+		return "close other connections, or increase the limit of the server, the database or the user"
 	case isDSN && kind == driver.Connection:
 		return fmt.Sprintf("correct %s, or start the server", xenv.DatabaseDsn)
 	case isDSN:
@@ -159,12 +158,12 @@ func mendDatabase(o xdb.Options, err error) string {
 		return fmt.Sprintf("create the database, or correct %s",
 			cmp.Or(nameKeys[o.Driver], xenv.DatabaseName))
 	default:
-		return "plinth env --group database lists what there is to set"
+		return "run plinth env --group database for the variables"
 	}
 }
 
-// pending says which migrations of the recommended folder the database does not have.
-func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
+// pending reports pending and failed migrations of the recommended directory.
+func (p *target) pending(ctx context.Context, db *gorm.DB) []Finding {
 	dir := filepath.Join(p.Root, filepath.FromSlash(migrationFolder))
 	if files, err := filepath.Glob(filepath.Join(dir, "*.sql")); err != nil || len(files) == 0 {
 		return nil
@@ -183,14 +182,14 @@ func (p *patient) pending(ctx context.Context, db *gorm.DB) []Finding {
 		case migrate.Applied, migrate.Running, migrate.Missing:
 		default:
 			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State),
-				"plinth migrate status says more"))
+				"run plinth migrate status for details"))
 		}
 	}
 	if waiting > 0 {
 		found = append(found, warning(
 			fmt.Sprintf("%d of %d migrations in %s are pending",
 				waiting, len(list), migrationFolder),
-			"plinth migrate up, or the next start where the service is given them",
+			"run plinth migrate up, or pass them to xoptdatabase.WithMigrations and restart",
 		))
 	}
 	return found

@@ -1,8 +1,8 @@
-// Package doctor finds everything at once that keeps a service from starting, or from
-// running well, each with its mend.
+// Package doctor reports every problem that prevents a service from starting or running
+// correctly, with a fix for each.
 //
-// It changes nothing: no file, no table and no key is made, and nothing is downloaded.
-// What it says holds no secret.
+// It does not change files, tables or keys, and downloads nothing. Its findings contain
+// no secrets.
 package doctor
 
 import (
@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
-	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // the drivers of services
+	"github.com/plinthgo/plinth/tools/plinth/internal/redact"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// Status says how serious a finding is.
+// Status is the severity of a finding.
 type Status string
 
-// The states of findings.
+// Values of Status.
 const (
 	OK      Status = "ok"
 	Warning Status = "warning"
@@ -28,45 +28,45 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Finding is what a check has to say: one thing, and how to mend it.
+// Finding is a result of a check with its fix.
 type Finding struct {
 	Check  string `json:"check"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"`
+	Fix    string `json:"fix,omitempty"`
 }
 
-// Options say how to look.
+// Options configures Run.
 type Options struct {
-	// Timeout bounds each check.
+	// Timeout limits each check.
 	Timeout time.Duration
-	// Now is the clock of this machine; nil is time.Now.
+	// Now returns the current time. The default is time.Now.
 	Now func() time.Time
 }
 
-// patient is the service while it is looked at. Its methods are the checks.
-type patient struct {
+// target is the service to check. Its methods are the checks.
+type target struct {
 	*service.Service
 
 	now func() time.Time
 
 	mu     sync.Mutex
-	clocks []reading // of servers
+	clocks []reading // readings of server clocks
 }
 
-// check is one thing to look at.
+// check is a named check.
 type check struct {
 	name string
 	run  func(ctx context.Context) []Finding
 }
 
-// Run looks at a service that was entered. The findings come in the order of the checks.
+// Run checks a service after Enter. It returns the findings in the order of the checks.
 func Run(ctx context.Context, s *service.Service, o Options) []Finding {
-	p := &patient{Service: s, now: o.Now}
+	p := &target{Service: s, now: o.Now}
 	if p.now == nil {
 		p.now = time.Now
 	}
-	found := together(ctx, o.Timeout, []check{
+	found := runAll(ctx, o.Timeout, []check{
 		{"go", p.checkGo},
 		{"go.mod", p.checkModules},
 		{"environment", p.checkEnvironment},
@@ -76,28 +76,28 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"cache", p.checkCache},
 		{"mail", p.checkMail},
 	})
-	// The clocks of the servers are known only now.
-	found = append(found, together(ctx, o.Timeout,
+	// These checks need the clocks that the checks above read.
+	found = append(found, runAll(ctx, o.Timeout,
 		[]check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
 	for i := range found {
-		found[i].Detail = hush.Mask(found[i].Detail)
+		found[i].Detail = redact.Text(found[i].Detail)
 	}
 	return found
 }
 
-// together runs checks side by side, each in its time.
-func together(ctx context.Context, limit time.Duration, checks []check) []Finding {
+// runAll runs checks concurrently, each with the timeout.
+func runAll(ctx context.Context, limit time.Duration, checks []check) []Finding {
 	found := make([][]Finding, len(checks))
 	var all sync.WaitGroup
 	for i, c := range checks {
-		all.Go(func() { found[i] = inTime(ctx, c, limit) })
+		all.Go(func() { found[i] = runWithTimeout(ctx, c, limit) })
 	}
 	all.Wait()
 	return slices.Concat(found...)
 }
 
-// inTime runs a check, and leaves it behind where it does not end in time.
-func inTime(ctx context.Context, c check, limit time.Duration) []Finding {
+// runWithTimeout runs a check and abandons it after the timeout.
+func runWithTimeout(ctx context.Context, c check, limit time.Duration) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan []Finding, 1)
@@ -106,8 +106,8 @@ func inTime(ctx context.Context, c check, limit time.Duration) []Finding {
 	select {
 	case found = <-done:
 	case <-ctx.Done():
-		found = []Finding{problem(fmt.Sprintf("no answer within %s", limit),
-			"see what it waits for, or give it longer with --timeout")}
+		found = []Finding{problem(fmt.Sprintf("timed out after %s", limit),
+			"check the server, or increase --timeout")}
 	}
 	for i := range found {
 		found[i].Check = c.name
@@ -123,25 +123,25 @@ func skipped(format string, args ...any) Finding {
 	return Finding{Status: Skipped, Detail: fmt.Sprintf(format, args...)}
 }
 
-func warning(detail, mend string) Finding {
-	return Finding{Status: Warning, Detail: detail, Mend: mend}
+func warning(detail, fix string) Finding {
+	return Finding{Status: Warning, Detail: detail, Fix: fix}
 }
 
-func problem(detail, mend string) Finding {
-	return Finding{Status: Problem, Detail: detail, Mend: mend}
+func problem(detail, fix string) Finding {
+	return Finding{Status: Problem, Detail: detail, Fix: fix}
 }
 
-// listen returns a context with which a library connects, and a function that returns
-// what it has warned of.
-func listen(ctx context.Context) (listening context.Context, warnings func() []Finding) {
+// captureWarnings returns a context that captures the warnings of libraries, and a
+// function that returns them.
+func captureWarnings(ctx context.Context) (capturing context.Context, warnings func() []Finding) {
 	var mu sync.Mutex
 	var found []Finding
-	listening = hush.Context(ctx, func(line string) {
+	capturing = redact.CaptureWarnings(ctx, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, warning(line, ""))
 	})
-	return listening, func() []Finding {
+	return capturing, func() []Finding {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(found)

@@ -16,21 +16,21 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// look runs doctor on an empty folder, with an environment that says nothing but env.
-func look(t *testing.T, now func() time.Time, env map[xenv.EnvKey]string) []doctor.Finding {
+// diagnose runs doctor on an empty directory with the environment env.
+func diagnose(t *testing.T, now func() time.Time, env map[xenv.EnvKey]string) []doctor.Finding {
 	t.Helper()
-	return lookAt(t, t.TempDir(), now, env)
+	return diagnoseDir(t, t.TempDir(), now, env)
 }
 
-// lookAt runs doctor on that folder.
-func lookAt(
+// diagnoseDir runs doctor on dir with the environment env.
+func diagnoseDir(
 	t *testing.T, dir string, now func() time.Time, env map[xenv.EnvKey]string,
 ) []doctor.Finding {
 	t.Helper()
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), env[v.Key])
 	}
-	t.Setenv("GOWORK", "off") // that of this repository is set by its make
+	t.Setenv("GOWORK", "off") // the Makefile sets it for the repository
 	t.Chdir(dir)
 	s, err := service.Find(dir)
 	if err != nil {
@@ -45,58 +45,62 @@ func lookAt(
 func has(found []doctor.Finding, check string, status doctor.Status, detail string) bool {
 	return slices.ContainsFunc(found, func(f doctor.Finding) bool {
 		return f.Check == check && f.Status == status && strings.Contains(f.Detail, detail) &&
-			(status == doctor.OK || f.Mend != "")
+			(status == doctor.OK || f.Fix != "")
 	})
 }
 
-func TestAClockBeforeTheEpochOfIdsIsAProblem(t *testing.T) {
-	found := look(t, func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }, nil)
-	if !has(found, "clock", doctor.Problem, "2020-01-01") {
-		t.Errorf("findings = %+v", found)
-	}
+func TestRun_Clock(t *testing.T) {
+	t.Run("reports a clock before the epoch of IDs", func(t *testing.T) {
+		found := diagnose(t, func() time.Time {
+			return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+		}, nil)
+		if !has(found, "clock", doctor.Problem, "2020-01-01") {
+			t.Errorf("findings = %+v", found)
+		}
+	})
+
+	t.Run("warns about a difference to the clock of Redis", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("needs a server")
+		}
+		url, _ := cachetest.Server(t, "redis")
+		env := map[xenv.EnvKey]string{xenv.NoSqlDriver: "redis", xenv.NoSqlURL: url}
+		for _, tc := range []struct {
+			name   string
+			offset time.Duration
+			status doctor.Status
+			want   string
+		}{
+			{name: "equal", status: doctor.OK, want: "within 1s of the clock of Redis"},
+			{
+				name: "ahead", offset: time.Minute, status: doctor.Warning,
+				want: "s ahead of the clock of Redis",
+			},
+			{
+				name: "behind", offset: -time.Minute, status: doctor.Warning,
+				want: "s behind the clock of Redis",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				found := diagnose(t, func() time.Time { return time.Now().Add(tc.offset) }, env)
+				if !has(found, "clock", tc.status, tc.want) || !has(found, "cache", doctor.OK, "") {
+					t.Errorf("findings = %+v", found)
+				}
+			})
+		}
+	})
 }
 
-func TestAClockThatIsNotThatOfRedisIsAWarning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a server")
-	}
-	url, _ := cachetest.Server(t, "redis")
-	env := map[xenv.EnvKey]string{xenv.NoSqlDriver: "redis", xenv.NoSqlURL: url}
-	for _, tc := range []struct {
-		name   string
-		offset time.Duration
-		status doctor.Status
-		want   string
-	}{
-		{name: "the same", status: doctor.OK, want: "within 1s of Redis"},
-		{
-			name: "ahead", offset: time.Minute, status: doctor.Warning,
-			want: "s ahead of that of Redis",
-		},
-		{
-			name: "behind", offset: -time.Minute, status: doctor.Warning,
-			want: "s behind that of Redis",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			found := look(t, func() time.Time { return time.Now().Add(tc.offset) }, env)
-			if !has(found, "clock", tc.status, tc.want) || !has(found, "cache", doctor.OK, "") {
-				t.Errorf("findings = %+v", found)
-			}
-		})
-	}
-}
-
-func TestACheckEndsInItsTime(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+func TestRun_Timeout(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }()
+	defer func() { _ = listener.Close() }()
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "")
 	}
-	host, port, _ := net.SplitHostPort(silent.Addr().String())
+	host, port, _ := net.SplitHostPort(listener.Addr().String())
 	for key, value := range map[xenv.EnvKey]string{
 		xenv.NoSqlDriver: "redis", xenv.NoSqlHost: host, xenv.NoSqlPort: port,
 		xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: host, xenv.DatabasePort: port,
@@ -113,7 +117,7 @@ func TestACheckEndsInItsTime(t *testing.T) {
 	start := time.Now()
 	found := doctor.Run(t.Context(), s, doctor.Options{Timeout: 300 * time.Millisecond})
 	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("it took %s, with 300ms for each check", took)
+		t.Errorf("Run took %s with a timeout of 300ms per check", took)
 	}
 	for _, check := range []string{"database", "cache"} {
 		if !has(found, check, doctor.Problem, "") {
@@ -122,7 +126,7 @@ func TestACheckEndsInItsTime(t *testing.T) {
 	}
 }
 
-func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
+func TestRun_Mail(t *testing.T) {
 	sends := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/notifyx v0.1.0\n",
@@ -152,17 +156,18 @@ func TestMailIsLookedAtWhereTheServiceSendsSome(t *testing.T) {
 	}{
 		{name: "nothing is set", status: doctor.Problem, want: "EMAIL_HOST: is missing"},
 		{name: "no sender", status: doctor.Problem, want: "EMAIL_FROM: is missing"},
-		{name: "no server", env: mail(1), status: doctor.Warning, want: "cannot be reached"},
-		{name: "a server", env: mail(address.Port), status: doctor.OK, want: "takes connections"},
+		{name: "no server", env: mail(1), status: doctor.Warning, want: "cannot connect"},
+		{name: "a server", env: mail(address.Port), status: doctor.OK, want: "connected to"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if found := lookAt(t, sends, nil, tc.env); !has(found, "mail", tc.status, tc.want) {
+			if found := diagnoseDir(t, sends, nil, tc.env); !has(found, "mail",
+				tc.status, tc.want) {
 				t.Errorf("findings = %+v", found)
 			}
 		})
 	}
-	if found := look(t, nil, nil); slices.ContainsFunc(found,
+	if found := diagnose(t, nil, nil); slices.ContainsFunc(found,
 		func(f doctor.Finding) bool { return f.Check == "mail" }) {
-		t.Errorf("findings = %+v, want nothing on mail", found)
+		t.Errorf("findings = %+v, want no finding of mail", found)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// driverOf returns the driver that a variable names, "" for none.
+// driverOf returns the driver that a variable selects, or "".
 func driverOf(key xenv.EnvKey) string {
 	if name := text(key); name != "none" {
 		return name
@@ -20,15 +20,15 @@ func driverOf(key xenv.EnvKey) string {
 	return ""
 }
 
-// checkDrivers compares the plugins that the service's code imports with those that its
-// environment names.
-func (p *patient) checkDrivers(context.Context) []Finding {
+// checkDrivers compares the drivers that the code imports with those that the environment
+// selects.
+func (p *target) checkDrivers(context.Context) []Finding {
 	if !p.HasModule() {
-		return []Finding{skipped("there is no module whose imports could be read")}
+		return []Finding{skipped("no go.mod, so the imports are unknown")}
 	}
 	if p.CodeErr != nil {
-		return []Finding{warning(fmt.Sprintf("what the service imports is not known: %v",
-			p.CodeErr), "see what go list ./... says")}
+		return []Finding{warning(fmt.Sprintf("cannot read the imports of the service: %v",
+			p.CodeErr), "run go list ./... and fix its errors")}
 	}
 	found := []Finding{
 		p.checkDriver(xenv.DatabaseDriver, service.DBPlugins, "db", xdb.Drivers()),
@@ -37,46 +37,48 @@ func (p *patient) checkDrivers(context.Context) []Finding {
 	if text(xenv.NoSqlDriver) == "redis" && number("NOSQL_NEAR_MAX_ENTRIES") > 0 &&
 		!p.Links(service.CachePlugins+"memory") {
 		found = append(found, missingImport(
-			"NOSQL_NEAR_MAX_ENTRIES asks for a near cache, which the memory backend holds",
+			"NOSQL_NEAR_MAX_ENTRIES enables the near cache, which requires the memory driver",
 			service.CachePlugins+"memory", "cache memory"))
 	}
 	return found
 }
 
-// checkDriver looks for the plugin of the driver that a variable names.
-func (p *patient) checkDriver(key xenv.EnvKey, root, kind string, known []string) Finding {
+// checkDriver checks that the driver selected by a variable is imported.
+func (p *target) checkDriver(key xenv.EnvKey, root, kind string, known []string) Finding {
 	name := driverOf(key)
 	path := root + name
 	version := p.Requires(path)
-	// a workspace has it without
+	// in the workspace of Plinth, go.mod needs no requirement
 	isOwn := p.Module == nil || strings.HasPrefix(p.Module.Module.Mod.Path+"/", service.Project)
 	switch {
 	case name == "":
 		return skipped("%s is not set%s", key, p.importedOf(root))
 	case p.Links(path) && version == "" && !isOwn:
-		return problem(fmt.Sprintf("%s=%s: the code imports it, and go.mod does not require it",
+		return problem(fmt.Sprintf(
+			"%s=%s: the code imports the driver, but go.mod does not require it",
 			key, name), "go get "+path)
 	case p.Links(path):
-		return ok("%s=%s, and the code imports it", key, name)
+		return ok("%s=%s, and the code imports the driver", key, name)
 	case version != "" && !p.IsComplete():
-		return warning(fmt.Sprintf("%s=%s, and whether another module imports it is not known",
+		return warning(fmt.Sprintf(
+			"%s=%s: modules are missing, so it is unknown if the driver is imported",
 			key, name), "go mod download")
 	case slices.Contains(known, name):
-		return missingImport(fmt.Sprintf("%s=%s, and nothing that the service links imports it",
+		return missingImport(fmt.Sprintf("%s=%s, but the driver is not imported",
 			key, name), path, kind+" "+name)
 	default:
-		return skipped("%s=%s is no driver of this project: whether it is imported is not known",
+		return skipped("%s=%s is a third-party driver: it is unknown if it is imported",
 			key, name)
 	}
 }
 
 func missingImport(detail, path, arguments string) Finding {
 	return problem(detail, fmt.Sprintf(
-		"plinth add %s, or add the line import _ %q and run go get %s", arguments, path, path))
+		"run plinth add %s, or add import _ %q and run go get %s", arguments, path, path))
 }
 
-// importedOf names the plugins of a family that the code imports.
-func (p *patient) importedOf(root string) string {
+// importedOf lists the imported drivers below root.
+func (p *target) importedOf(root string) string {
 	var names []string
 	for _, path := range p.Below(root) {
 		if name := strings.TrimPrefix(path, root); !strings.Contains(name, "/") {

@@ -13,17 +13,17 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// prefixes are those of names that belong to Plinth.
+// prefixes are the name prefixes that Plinth reserves.
 var prefixes = []string{"PLINTH_", "DATABASE_", "NOSQL_", "SNOWFLAKE_"}
 
-// testPrefix is that of variables which only Plinth's own tests read.
+// testPrefix is the prefix of variables that only the tests of Plinth read.
 const testPrefix = "PLINTH_TEST_"
 
-// VariablesUnknown says what it means that a service does not build.
-const VariablesUnknown = "the variables of the service's own packages are not known, only those of Plinth"
+// VariablesUnknown is the warning for a service that does not build.
+const VariablesUnknown = "cannot list the variables of the service; only those of Plinth are listed"
 
-// checkEnvironment looks at .env, at every value, and at names that nobody reads.
-func (p *patient) checkEnvironment(ctx context.Context) []Finding {
+// checkEnvironment checks .env, every value, and the names of variables.
+func (p *target) checkEnvironment(ctx context.Context) []Finding {
 	if p.FileErr != nil {
 		return []Finding{problem(p.FileErr.Error(), "make .env readable")}
 	}
@@ -33,12 +33,12 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 	}
 	for _, n := range p.File.Bad {
 		found = append(found, problem(fmt.Sprintf(".env: line %d is not NAME=value", n),
-			"correct the line; put a value with spaces or signs between single quotes"))
+			"correct the line; put values with spaces or special characters in single quotes"))
 	}
 	set := 0
 	if err := p.VariablesErr; err != nil {
 		found = append(found, warning(fmt.Sprintf("%s: %v", VariablesUnknown, err),
-			"correct what the go command reports"))
+			"fix the errors of the go command"))
 	}
 	for _, v := range p.Variables {
 		_, origin := p.Value(v)
@@ -46,19 +46,20 @@ func (p *patient) checkEnvironment(ctx context.Context) []Finding {
 			set++
 		}
 		if v.Problem != "" {
-			found = append(found, problem(v.Problem, "change "+v.Key.String()+" in "+place(origin)))
+			found = append(found,
+				problem(v.Problem, "change "+v.Key.String()+" in "+originName(origin)))
 		}
 	}
 	found = append(found, p.unknownNames()...)
 	found = append(found, p.trackedSecrets(ctx)...)
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Status != Skipped }) {
-		return append([]Finding{ok("%d variables are set, and every value is valid", set)},
+		return append([]Finding{ok("%d variables are set, all values are valid", set)},
 			found...)
 	}
 	return found
 }
 
-func place(o service.Origin) string {
+func originName(o service.Origin) string {
 	switch o {
 	case service.FromFile:
 		return ".env"
@@ -69,31 +70,32 @@ func place(o service.Origin) string {
 	}
 }
 
-// unknownNames reports names that look like ours and that nobody reads.
-func (p *patient) unknownNames() []Finding {
+// unknownNames reports variables with a reserved prefix that no package reads.
+func (p *target) unknownNames() []Finding {
 	known := func(name string) bool {
 		return slices.ContainsFunc(p.Variables,
 			func(v service.Variable) bool { return v.Key.String() == name })
 	}
 	misspelled := xenv.Misspelled()
 	var found []Finding
-	for _, pair := range slices.Sorted(slices.Values(os.Environ())) { // those of .env are among it
+	// includes the variables of .env
+	for _, pair := range slices.Sorted(slices.Values(os.Environ())) {
 		name, _, _ := strings.Cut(pair, "=")
-		ours := slices.ContainsFunc(prefixes,
+		isReserved := slices.ContainsFunc(prefixes,
 			func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if !ours || known(name) || strings.HasPrefix(name, testPrefix) {
+		if !isReserved || known(name) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
 		_, origin := p.Value(service.Variable{Var: xenv.Var{Key: xenv.EnvKey(name)}, Set: true})
-		found = append(found, warning(fmt.Sprintf("Plinth reads no variable %s (in %s)",
-			name, place(origin)), p.meant(name, misspelled)))
+		found = append(found, warning(fmt.Sprintf("unknown variable %s (in %s)",
+			name, originName(origin)), p.suggestion(name, misspelled)))
 	}
 	return found
 }
 
-// meant says which name may be meant by one that nobody reads.
-func (p *patient) meant(name string, misspelled []string) string {
-	if name == "DATABASE_URL" { // what others call it
+// suggestion returns the fix for an unknown variable.
+func (p *target) suggestion(name string, misspelled []string) string {
+	if name == "DATABASE_URL" { // a common name in other frameworks
 		return "did you mean DATABASE_DSN?"
 	}
 	for _, line := range misspelled {
@@ -103,15 +105,15 @@ func (p *patient) meant(name string, misspelled []string) string {
 		}
 	}
 	for _, v := range p.Variables {
-		if strings.HasPrefix(name, v.Key.String()) { // DATABASE_PASSWORD
+		if strings.HasPrefix(name, v.Key.String()) { // such as DATABASE_PASSWORD
 			return fmt.Sprintf("did you mean %s?", v.Key)
 		}
 	}
-	return "see plinth env for the names; ignore this where the application reads it"
+	return "run plinth env for the names; ignore this if the application reads the variable"
 }
 
-// trackedSecrets reports a .env with secrets that git keeps.
-func (p *patient) trackedSecrets(ctx context.Context) []Finding {
+// trackedSecrets reports a .env with secrets that git tracks.
+func (p *target) trackedSecrets(ctx context.Context) []Finding {
 	var secrets []string
 	for _, v := range p.Variables {
 		if v.Secret && p.File.Values[v.Key.String()] != "" {
@@ -126,8 +128,8 @@ func (p *patient) trackedSecrets(ctx context.Context) []Finding {
 		return nil // not tracked, no repository, or no git
 	}
 	return []Finding{problem(
-		"git tracks .env, which holds "+strings.Join(secrets, ", "),
-		"git rm --cached .env, name it in .gitignore, and change the secrets: the history keeps them",
+		"git tracks .env, which contains "+strings.Join(secrets, ", "),
+		"run git rm --cached .env, add it to .gitignore, and change the secrets, because the history contains them",
 	)}
 }
 
@@ -136,13 +138,12 @@ func text(key xenv.EnvKey) string { return xenv.GetEnvString(key, xenv.Lookup(ke
 
 // number returns the value of a variable, or its default.
 func number(key xenv.EnvKey) int {
-	n, _ := strconv.Atoi(xenv.Lookup(key).Default) // a variable without a default is 0
+	n, _ := strconv.Atoi(xenv.Lookup(key).Default) // 0 without a default
 	return xenv.GetEnvInt(key, n)
 }
 
-// wrong returns the first of the variables whose value is not accepted, so that nothing
-// else is to be said about it.
-func (p *patient) wrong(keys ...xenv.EnvKey) string {
+// invalid returns the first of the variables whose value is not accepted, or "".
+func (p *target) invalid(keys ...xenv.EnvKey) string {
 	for _, key := range keys {
 		if text, set := xenv.GetEnv(key); set && xenv.Lookup(key).Check(text) != nil {
 			return key.String()
@@ -151,7 +152,7 @@ func (p *patient) wrong(keys ...xenv.EnvKey) string {
 	return ""
 }
 
-// split returns the single lines of a joined error.
+// split returns the errors of a joined error.
 func split(err error) []string {
 	if err == nil {
 		return nil

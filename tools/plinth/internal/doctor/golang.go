@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// run starts a program and returns what it prints on standard output, and the last line
-// of its errors.
+// run executes a program and returns its standard output. Its error contains the last
+// line of standard error.
 func run(
 	ctx context.Context, dir string, env []string, name string, args ...string,
 ) (string, error) {
@@ -24,21 +24,21 @@ func run(
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-		said := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		err = fmt.Errorf("%s %s: %s", name, args[0], said[len(said)-1])
+		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		err = fmt.Errorf("%s %s: %s", name, args[0], lines[len(lines)-1])
 	}
 	return strings.TrimSpace(string(out)), err
 }
 
-// checkGo compares the Go of this machine with what go.mod wants.
-func (p *patient) checkGo(ctx context.Context) []Finding {
-	// Outside of the module, so that the command answers for itself instead of fetching
-	// the toolchain that go.mod names.
+// checkGo compares the installed Go version with go.mod.
+func (p *target) checkGo(ctx context.Context) []Finding {
+	// Run outside of the module, so that the go command does not download the toolchain
+	// of go.mod.
 	out, err := run(ctx, os.TempDir(), []string{"GOWORK=off"}, "go", "env", "GOVERSION",
 		"GOTOOLCHAIN")
 	if err != nil {
-		return []Finding{problem(fmt.Sprintf("the go command does not run: %v", err),
-			"install Go from https://go.dev/dl and put it into PATH")}
+		return []Finding{problem(fmt.Sprintf("cannot run the go command: %v", err),
+			"install Go from https://go.dev/dl and add it to PATH")}
 	}
 	have, toolchain, _ := strings.Cut(out, "\n")
 	have, _, _ = strings.Cut(have, " ")
@@ -48,28 +48,29 @@ func (p *patient) checkGo(ctx context.Context) []Finding {
 	want := "go" + p.Module.Go.Version
 	switch {
 	case !version.IsValid(have) || version.Compare(have, want) >= 0:
-		return []Finding{ok("%s (go.mod wants %s)", have, p.Module.Go.Version)}
+		return []Finding{ok("%s (go.mod requires %s)", have, p.Module.Go.Version)}
 	case toolchain == "local":
 		return []Finding{problem(
-			fmt.Sprintf("%s is older than the %s of go.mod, and GOTOOLCHAIN=local forbids to fetch it", have, want),
+			fmt.Sprintf("%s is older than %s of go.mod, and GOTOOLCHAIN=local prevents the download", have, want),
 			fmt.Sprintf("install %s or newer from https://go.dev/dl, or run go env -w GOTOOLCHAIN=auto", want),
 		)}
 	default:
 		return []Finding{warning(
-			fmt.Sprintf("%s is older than the %s of go.mod: every build fetches that, or fails where it cannot", have, want),
+			fmt.Sprintf("%s is older than %s of go.mod: each build needs the downloaded toolchain",
+				have, want),
 			fmt.Sprintf("install %s or newer from https://go.dev/dl", want),
 		)}
 	}
 }
 
-// checkModules looks at what go.mod asks for of the project's modules.
-func (p *patient) checkModules(context.Context) []Finding {
+// checkModules checks the requirements and replacements of Plinth modules in go.mod.
+func (p *target) checkModules(context.Context) []Finding {
 	switch {
 	case p.ModuleErr != nil:
 		return []Finding{problem(p.ModuleErr.Error(), "correct go.mod")}
 	case p.Module == nil:
-		return []Finding{problem("there is no go.mod here or above",
-			"run it in a service's folder, or begin a service: plinth new MODULE")}
+		return []Finding{problem("no go.mod in this directory or its parents",
+			"run plinth in the directory of a service, or create one: plinth new MODULE")}
 	}
 	own := p.ownModules()
 	found := p.replaced()
@@ -85,8 +86,8 @@ func (p *patient) checkModules(context.Context) []Finding {
 	return append(found, p.checkInterfaces()...)
 }
 
-// ownModules are the project's modules of go.mod, core first.
-func (p *patient) ownModules() []string {
+// ownModules returns the Plinth modules of go.mod, core first.
+func (p *target) ownModules() []string {
 	var own []string
 	for _, r := range p.Module.Require {
 		if strings.HasPrefix(r.Mod.Path, service.Project) {
@@ -100,15 +101,15 @@ func (p *patient) ownModules() []string {
 	return own
 }
 
-// replaced reports modules of the project that are taken from a folder.
-func (p *patient) replaced() []Finding {
+// replaced reports Plinth modules that go.mod replaces by a directory.
+func (p *target) replaced() []Finding {
 	var found []Finding
 	for _, r := range p.Module.Replace {
 		if strings.HasPrefix(r.Old.Path, service.Project) && r.New.Version == "" {
 			found = append(found, warning(
-				fmt.Sprintf("go.mod takes %s from %s: that counts only on this machine",
+				fmt.Sprintf("go.mod replaces %s by the local directory %s",
 					r.Old.Path, r.New.Path),
-				"before a release: go mod edit -dropreplace="+r.Old.Path,
+				"before a release, run go mod edit -dropreplace="+r.Old.Path,
 			))
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// interfaceVersion finds core's constant, and the method with which a driver says what it
-// was written for.
+// interfaceVersion matches the constant of core, and the method of a driver that returns
+// its interface version.
 var interfaceVersion = regexp.MustCompile(
 	`(?m)^(?:const InterfaceVersion = |func \(.*\) InterfaceVersion\(\) int \{\s*return )(\d+)\b`)
 
-// checkInterfaces compares the driver interface of core with what each plugin was written
-// for, by their source. The same mismatch would end the start.
-func (p *patient) checkInterfaces() []Finding {
+// checkInterfaces compares the driver interface version of core with that of each driver.
+// It reads their source. Startup fails on the same mismatch.
+func (p *target) checkInterfaces() []Finding {
 	var found []Finding
 	for family, driver := range map[string]string{
 		service.DBPlugins:    "/major/xdb/driver",
@@ -28,7 +28,7 @@ func (p *patient) checkInterfaces() []Finding {
 				continue
 			}
 			found = append(found, problem(
-				fmt.Sprintf("%s was written for version %s of the driver interface, and core has version %s", path, have, want),
+				fmt.Sprintf("%s implements version %s of the driver interface, but core has version %s", path, have, want),
 				fmt.Sprintf("go get %s@latest %s@latest && go mod tidy", service.Core, path),
 			))
 		}
@@ -36,9 +36,9 @@ func (p *patient) checkInterfaces() []Finding {
 	return found
 }
 
-// interfaceOf returns the version that a package says, "" where its source is not there.
-// A driver that says none is of the first.
-func (p *patient) interfaceOf(path string) string {
+// interfaceOf returns the interface version of a package, or "" if its source is missing.
+// The default is version 1.
+func (p *target) interfaceOf(path string) string {
 	pkg := p.Package(path)
 	if pkg == nil || len(pkg.Files()) == 0 {
 		return ""

@@ -11,22 +11,22 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// checkMail reads what a service that sends mail will read, and looks whether there is a
-// server. It says nothing of a service that sends none.
-func (p *patient) checkMail(ctx context.Context) []Finding {
-	if !p.Links(service.Project+"notifyx/email") || p.wrong("EMAIL_PORT", "EMAIL_TLS") != "" {
+// checkMail checks the mail configuration and connects to the server. It returns no
+// finding if the service sends no mail.
+func (p *target) checkMail(ctx context.Context) []Finding {
+	if !p.Links(service.Project+"notifyx/email") || p.invalid("EMAIL_PORT", "EMAIL_TLS") != "" {
 		return nil
 	}
 	config, err := email.ConfigFromEnv()
 	if err != nil {
-		return problems(errors.Unwrap(err), "plinth env --group mail lists what there is to set")
+		return problems(errors.Unwrap(err), "run plinth env --group mail for the variables")
 	}
 	address := net.JoinHostPort(config.Host, strconv.Itoa(config.Port))
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return []Finding{warning(fmt.Sprintf("the mail server cannot be reached: %v", err),
-			"start it, or correct EMAIL_HOST and EMAIL_PORT: the service starts without it, and no mail leaves")}
+		return []Finding{warning(fmt.Sprintf("cannot connect to the mail server: %v", err),
+			"start it, or correct EMAIL_HOST and EMAIL_PORT; the service starts without it, but cannot send mail")}
 	}
 	_ = conn.Close()
-	return []Finding{ok("the mail server %s takes connections", address)}
+	return []Finding{ok("connected to the mail server %s", address)}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// checkNode looks at the number of the id node, which no two replicas may share.
-func (p *patient) checkNode(context.Context) []Finding {
-	if key := p.wrong(xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID,
+// checkNode checks the node ID, which must be unique among replicas.
+func (p *target) checkNode(context.Context) []Finding {
+	if key := p.invalid(xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID,
 		xenv.LeaseBackend); key != "" {
 		return []Finding{skipped("%s is wrong", key)}
 	}
@@ -20,26 +20,26 @@ func (p *patient) checkNode(context.Context) []Finding {
 	_, isNode := xenv.GetEnv(xenv.SnowflakeNodeID)
 	_, isDatacenter := xenv.GetEnv(xenv.SnowflakeDatacenterID)
 	if isNode || isDatacenter {
-		if wrong := p.checkNumbers(); len(wrong) > 0 {
+		if wrong := p.checkNodeIDs(); len(wrong) > 0 {
 			return append(found, wrong...)
 		}
 	}
 	if isNode {
-		return append(found, p.fixedNumber())
+		return append(found, p.fixedNodeID())
 	}
-	if keeper := leaseKeeper(); keeper != "" {
-		return append(found, ok("each replica leases a number from the %s", keeper))
+	if server := leaseServer(); server != "" {
+		return append(found, ok("each replica leases a node ID from the %s", server))
 	}
-	return append(found, ok("each process leases a number through a file: that is for one host; "+
-		"replicas on several, or in containers, need a database or cache server, or a %s each",
+	return append(found, ok("each process leases a node ID from a file, which works on a single host; "+
+		"replicas on several hosts or in containers need a database or cache server, or %s",
 		xenv.SnowflakeNodeID))
 }
 
-// checkNumbers holds the numbers against the id layout.
-func (p *patient) checkNumbers() []Finding {
+// checkNodeIDs checks the configured IDs against the ID layout.
+func (p *target) checkNodeIDs() []Finding {
 	if p.Mentions("xsnowflake.WithLayout") || p.Mentions("xSnowflake.WithLayout") {
 		return []Finding{skipped(
-			"the code chooses an id layout of its own, which says what numbers there are")}
+			"the code sets the ID layout, so the valid node IDs are unknown")}
 	}
 	layout, err := xsnowflake.LayoutNamed(text("SNOWFLAKE_LAYOUT"))
 	if err != nil {
@@ -51,33 +51,35 @@ func (p *patient) checkNumbers() []Finding {
 	)
 	if err != nil {
 		return problems(errors.Unwrap(err),
-			"set a number that is accepted, or none: then one is leased")
+			"set a valid ID, or unset the variable to lease one")
 	}
 	_ = node.Close()
 	return nil
 }
 
-// fixedNumber is what there is to say about a number that was given.
-func (p *patient) fixedNumber() Finding {
+// fixedNodeID returns the finding for a configured node ID.
+func (p *target) fixedNodeID() Finding {
 	id := number(xenv.SnowflakeNodeID)
 	_, origin := p.Value(service.Variable{Var: xenv.Lookup(xenv.SnowflakeNodeID), Set: true})
-	if origin != service.FromEnvironment && leaseKeeper() != "" {
-		return warning(fmt.Sprintf("%s=%d stands in %s: replicas that share it make the same ids",
-			xenv.SnowflakeNodeID, id, place(origin)),
-			fmt.Sprintf("remove it: each replica then leases a number from the %s", leaseKeeper()))
+	if origin != service.FromEnvironment && leaseServer() != "" {
+		return warning(fmt.Sprintf(
+			"%s=%d is set in %s: replicas that share it generate duplicate IDs",
+			xenv.SnowflakeNodeID, id, originName(origin)),
+			fmt.Sprintf("remove it, so that each replica leases a node ID from the %s",
+				leaseServer()))
 	}
-	return ok("%s=%d is fixed: every other replica needs another number", xenv.SnowflakeNodeID, id)
+	return ok("%s=%d is fixed; every replica needs a different node ID", xenv.SnowflakeNodeID, id)
 }
 
-// checkBackend reports a backend for leases that the service will not open.
-func (p *patient) checkBackend() []Finding {
+// checkBackend reports a lease backend that the service does not open.
+func (p *target) checkBackend() []Finding {
 	backend := text(xenv.LeaseBackend)
 	for name, key := range map[string]xenv.EnvKey{
 		"database": xenv.DatabaseDriver,
 		"cache":    xenv.NoSqlDriver,
 	} {
 		if backend == name && driverOf(key) == "" {
-			return []Finding{problem(fmt.Sprintf("%s=%s, and %s is not set",
+			return []Finding{problem(fmt.Sprintf("%s=%s, but %s is not set",
 				xenv.LeaseBackend, backend, key),
 				fmt.Sprintf("set %s, or %s=auto", key, xenv.LeaseBackend))}
 		}
@@ -85,9 +87,9 @@ func (p *patient) checkBackend() []Finding {
 	return nil
 }
 
-// leaseKeeper says what on a server can keep leases, by the environment: "" where nothing
-// does.
-func leaseKeeper() string {
+// leaseServer returns the server that stores leases: "database", "cache", or "" for a
+// file.
+func leaseServer() string {
 	backend := text(xenv.LeaseBackend)
 	database, cache := driverOf(xenv.DatabaseDriver), driverOf(xenv.NoSqlDriver)
 	switch {

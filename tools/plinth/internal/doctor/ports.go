@@ -12,12 +12,12 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// checkPorts listens for a moment where the service will.
-func (p *patient) checkPorts(ctx context.Context) []Finding {
+// checkPorts listens briefly on the ports of the service.
+func (p *target) checkPorts(ctx context.Context) []Finding {
 	found := []Finding{p.checkPort(ctx, xenv.Port)}
 	switch {
 	case len(p.Below(service.Project+"grpcx/")) == 0:
-		return append(found, skipped("GRPC_PORT: the service imports no gRPC"))
+		return append(found, skipped("GRPC_PORT: the service does not import gRPC"))
 	case number(xenv.Port) != 0 && number(xenv.Port) == number("GRPC_PORT"):
 		return append(found, problem(
 			fmt.Sprintf("%s and GRPC_PORT are both %d", xenv.Port, number(xenv.Port)),
@@ -28,13 +28,13 @@ func (p *patient) checkPorts(ctx context.Context) []Finding {
 	}
 }
 
-func (p *patient) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
-	if p.wrong(key) != "" {
+func (p *target) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
+	if p.invalid(key) != "" {
 		return skipped("%s is wrong", key)
 	}
 	host, port := text(xenv.Host), number(key)
 	if port == 0 {
-		return ok("%s=0 takes a free port", key)
+		return ok("%s=0 selects a free port", key)
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
@@ -45,16 +45,16 @@ func (p *patient) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name):
-		return problem(fmt.Sprintf("%s: there is no host %q", xenv.Host, host),
+		return problem(fmt.Sprintf("%s: unknown host %q", xenv.Host, host),
 			fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EADDRINUSE):
-		return problem(fmt.Sprintf("%s is taken (%s)", address, key),
-			fmt.Sprintf("end what listens there, maybe the service itself, or set %s to another port", key))
+		return problem(fmt.Sprintf("%s is in use (%s)", address, key),
+			fmt.Sprintf("stop the process that listens there, which may be the service, or set %s to another port", key))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return problem(fmt.Sprintf("%s: %s is no address of this machine", xenv.Host, host),
-			fmt.Sprintf("set %s to one that is, or to 0.0.0.0", xenv.Host))
+		return problem(fmt.Sprintf("%s: %s is not an address of this machine", xenv.Host, host),
+			fmt.Sprintf("set %s to an address of this machine, or to 0.0.0.0", xenv.Host))
 	case errors.Is(err, syscall.EACCES):
-		return problem(fmt.Sprintf("this user may not listen on %s (%s)", address, key),
+		return problem(fmt.Sprintf("permission denied to listen on %s (%s)", address, key),
 			fmt.Sprintf("set %s to 1024 or more", key))
 	default:
 		return problem(fmt.Sprintf("cannot listen on %s (%s): %v", address, key, err),

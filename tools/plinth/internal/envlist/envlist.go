@@ -1,5 +1,5 @@
-// Package envlist lists every variable that Plinth reads, with the value that a service
-// would see and where it comes from. No form of the list holds the value of a secret.
+// Package envlist lists the variables that Plinth reads, with their values and sources.
+// Its output contains no secrets.
 package envlist
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/plinthgo/plinth/core/common/xdotenv"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
-	"github.com/plinthgo/plinth/tools/plinth/internal/hush"
+	"github.com/plinthgo/plinth/tools/plinth/internal/redact"
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// mask stands in the place of a secret.
+// mask replaces a secret.
 const mask = "***"
 
-// Row is a variable as the service sees it.
+// Row is a variable with its value in the service.
 type Row struct {
 	Name     string         `json:"name"`
 	Group    string         `json:"group"`
@@ -32,24 +32,24 @@ type Row struct {
 	Problem  string         `json:"problem,omitempty"`
 
 	v      xenv.Var
-	hidden bool // Value is not the value
+	hidden bool // Value is masked
 }
 
-// IsSet reports whether somebody has given the variable a value.
+// IsSet reports whether the value is not the default.
 func (r Row) IsSet() bool {
 	return r.Source == service.FromEnvironment || r.Source == service.FromFile ||
 		r.Source == service.FromCode
 }
 
-// Filter chooses rows. The zero value chooses all.
+// Filter selects rows. The zero value selects all rows.
 type Filter struct {
-	// Group is the name of a group, or a part of it, in any case.
+	// Group is a part of the group name, case-insensitive.
 	Group string
-	// OnlySet leaves out what has its default.
+	// OnlySet excludes variables with their default.
 	OnlySet bool
 }
 
-// Read returns the rows that the filter chooses, in the order of the table.
+// Read returns the selected rows in the order of the variables.
 func Read(s *service.Service, f Filter) []Row {
 	var rows []Row
 	for _, v := range s.Variables {
@@ -75,14 +75,14 @@ func newRow(s *service.Service, v service.Variable) Row {
 	switch masked := xenv.Redact(value); {
 	case v.Secret && value != "":
 		r.Value, r.hidden = mask, true
-	case masked != value: // an address in the place of a host, or the like
+	case masked != value: // for example a URL in a host variable
 		r.Value, r.hidden = masked, true
 	}
-	r.Problem = hush.Mask(v.Problem)
+	r.Problem = redact.Text(v.Problem)
 	return r
 }
 
-// Groups returns the names of the groups in the order of the variables.
+// Groups returns the group names in the order of the variables.
 func Groups(vars []service.Variable) []string {
 	var names []string
 	for _, v := range vars {
@@ -93,7 +93,7 @@ func Groups(vars []service.Variable) []string {
 	return names
 }
 
-// Problems returns what is wrong with the values, a line each.
+// Problems returns the problems of invalid values.
 func Problems(rows []Row) []string {
 	var lines []string
 	for _, r := range rows {
@@ -104,7 +104,7 @@ func Problems(rows []Row) []string {
 	return lines
 }
 
-// Markdown returns the rows as one table a group.
+// Markdown returns the rows as one table per group.
 func Markdown(rows []Row) string {
 	vars, byKey := index(rows)
 	return strings.TrimPrefix(envtable.Markdown(
@@ -121,14 +121,14 @@ func Markdown(rows []Row) string {
 	), "\n")
 }
 
-// Dotenv returns the rows as a .env file. It is .env.example with a line of its own for
-// what is set; a secret stays a comment.
+// Dotenv returns the rows as a .env file. Set variables are assignments; defaults and
+// secrets are comments.
 func Dotenv(rows []Row) string {
 	vars, byKey := index(rows)
 	return envtable.Example(vars, func(v xenv.Var) string { return assignment(byKey[v.Key]) })
 }
 
-// index returns the variables of the rows, and the rows by variable.
+// index returns the variables of the rows, and the rows by key.
 func index(rows []Row) (vars []xenv.Var, byKey map[xenv.EnvKey]Row) {
 	byKey = map[xenv.EnvKey]Row{}
 	for _, r := range rows {
@@ -137,8 +137,7 @@ func index(rows []Row) (vars []xenv.Var, byKey map[xenv.EnvKey]Row) {
 	return vars, byKey
 }
 
-// assignment returns the line that gives a variable its value, or its default in a
-// comment.
+// assignment returns the .env line of a variable, or a comment with its default.
 func assignment(r Row) string {
 	commented := envtable.Commented(r.v)
 	switch {
@@ -149,13 +148,12 @@ func assignment(r Row) string {
 	}
 	line := r.Name + "=" + quote(r.Value)
 	if values, _ := xdotenv.Parse(line); values[r.Name] != r.Value {
-		return "# A .env file cannot hold the value, for its quotes or its backslash at the end.\n" + commented
+		return "# The value has quotes or a trailing backslash that a .env file cannot represent.\n" + commented
 	}
 	return line
 }
 
-// quote returns a value as a .env file holds it. What cannot stand in one in single
-// quotes stands in double ones.
+// quote returns a value in .env syntax. It prefers single quotes.
 func quote(value string) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,@%+-[]*"
 	switch {

@@ -10,26 +10,25 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// dialect is the JSON Schema that Schema is written in.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Patterns of the texts that a type accepts. An empty value counts as not set.
+// Patterns of the values that a type accepts. An empty value counts as unset.
 const (
 	boolPattern     = `^([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|1|0|[yY][eE][sS]|[nN][oO]|[oO][nN]|[oO][fF][fF])?$`
 	intPattern      = `^(\s*[+-]?[0-9]+\s*)?$`
-	optionalPattern = `^(\s*[+-]?[0-9]+\s*|none)?$` // of an int without a default
+	optionalPattern = `^(\s*[+-]?[0-9]+\s*|none)?$` // an int without a default
 	floatPattern    = `^(\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*)?$`
 	durationPattern = `^(\s*[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
 	countedPattern  = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
 )
 
-// SchemaOf returns a JSON Schema of the environment as an object, without any value.
-// Every variable may be a text, as in an environment; a number or a boolean may also be
-// one of JSON's, as in YAML. The range of a number is checked in that form only.
+// SchemaOf returns a JSON Schema of the environment as an object, without values. Every
+// variable may be a string. Numbers and booleans may also be JSON values, as in YAML;
+// only then is the range checked.
 func SchemaOf(rows []Row) *jsonschema.Schema {
 	s := &jsonschema.Schema{
-		Schema: dialect, Type: "object", Title: "Environment of a service on Plinth",
-		Description: "Every variable that Plinth reads. Others are the application's own.",
+		Schema: dialect, Type: "object", Title: "Environment of a Plinth service",
+		Description: "Every variable that Plinth reads. Other variables belong to the application.",
 		Properties:  map[string]*jsonschema.Schema{},
 	}
 	for _, r := range rows {
@@ -57,8 +56,8 @@ func schemaOf(v xenv.Var) *jsonschema.Schema {
 	return s
 }
 
-// describe sets what depends on the type of the variable, and returns the type of JSON
-// that is accepted beside a string.
+// describe sets the keywords that depend on the type, and returns the JSON type that is
+// accepted in addition to string.
 func describe(s *jsonschema.Schema, v xenv.Var) (other string) {
 	switch v.Type {
 	case xenv.TypeBool:

@@ -1,5 +1,4 @@
-// Package migrate applies and lists the SQL files of a service against the database that
-// its environment names.
+// Package migrate applies and lists the SQL migrations of a service.
 package migrate
 
 import (
@@ -17,14 +16,14 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xdb/migrate"
-	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // what a service may connect with
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // the drivers of services
 	"github.com/plinthgo/plinth/tools/plinth/internal/sqlitefile"
 )
 
-// DefaultDir is where the recommended layout has the files.
+// DefaultDir is the directory of the SQL files in the recommended layout.
 const DefaultDir = "internal/migration"
 
-// Row is a migration as people and programs read it.
+// Row is a migration in the output.
 type Row struct {
 	Version    string     `json:"version"`
 	Name       string     `json:"name"`
@@ -36,38 +35,39 @@ type Row struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-// IsApplied reports whether the database has all of it.
+// IsApplied reports whether the migration is applied completely.
 func (r Row) IsApplied() bool { return r.State == string(migrate.Applied) }
 
-// Source is a folder of files and the database to which they belong.
+// Source is a directory of SQL files and their database.
 type Source struct {
 	files   fs.FS
 	options xdb.Options
 
-	// Where says which database it is, without a secret.
+	// Where describes the database, without secrets.
 	Where string
 }
 
-// Open reads the environment. Nothing is connected yet.
+// Open reads the configuration of the database. It does not connect.
 func Open(dir string) (*Source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no folder %s: name the one with the SQL files with --dir",
+		return nil, fmt.Errorf(
+			"the directory %s does not exist; set the directory of the SQL files with --dir",
 			dir)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no folder", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	s := &Source{files: os.DirFS(dir)}
 	if !hasSQL(s.files) {
-		return nil, fmt.Errorf("there is no .sql file in %s", dir)
+		return nil, fmt.Errorf("no .sql file in %s", dir)
 	}
 	s.options = xdb.NewOptions(xdb.FromEnv())
 	if !s.options.Enabled() {
 		return nil, fmt.Errorf(
-			"there is no database: set %s and what it needs in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
+			"no database is configured; set %s and its variables in .env or the environment (plinth env --group database)", xenv.DatabaseDriver)
 	}
 	db, err := xdb.Resolve(s.options)
 	if err != nil {
@@ -86,13 +86,12 @@ func hasSQL(files fs.FS) bool {
 	return found
 }
 
-// Status lists the migrations and changes nothing: a SQLite file that is not there is not
-// made, and one that is stays as it is.
+// Status lists the migrations. It does not create or change a SQLite file.
 func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	o := s.options
 	if path := sqlitefile.Path(o); path != "" {
 		if !sqlitefile.Exists(path) {
-			// empty, as the file will be
+			// an empty database, like a new file
 			o.DSN, o.Parts.Source = "", xenv.Map{"DATABASE_PATH": ":memory:"}
 		} else if o, err = sqlitefile.Unchanged(o, path); err != nil {
 			return nil, err
@@ -106,8 +105,8 @@ func (s *Source) Status(ctx context.Context) (rows []Row, err error) {
 	return s.list(ctx, db)
 }
 
-// Up applies what is pending. It returns what it has applied, also where one failed, and
-// everything as it is then.
+// Up applies pending migrations. It returns those that were applied, even if one failed,
+// and the state of all migrations.
 func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	db, err := xdb.Open(ctx, s.options)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	err = migrate.Apply(ctx, db, s.files)
 	all, listErr := s.list(context.WithoutCancel(ctx), db)
 	if err != nil && len(Applied(all)) == 0 {
-		err = fmt.Errorf("%w (the service makes the tables of its entities, before its migrations: if one is missing, start it once)", err)
+		err = fmt.Errorf("%w (if a table of an entity is missing, start the service once: it creates these tables before migrations)", err)
 	}
 	applied = slices.DeleteFunc(Applied(all), func(r Row) bool {
 		return slices.ContainsFunc(Applied(before),
@@ -130,7 +129,7 @@ func (s *Source) Up(ctx context.Context) (applied, all []Row, err error) {
 	return applied, all, errors.Join(err, listErr)
 }
 
-// Applied returns the rows that are applied.
+// Applied returns the applied rows.
 func Applied(rows []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !r.IsApplied() })
 }
@@ -155,5 +154,5 @@ func (s *Source) list(ctx context.Context, db *gorm.DB) ([]Row, error) {
 	return rows, nil
 }
 
-// IsMissing reports whether only the database knows it.
+// IsMissing reports whether the migration has no file.
 func (r Row) IsMissing() bool { return r.State == string(migrate.Missing) }

@@ -1,5 +1,5 @@
-// Package plugins links every driver and extension of the project, so that the program
-// can connect to whatever a service is configured for, and knows its variables.
+// Package plugins imports every driver and extension of Plinth, so that the program can
+// connect to the backends of any service and lists all variables.
 package plugins
 
 import (

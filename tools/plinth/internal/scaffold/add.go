@@ -13,21 +13,21 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
-// Edit is what is to become of a service.
+// Edit is a set of changes to a service.
 type Edit struct {
-	// Changes are those of its files, in the order of their paths.
+	// Changes are the file changes, sorted by path.
 	Changes []Change `json:"changes"`
-	// Env are the variables that choose a backend. A secret has no value.
+	// Env are the variables that select a backend. Secrets are empty.
 	Env map[string]string `json:"env,omitempty"`
-	// Left is what people have to do by themselves.
+	// Left are the steps that the user must do.
 	Left []string `json:"left,omitempty"`
 }
 
-// AddBackend plans a backend for the service at root: import, go.mod, option,
-// .env.example, Compose. What is there already is left as it is. A module that is
-// required from then on is so at its version of versions.
+// AddBackend plans the addition of a backend to the service at root: import, go.mod,
+// option, .env.example and Compose. It does not change what exists. New requirements use
+// versions.
 func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Edit, error) {
-	a := &adding{
+	a := &backendAdder{
 		plan: newPlan(root), name: serviceName(modulePath), backend: b, versions: versions,
 		Edit: Edit{Env: map[string]string{}},
 	}
@@ -43,18 +43,18 @@ func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (
 	return &a.Edit, nil
 }
 
-type adding struct {
+type backendAdder struct {
 	*plan
 	Edit
 
-	name     string // of the service
-	backend  catalog.Backend
-	versions Versions
-	needed   []string // modules that the service imports from now on
+	name       string // the name of the service
+	backend    catalog.Backend
+	versions   Versions
+	newModules []string // modules that go.mod must require
 }
 
-// code imports the plugin, and opens a backend of its kind where nothing does.
-func (a *adding) code() error {
+// code imports the driver, and adds the option that opens the backend if it is missing.
+func (a *backendAdder) code() error {
 	files, err := a.goFiles()
 	if err != nil {
 		return err
@@ -65,30 +65,30 @@ func (a *adding) code() error {
 	opens, option := []string{"WithDatabase", "WithRequiredDatabase"},
 		"xoption.WithDatabase(xoptdatabase.FromEnv())"
 	options := "xoptdatabase"
-	standIn := catalog.Databases()[0].Module // what a test replaces the backend with
+	substitute := catalog.Databases()[0].Module // tests use it instead of the backend
 	if a.backend.Kind == catalog.Cache {
 		opens, option = []string{"WithCache"},
 			"xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
 		options = "xoptcache"
-		standIn = catalog.Caches()[0].Module
+		substitute = catalog.Caches()[0].Module
 	}
 	if slices.ContainsFunc(files,
 		func(f *goFile) bool { return !f.isTest() && len(f.calls(opens...)) > 0 }) {
 		return nil
 	}
-	if files, err = a.goFiles(); err != nil { // with the import
+	if files, err = a.goFiles(); err != nil { // with the new import
 		return err
 	}
 	if err := a.addOption(files, option,
 		catalog.Project+"/core/major/xoption/"+options); err != nil {
 		return err
 	}
-	return a.importForTests(files, standIn)
+	return a.importForTests(files, substitute)
 }
 
-// importPlugin adds the blank import where its like are.
-func (a *adding) importPlugin(files []*goFile) error {
-	var home *goFile
+// importPlugin adds the blank import to the file that imports other drivers.
+func (a *backendAdder) importPlugin(files []*goFile) error {
+	var target *goFile
 	for _, f := range files {
 		if f.isTest() {
 			continue
@@ -96,14 +96,14 @@ func (a *adding) importPlugin(files []*goFile) error {
 		if f.imported(a.backend.Module) != "" {
 			return nil
 		}
-		if home == nil && slices.ContainsFunc(f.tree.Imports, isPlugin) {
-			home = f
+		if target == nil && slices.ContainsFunc(f.tree.Imports, isPlugin) {
+			target = f
 		}
 	}
-	a.needed = append(a.needed, a.backend.Module)
+	a.newModules = append(a.newModules, a.backend.Module)
 	what := "import of " + path.Base(a.backend.Module)
-	if home != nil {
-		f, err := home.withImport("_", a.backend.Module)
+	if target != nil {
+		f, err := target.withImport("_", a.backend.Module)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (a *adding) importPlugin(files []*goFile) error {
 	if !slices.ContainsFunc(files, func(f *goFile) bool {
 		return path.Dir(f.name) == "." && f.tree.Name.Name == "main"
 	}) {
-		return errors.New("no file imports a plugin, and the folder of go.mod holds no main package in which to do it")
+		return errors.New("no file imports a driver, and the directory of go.mod has no main package to import it")
 	}
 	return a.create(Files{"plugins.go": text})
 }
@@ -128,9 +128,9 @@ func isPlugin(spec *ast.ImportSpec) bool {
 		within(catalog.Project+"/cacheplugins", path)
 }
 
-// addOption puts an option before that of the routes, in the first list of options that
-// has one.
-func (a *adding) addOption(files []*goFile, option, importedPath string) error {
+// addOption inserts an option before WithRoute in the first list of options that contains
+// it.
+func (a *backendAdder) addOption(files []*goFile, option, importedPath string) error {
 	for _, f := range files {
 		calls := f.calls("WithRoute")
 		if f.isTest() || len(calls) == 0 {
@@ -143,40 +143,40 @@ func (a *adding) addOption(files []*goFile, option, importedPath string) error {
 		if f, err = f.withImport("", importedPath); err != nil {
 			return err
 		}
-		return a.write(f.name, "option that opens it", f.text)
+		return a.write(f.name, "option", f.text)
 	}
-	a.Left = append(a.Left, "give "+option+" to xreg.Register")
+	a.Left = append(a.Left, "pass "+option+" to xreg.Register")
 	return nil
 }
 
-// importForTests lets plinthtest replace the backend with one in memory.
-func (a *adding) importForTests(files []*goFile, plugin string) error {
+// importForTests imports the in-memory driver that plinthtest uses instead of the
+// backend.
+func (a *backendAdder) importForTests(files []*goFile, plugin string) error {
 	if slices.ContainsFunc(files, func(f *goFile) bool { return f.imported(plugin) != "" }) ||
 		plugin == a.backend.Module {
 		return nil
 	}
 	name := "plugins_test.go"
 	if old, err := a.read(name); err != nil || old != nil {
-		a.Left = append(a.Left, fmt.Sprintf("let a test of the main package import _ %q", plugin))
+		a.Left = append(a.Left, fmt.Sprintf("in a test of the main package, import _ %q", plugin))
 		return err
 	}
-	a.needed = append(a.needed, plugin)
-	text := fmt.Sprintf("package main\n\nimport _ %q // what tests replace a server with\n", plugin)
+	a.newModules = append(a.newModules, plugin)
+	text := fmt.Sprintf("package main\n\nimport _ %q // tests use it instead of a server\n", plugin)
 	return a.create(Files{name: []byte(text)})
 }
 
-// goMod requires the modules at the versions that this program was built with; one that
-// is required already stays.
-func (a *adding) goMod() error {
+// goMod adds the missing requirements at the versions that this program was built with.
+func (a *backendAdder) goMod() error {
 	text, err := a.read("go.mod")
-	if err != nil || len(a.needed) == 0 {
+	if err != nil || len(a.newModules) == 0 {
 		return err
 	}
 	file, err := modfile.Parse("go.mod", text, nil)
 	if err != nil {
 		return err
 	}
-	for _, path := range a.needed {
+	for _, path := range a.newModules {
 		if !slices.ContainsFunc(file.Require,
 			func(r *modfile.Require) bool { return r.Mod.Path == path }) {
 			file.AddNewRequire(path, a.versions[path], false)
@@ -191,8 +191,8 @@ func (a *adding) goMod() error {
 	return a.write("go.mod", "requirement", out)
 }
 
-// envExample appends the variables that choose the backend.
-func (a *adding) envExample() error {
+// envExample appends the variables that select the backend.
+func (a *backendAdder) envExample() error {
 	text, err := a.read(".env.example")
 	if err != nil || text == nil {
 		return err
@@ -205,10 +205,10 @@ func (a *adding) envExample() error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n## %s, where it is the %s\n\n",
+	fmt.Fprintf(&b, "%s\n\n## %s as %s\n\n",
 		strings.TrimRight(string(text), "\n"), a.backend.Title, a.backend.Kind)
 	for _, v := range settings {
 		fmt.Fprintf(&b, "# %s=%s\n", v.Key, v.Value)
 	}
-	return a.write(".env.example", "its variables", []byte(b.String()))
+	return a.write(".env.example", "variables", []byte(b.String()))
 }

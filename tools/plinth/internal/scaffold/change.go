@@ -11,19 +11,19 @@ import (
 	"slices"
 )
 
-// A Change is one file of a service that becomes another.
+// A Change is a new or changed file of a service.
 type Change struct {
-	// Path is relative to the service's folder, with slashes.
+	// Path is relative to the service directory, with slashes.
 	Path string `json:"path"`
-	// New reports whether the file is not there yet.
+	// New reports whether the file does not exist yet.
 	New bool `json:"new"`
-	// What says in words what happens to the file.
+	// What describes the change.
 	What string `json:"what"`
 
 	old, text []byte
 }
 
-// plan collects changes. Several to one file are one.
+// plan collects changes and merges those of the same file.
 type plan struct {
 	root    string
 	changes map[string]*Change
@@ -31,7 +31,7 @@ type plan struct {
 
 func newPlan(root string) *plan { return &plan{root: root, changes: map[string]*Change{}} }
 
-// read returns a file as it will be; nil where it is not there.
+// read returns the planned content of a file, or nil if it does not exist.
 func (p *plan) read(name string) ([]byte, error) {
 	if c, ok := p.changes[name]; ok {
 		return c.text, nil
@@ -43,7 +43,7 @@ func (p *plan) read(name string) ([]byte, error) {
 	return text, err
 }
 
-// write notes what a file becomes; the same text is no change.
+// write plans new content for a file. Equal content is not a change.
 func (p *plan) write(name, what string, text []byte) error {
 	old, err := p.read(name)
 	switch c := p.changes[name]; {
@@ -57,13 +57,13 @@ func (p *plan) write(name, what string, text []byte) error {
 	return nil
 }
 
-// create notes new files. One that is there is refused.
+// create plans new files. It returns an error for each file that exists.
 func (p *plan) create(files Files) error {
 	var there []error
 	for _, name := range files.Paths() {
 		old, err := p.read(name)
 		if old != nil {
-			err = fmt.Errorf("%s is there already, and nothing is overwritten", name)
+			err = fmt.Errorf("%s already exists", name)
 		}
 		there = append(there, err)
 		p.changes[name] = &Change{Path: name, New: true, What: "new", text: files[name]}
@@ -80,14 +80,14 @@ func (p *plan) list() []Change {
 	return list
 }
 
-// Create writes the files of a new service into a folder, all or none. The folder is not
-// there, or has nothing in it but .git.
+// Create writes the files of a new service into dir, all or none. The directory must not
+// exist, or be empty except for .git.
 func Create(dir string, files Files) error {
 	entries, err := os.ReadDir(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !isNew:
-		return fmt.Errorf("look into the folder: %w", err)
+		return fmt.Errorf("read the directory: %w", err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != ".git" }):
 		return fmt.Errorf("%s is not empty", dir)
 	}
@@ -101,11 +101,11 @@ func Create(dir string, files Files) error {
 	return err
 }
 
-// Apply carries changes out in the service at root, all or none: where one fails, the
-// others are taken back.
+// Apply writes changes to the service at root, all or none. If one fails, it reverts the
+// others.
 func Apply(root string, changes []Change) error {
 	for i, c := range changes {
-		if err := put(root, c.Path, c.text); err != nil {
+		if err := writeFile(root, c.Path, c.text); err != nil {
 			for _, done := range changes[:i] {
 				err = errors.Join(err, restore(root, done))
 			}
@@ -115,8 +115,8 @@ func Apply(root string, changes []Change) error {
 	return nil
 }
 
-// put replaces a file in one step.
-func put(root, name string, text []byte) error {
+// writeFile replaces a file atomically.
+func writeFile(root, name string, text []byte) error {
 	path := filepath.Join(root, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of sources
 		return err
@@ -125,25 +125,25 @@ func put(root, name string, text []byte) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	made, err := os.CreateTemp(filepath.Dir(path), ".plinth-*")
+	temp, err := os.CreateTemp(filepath.Dir(path), ".plinth-*")
 	if err != nil {
 		return err
 	}
-	_, err = made.Write(text)
-	err = errors.Join(err, made.Chmod(mode), made.Close())
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Chmod(mode), temp.Close())
 	if err == nil {
-		err = os.Rename(made.Name(), path)
+		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(made.Name())
+		_ = os.Remove(temp.Name())
 	}
 	return err
 }
 
-// restore takes a change back. A folder that becomes empty goes with the file.
+// restore reverts a change. It also removes directories that become empty.
 func restore(root string, c Change) error {
 	if !c.New {
-		return put(root, c.Path, c.old)
+		return writeFile(root, c.Path, c.old)
 	}
 	path := filepath.Join(root, filepath.FromSlash(c.Path))
 	err := os.Remove(path)

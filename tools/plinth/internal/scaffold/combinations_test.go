@@ -11,16 +11,16 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// module is that of the services in the tests.
+// module is the module path of the services in the tests.
 const module = "example.com/my.shop/v2"
 
-// combinations are all services that can be wanted.
-func combinations() []scaffold.Wanted {
-	var all []scaffold.Wanted
+// combinations returns all combinations of options.
+func combinations() []scaffold.Spec {
+	var all []scaffold.Spec
 	for _, database := range append(catalog.Names(catalog.Databases()), catalog.None) {
 		for _, cache := range append(catalog.Names(catalog.Caches()), catalog.None) {
 			for extras := range 16 {
-				all = append(all, scaffold.Wanted{
+				all = append(all, scaffold.Spec{
 					Module: module, Database: database, Cache: cache,
 					GRPC: extras&1 > 0, Async: extras&2 > 0, Cron: extras&4 > 0, Mail: extras&8 > 0,
 				})
@@ -30,8 +30,8 @@ func combinations() []scaffold.Wanted {
 	return all
 }
 
-// name says in one word which service is wanted.
-func name(w scaffold.Wanted) string {
+// name returns a name for a service.
+func name(w scaffold.Spec) string {
 	words := []string{w.Database, w.Cache}
 	for _, extra := range []struct {
 		wanted bool
@@ -44,15 +44,15 @@ func name(w scaffold.Wanted) string {
 	return strings.Join(words, "-")
 }
 
-// once keeps what was rendered: the tests look at the same services, and change none.
-var once sync.Map
+// renderCache contains rendered services, which tests share and do not change.
+var renderCache sync.Map
 
-type outcome struct {
+type rendering struct {
 	service *scaffold.Service
 	files   scaffold.Files
 }
 
-// required returns the versions that the go.mod of the program requires.
+// required returns the versions in the go.mod of plinth.
 func required(t *testing.T) scaffold.Versions {
 	t.Helper()
 	gomod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
@@ -66,10 +66,10 @@ func required(t *testing.T) scaffold.Versions {
 	return versions
 }
 
-func rendered(t *testing.T, w scaffold.Wanted) (*scaffold.Service, scaffold.Files) {
+func rendered(t *testing.T, w scaffold.Spec) (*scaffold.Service, scaffold.Files) {
 	t.Helper()
-	if found, ok := once.Load(w); ok {
-		o := found.(outcome)
+	if found, ok := renderCache.Load(w); ok {
+		o := found.(rendering)
 		return o.service, o.files
 	}
 	s, err := scaffold.NewService(w, required(t))
@@ -80,13 +80,13 @@ func rendered(t *testing.T, w scaffold.Wanted) (*scaffold.Service, scaffold.File
 	if err != nil {
 		t.Fatalf("%s: %v", name(w), err)
 	}
-	once.Store(w, outcome{s, files})
+	renderCache.Store(w, rendering{s, files})
 	return s, files
 }
 
-// everything is the service with all options.
-func everything(database, cache string) scaffold.Wanted {
-	return scaffold.Wanted{
+// everything returns a service with all options.
+func everything(database, cache string) scaffold.Spec {
+	return scaffold.Spec{
 		Module:   "example.com/shop",
 		Database: database, Cache: cache, GRPC: true, Async: true, Cron: true, Mail: true,
 	}

@@ -10,9 +10,9 @@ import (
 
 const composeFile = "compose.yaml"
 
-// compose adds the backend's container. The text around it stays as it is, with its
+// compose adds the container of the backend and preserves the rest of the file, including
 // comments.
-func (a *adding) compose() error {
+func (a *backendAdder) compose() error {
 	if !a.backend.Server {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (a *adding) compose() error {
 		return nil
 	}
 	for _, secret := range a.backend.Secrets() {
-		a.Left = append(a.Left, fmt.Sprintf("set %s: %s asks for it", secret.Key, composeFile))
+		a.Left = append(a.Left, fmt.Sprintf("set %s, which %s requires", secret.Key, composeFile))
 	}
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	lines = appendTo(lines, "services", "\n"+strings.TrimRight(block, "\n"))
@@ -42,20 +42,20 @@ func (a *adding) compose() error {
 	out := []byte(strings.Join(lines, "\n") + "\n")
 	if services(out) != len(before.Services)+1 {
 		a.Left = append(a.Left,
-			fmt.Sprintf("add to the services of %s, which are not indented by two spaces:\n%s",
+			fmt.Sprintf("add this to the services of %s, whose indentation is not two spaces:\n%s",
 				composeFile, block))
 		return nil
 	}
 	return a.write(composeFile, "container "+a.backend.Name, out)
 }
 
-// composition is what is asked of a Compose file.
+// composition is the part of a Compose file that this package reads.
 type composition struct {
 	Services map[string]any `yaml:"services"`
 	Volumes  map[string]any `yaml:"volumes"`
 }
 
-// services returns how many services a Compose file has, 0 if it is no YAML.
+// services returns the number of services in a Compose file, or 0 if it is invalid YAML.
 func services(text []byte) int {
 	var c composition
 	if yaml.Unmarshal(text, &c) != nil {
@@ -64,8 +64,8 @@ func services(text []byte) int {
 	return len(c.Services)
 }
 
-// appendTo puts text at the end of what a key of the top level holds, which it adds where
-// it is missing.
+// appendTo appends text to the value of a top-level key, and adds the key if it is
+// missing.
 func appendTo(lines []string, key, text string) []string {
 	begin := slices.IndexFunc(lines,
 		func(l string) bool { return l == key+":" || strings.HasPrefix(l, key+": #") })

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-var plain = scaffold.Wanted{Module: module, Database: "sqlite", Cache: "memory"}
+var plain = scaffold.Spec{Module: module, Database: "sqlite", Cache: "memory"}
 
 func backend(t *testing.T, name string) catalog.Backend {
 	t.Helper()
@@ -38,7 +38,7 @@ func replace(t *testing.T, file, old, text string) {
 	}
 }
 
-// texts are what the changed files become.
+// texts returns the new content of the changed files.
 func texts(changes []scaffold.Change) map[string]string {
 	m := map[string]string{}
 	for _, c := range changes {
@@ -47,157 +47,164 @@ func texts(changes []scaffold.Change) map[string]string {
 	return m
 }
 
-func TestAddingABackendKeepsWhatIsThere(t *testing.T) {
-	dir := written(t, plain)
-	replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"",
-		"dbplugins/sqlite\" // for one host")
-	replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped",
-		"    # comes back by itself\n    restart: unless-stopped")
-	added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), required(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := texts(added.Changes)
-	for _, tc := range []struct {
-		file string
-		want []string
-	}{
-		{"plugins.go", []string{
-			"dbplugins/sqlite\" // for one host\n",
-			"\t_ \"github.com/plinthgo/plinth/dbplugins/postgres\"\n",
-		}},
-		{"go.mod", []string{"\tgithub.com/plinthgo/plinth/dbplugins/postgres v"}},
-		{".env.example", []string{"# DATABASE_DRIVER=postgres\n# DATABASE_HOST=localhost\n# DATABASE_USER=my_shop\n# DATABASE_PASS=\n"}},
-		{"compose.yaml", []string{
-			"    # comes back by itself\n",
-			"\n  postgres:\n    image: postgres:", "volumes:\n  data:\n  postgres:\n",
-		}},
-	} {
-		for _, want := range tc.want {
-			if !strings.Contains(got[tc.file], want) {
-				t.Errorf("%s lacks %q:\n%s", tc.file, want, got[tc.file])
-			}
-		}
-	}
-	if len(got) != 4 || !slices.Equal(added.Left,
-		[]string{"set DATABASE_PASS: compose.yaml asks for it"}) {
-		t.Errorf("changes = %v, left = %v", got, added.Left)
-	}
-}
-
-func TestComposeFilesOfOtherFormsAreAddedTo(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{
-			name: "no volumes", text: "services:\n  app:\n    image: a\n",
-			want: "\nvolumes:\n  redis:\n",
-		},
-		{
-			name: "services last",
-			text: "volumes:\n  data:\n# all of them\nservices: # one\n  app:\n    image: a\n",
-			want: "volumes:\n  data:\n  redis:\n# all of them\nservices: # one\n  app:\n    image: a\n\n  redis:\n    image: redis:",
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			dir := written(t, plain)
-			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text),
-				0o600); err != nil {
-				t.Fatal(err)
-			}
-			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := texts(added.Changes)["compose.yaml"]; !strings.Contains(got, tc.want) {
-				t.Errorf("compose.yaml lacks %q:\n%s", tc.want, got)
-			}
-		})
-	}
-}
-
-func TestComposeFileThatNothingCanBeAddedToIsLeft(t *testing.T) {
-	for name, text := range map[string]string{
-		"on one line": "services: {app: {image: a}}\n",
-		"four spaces": "services:\n    app:\n        image: a\nvolumes:\n    data:\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := written(t, plain)
-			if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text),
-				0o600); err != nil {
-				t.Fatal(err)
-			}
-			added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
-			if err != nil || len(added.Left) != 2 ||
-				!strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
-				t.Fatalf("left = %q, %v", added.Left, err)
-			}
-			if got, changed := texts(added.Changes)["compose.yaml"]; changed {
-				t.Errorf("compose.yaml becomes\n%s", got)
-			}
-		})
-	}
-}
-
-func TestServiceWithoutAListOfOptionsIsToldWhatIsLeft(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":  "module example.com/a\n\ngo 1.26.0\n",
-		"main.go": "package main\n\nfunc main() {}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+func TestAddBackend(t *testing.T) {
+	t.Run("preserves existing content", func(t *testing.T) {
+		dir := written(t, plain)
+		replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"",
+			"dbplugins/sqlite\" // for one host")
+		replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped",
+			"    # comes back by itself\n    restart: unless-stopped")
+		added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), required(t))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"), required(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(added.Left) != 1 ||
-		!strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
-		t.Errorf("left = %q", added.Left)
-	}
-	if got := texts(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {
-		t.Errorf("plugins.go = %s", got)
-	}
-}
-
-func TestEntityIsRegistered(t *testing.T) {
-	dir := written(t, plain)
-	edit, err := scaffold.GenEntity(dir, module, "OrderItem", []string{"name:string"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := texts(edit.Changes)
-	for file, want := range map[string]string{
-		"internal/route/route.go":     "\tnotes(api)\n\torderItems(api)\n}\n",
-		"internal/startup/startup.go": "WithAutoMigrate(&entity.Note{}, &entity.OrderItem{}),",
-	} {
-		if !strings.Contains(got[file], want) {
-			t.Errorf("%s lacks %q:\n%s", file, want, got[file])
+		got := texts(added.Changes)
+		for _, tc := range []struct {
+			file string
+			want []string
+		}{
+			{"plugins.go", []string{
+				"dbplugins/sqlite\" // for one host\n",
+				"\t_ \"github.com/plinthgo/plinth/dbplugins/postgres\"\n",
+			}},
+			{"go.mod", []string{"\tgithub.com/plinthgo/plinth/dbplugins/postgres v"}},
+			{".env.example", []string{"# DATABASE_DRIVER=postgres\n# DATABASE_HOST=localhost\n# DATABASE_USER=my_shop\n# DATABASE_PASS=\n"}},
+			{"compose.yaml", []string{
+				"    # comes back by itself\n",
+				"\n  postgres:\n    image: postgres:", "volumes:\n  data:\n  postgres:\n",
+			}},
+		} {
+			for _, want := range tc.want {
+				if !strings.Contains(got[tc.file], want) {
+					t.Errorf("%s lacks %q:\n%s", tc.file, want, got[tc.file])
+				}
+			}
 		}
-	}
+		if len(got) != 4 || !slices.Equal(added.Left,
+			[]string{"set DATABASE_PASS, which compose.yaml requires"}) {
+			t.Errorf("changes = %v, left = %v", got, added.Left)
+		}
+	})
+
+	t.Run("reports the remaining steps without a list of options", func(t *testing.T) {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"go.mod":  "module example.com/a\n\ngo 1.26.0\n",
+			"main.go": "package main\n\nfunc main() {}\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"), required(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(added.Left) != 1 ||
+			!strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
+			t.Errorf("left = %q", added.Left)
+		}
+		if got := texts(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {
+			t.Errorf("plugins.go = %s", got)
+		}
+	})
 }
 
-func TestEntityInAnotherLayoutIsRefused(t *testing.T) {
-	dir := written(t, plain)
-	replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(",
-		"func idOf(")
-	before := tree(t, dir)
-	_, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
-	if err == nil || !strings.Contains(err.Error(), "internal/handler has no function pathID") {
-		t.Errorf("error = %v", err)
-	}
-	if !maps.Equal(tree(t, dir), before) {
-		t.Error("files have changed")
-	}
+func TestAddBackend_Compose(t *testing.T) {
+	t.Run("extends other layouts", func(t *testing.T) {
+		for _, tc := range []struct{ name, text, want string }{
+			{
+				name: "no volumes", text: "services:\n  app:\n    image: a\n",
+				want: "\nvolumes:\n  redis:\n",
+			},
+			{
+				name: "services last",
+				text: "volumes:\n  data:\n# all of them\nservices: # one\n  app:\n    image: a\n",
+				want: "volumes:\n  data:\n  redis:\n# all of them\nservices: # one\n  app:\n    image: a\n\n  redis:\n    image: redis:",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				dir := written(t, plain)
+				if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text),
+					0o600); err != nil {
+					t.Fatal(err)
+				}
+				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := texts(added.Changes)["compose.yaml"]; !strings.Contains(got, tc.want) {
+					t.Errorf("compose.yaml lacks %q:\n%s", tc.want, got)
+				}
+			})
+		}
+	})
+
+	t.Run("does not change unsupported layouts", func(t *testing.T) {
+		for name, text := range map[string]string{
+			"on one line": "services: {app: {image: a}}\n",
+			"four spaces": "services:\n    app:\n        image: a\nvolumes:\n    data:\n",
+		} {
+			t.Run(name, func(t *testing.T) {
+				dir := written(t, plain)
+				if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text),
+					0o600); err != nil {
+					t.Fatal(err)
+				}
+				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
+				if err != nil || len(added.Left) != 2 ||
+					!strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
+					t.Fatalf("left = %q, %v", added.Left, err)
+				}
+				if got, changed := texts(added.Changes)["compose.yaml"]; changed {
+					t.Errorf("compose.yaml becomes\n%s", got)
+				}
+			})
+		}
+	})
 }
 
-func TestChangesThatFailAreTakenBack(t *testing.T) {
+func TestGenEntity(t *testing.T) {
+	t.Run("registers the entity", func(t *testing.T) {
+		dir := written(t, plain)
+		edit, err := scaffold.GenEntity(dir, module, "OrderItem", []string{"name:string"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := texts(edit.Changes)
+		for file, want := range map[string]string{
+			"internal/route/route.go":     "\tnotes(api)\n\torderItems(api)\n}\n",
+			"internal/startup/startup.go": "WithAutoMigrate(&entity.Note{}, &entity.OrderItem{}),",
+		} {
+			if !strings.Contains(got[file], want) {
+				t.Errorf("%s lacks %q:\n%s", file, want, got[file])
+			}
+		}
+	})
+
+	t.Run("rejects other layouts", func(t *testing.T) {
+		dir := written(t, plain)
+		replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(",
+			"func idOf(")
+		before := tree(t, dir)
+		_, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
+		if err == nil || !strings.Contains(err.Error(), "internal/handler has no function pathID") {
+			t.Errorf("error = %v", err)
+		}
+		if !maps.Equal(tree(t, dir), before) {
+			t.Error("files changed")
+		}
+	})
+}
+
+func TestApply(t *testing.T) {
 	dir := written(t, plain)
 	edit, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "order_test.go"), 0o750); err != nil { // the last one
+	// Apply writes it last
+	if err := os.Mkdir(filepath.Join(dir, "order_test.go"), 0o750); err != nil {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
@@ -206,6 +213,6 @@ func TestChangesThatFailAreTakenBack(t *testing.T) {
 		t.Errorf("error = %v", err)
 	}
 	if !maps.Equal(tree(t, dir), before) {
-		t.Error("files have changed")
+		t.Error("files changed")
 	}
 }

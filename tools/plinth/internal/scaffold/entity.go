@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// entity is what the templates know of an entity and of the service around it.
+// entity is the template data of an entity and its service.
 type entity struct {
 	*Service
 
@@ -24,7 +24,7 @@ type entity struct {
 	Article        string
 	Meaning        string
 	Fields         []field
-	First          bool // it comes with the service, and shows what that has
+	First          bool // the entity of a new service, which shows all features
 }
 
 // field is one field of an entity.
@@ -34,16 +34,14 @@ type field struct {
 	Name, Column string
 }
 
-// kind is a type that a field may have. Its columns and bounds are the same on every
-// database.
+// kind is the type of a field. Its columns and limits are the same on all databases.
 type kind struct {
 	Kind, Type, gorm, binding string
-	// Sample and Changed are two values, as Go code.
+	// Sample and Changed are two values in Go syntax.
 	Sample, Changed string
 }
 
-// kinds are the types of fields. A text is bounded by what Oracle keeps in a column
-// without a size.
+// kinds are the types of fields. The limit of text is the default column size of Oracle.
 var kinds = []kind{
 	{"string", "string", "size:255;not null", "required,max=255", `"one"`, `"another"`},
 	{"text", "string", "", "max=4000", `"one, two, three"`, `"four"`},
@@ -59,7 +57,7 @@ var kinds = []kind{
 	{"id", "xsnowflake.SnowflakeID", "not null;index", "required", "1001", "1002"},
 }
 
-// Kinds returns the names of the types that a field may have.
+// Kinds returns the names of the field types.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -68,10 +66,10 @@ func Kinds() []string {
 	return names
 }
 
-// note is the entity of a new service.
+// note returns the entity of a new service.
 func note(s *Service) *entity {
 	e := nameEntity(s, "Note")
-	e.First, e.Meaning = true, "what somebody wants to remember"
+	e.First, e.Meaning = true, "a short text with a title"
 	e.Fields = []field{
 		newField("title", kind{
 			"string", "string", "size:200;not null", "required,max=200",
@@ -85,12 +83,12 @@ func note(s *Service) *entity {
 	return e
 }
 
-// newEntity reads a name such as Order, and fields such as total:int64. The error has
-// everything that is wrong with them.
+// newEntity parses a name such as Order and fields such as total:int64. The error lists
+// every problem.
 func newEntity(s *Service, name string, fields []string) (*entity, error) {
 	problems := checkEntityName(name)
 	e := nameEntity(s, exported(name))
-	seen := slices.Clone(reserved)
+	seen := slices.Clone(reservedColumns)
 	for _, text := range fields {
 		field, err := parseField(text)
 		switch {
@@ -98,32 +96,32 @@ func newEntity(s *Service, name string, fields []string) (*entity, error) {
 			problems = append(problems, err.Error())
 		case slices.Contains(seen, field.Column):
 			problems = append(problems,
-				fmt.Sprintf("field %q: the entity has one of that name", text))
+				fmt.Sprintf("field %q: duplicate or reserved name", text))
 		default:
 			seen = append(seen, field.Column)
 			e.Fields = append(e.Fields, field)
 		}
 	}
 	if len(fields) == 0 {
-		problems = append(problems, "an entity needs a field, such as name:string")
+		problems = append(problems, "an entity requires a field, such as name:string")
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s", strings.Join(problems, "\n"))
 	}
 	e.Meaning = "a row of the table " + e.Table
 	if s.DB == nil {
-		e.Meaning = "what the service keeps of " + e.Article + " " + e.Noun
+		e.Meaning = e.Article + " " + e.Noun + " that the service stores"
 	}
 	return e, nil
 }
 
-// CheckEntity returns everything that is wrong with a name and fields.
+// CheckEntity returns an error that lists every problem of a name and fields.
 func CheckEntity(name string, fields []string) error {
 	_, err := newEntity(&Service{}, name, fields)
 	return err
 }
 
-// nameEntity makes an entity without fields.
+// nameEntity returns an entity without fields.
 func nameEntity(s *Service, name string) *entity {
 	snake := names.ColumnName("", name)
 	e := &entity{
@@ -140,7 +138,7 @@ func nameEntity(s *Service, name string) *entity {
 	return e
 }
 
-// EntityTag returns the tag of a field in the entity.
+// EntityTag returns the struct tag of a field of the entity.
 func (e *entity) EntityTag(f field) string {
 	if e.DB == nil {
 		return f.tag("gorm", "")
@@ -148,7 +146,7 @@ func (e *entity) EntityTag(f field) string {
 	return f.tag("gorm", f.gorm)
 }
 
-// InputTag returns the tag of the field in what a client says.
+// InputTag returns the struct tag of the field in the input.
 func (f field) InputTag() string { return f.tag("binding", f.binding) }
 
 func (f field) tag(key, value string) string {
@@ -158,12 +156,12 @@ func (f field) tag(key, value string) string {
 	return fmt.Sprintf("`%s:%q json:%q`", key, value, f.Column)
 }
 
-// Has reports whether one of the fields is of this kind.
+// Has reports whether the entity has a field of this kind.
 func (e *entity) Has(kind string) bool {
 	return slices.ContainsFunc(e.Fields, func(f field) bool { return f.Kind == kind })
 }
 
-// Refusable reports whether an empty input is refused.
+// Refusable reports whether an empty input is invalid.
 func (e *entity) Refusable() bool {
 	return slices.ContainsFunc(e.Fields,
 		func(f field) bool { return strings.Contains(f.binding, "required") })
@@ -174,32 +172,33 @@ var (
 	fieldName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 )
 
-// taken are the names in lower case that the packages of a service or the templates give
-// to something else.
-var taken = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
+// reservedNames are the lower-case names that the packages of a service or the templates
+// use.
+var reservedNames = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
 	input insert list log logic made net notify open page path r remove replace repository result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
 
-// reserved are the columns, and the methods as columns, that every entity has.
-var reserved = []string{
+// reservedColumns are the columns and methods that every entity has.
+var reservedColumns = []string{
 	"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene",
 	"table_name",
 }
 
 func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
-		return []string{fmt.Sprintf("%q is no name of an entity, such as Order or OrderItem", name)}
+		return []string{fmt.Sprintf("%q is not a valid entity name, such as Order or OrderItem",
+			name)}
 	}
 	one, many := lower(name), lower(plural(name))
 	for _, n := range []string{one, many} {
-		if token.IsKeyword(n) || slices.Contains(taken, strings.ToLower(n)) {
-			return []string{fmt.Sprintf("%q is taken: %s is a word of Go or of the service",
+		if token.IsKeyword(n) || slices.Contains(reservedNames, strings.ToLower(n)) {
+			return []string{fmt.Sprintf("%q is reserved: Go or the service uses %s",
 				name, n)}
 		}
 	}
 	if one == many {
 		return []string{fmt.Sprintf(
-			"%q has no plural of its own, which the route and the functions need", name)}
+			"%q has no distinct plural, which the route and the functions need", name)}
 	}
 	return nil
 }
@@ -207,14 +206,15 @@ func checkEntityName(name string) []string {
 func parseField(text string) (field, error) {
 	name, typeName, ok := strings.Cut(text, ":")
 	if !ok {
-		return field{}, fmt.Errorf("field %q: write name:type, such as total:int64", text)
+		return field{}, fmt.Errorf("field %q: must be name:type, such as total:int64", text)
 	}
 	if !fieldName.MatchString(name) {
-		return field{}, fmt.Errorf("field %q: %q is no name, such as total or paid_at", text, name)
+		return field{}, fmt.Errorf("field %q: %q is not a valid name, such as total or paid_at",
+			text, name)
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Kind == typeName })
 	if i < 0 {
-		return field{}, fmt.Errorf("field %q: there is no type %q, but: %s",
+		return field{}, fmt.Errorf("field %q: unknown type %q; available: %s",
 			text, typeName, strings.Join(Kinds(), ", "))
 	}
 	return newField(name, kinds[i]), nil
@@ -225,7 +225,7 @@ func newField(name string, k kind) field {
 	return field{Name: goName, Column: names.ColumnName("", goName), kind: k}
 }
 
-// plural makes OrderItem OrderItems, and HomeURL HomeURLs.
+// plural turns OrderItem into OrderItems, and HomeURL into HomeURLs.
 func plural(name string) string {
 	if name != "" && unicode.IsUpper(rune(name[len(name)-1])) {
 		return name + "s"
@@ -233,13 +233,13 @@ func plural(name string) string {
 	return inflection.Plural(name)
 }
 
-// names makes the names of tables and columns, and of those the ones in Go.
+// names converts between Go names and names of tables and columns.
 var names = schema.NamingStrategy{IdentifierMaxLength: 63, SingularTable: true}
 
-// exported makes paidAt and paid_at PaidAt, and customerId CustomerID.
+// exported turns paidAt and paid_at into PaidAt, and customerId into CustomerID.
 func exported(name string) string { return names.SchemaName(names.ColumnName("", name)) }
 
-// lower makes OrderItem orderItem, URLFilter urlFilter, and URLs urls.
+// lower turns OrderItem into orderItem, URLFilter into urlFilter, and URLs into urls.
 func lower(name string) string {
 	first, _, _ := strings.Cut(names.ColumnName("", name), "_")
 	return first + name[len(first):]

@@ -1,11 +1,11 @@
 package scaffold
 
-// What tests in the other package look at.
+// Exported for tests.
 var (
 	ServiceName  = serviceName
 	NewEntity    = newEntity
 	RenderEntity = renderEntity
 )
 
-// Text returns what the file becomes.
+// Text returns the new content of the file.
 func (c Change) Text() []byte { return c.text }

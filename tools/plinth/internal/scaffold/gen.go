@@ -42,7 +42,7 @@ func GenEntity(root, modulePath, name string, fields []string) (*Edit, error) {
 	return &Edit{Changes: p.list()}, nil
 }
 
-// inspect finds out which of the functions that an entity's code calls are there.
+// inspect reports which functions that the code of an entity calls exist in the service.
 func inspect(modulePath string, sources []*goFile) (*Service, error) {
 	has := map[string]bool{}
 	for _, f := range sources {
@@ -77,15 +77,15 @@ func inspect(modulePath string, sources []*goFile) (*Service, error) {
 	}
 	if len(missing) > 0 {
 		return nil, errors.Join(append(
-			[]error{errors.New("gen works in the layout that plinth new writes")}, missing...)...)
+			[]error{errors.New("gen requires the layout of plinth new")}, missing...)...)
 	}
 	return s, nil
 }
 
-// groupVariable finds the variable of the first group of routes.
+// groupVariable matches the variable of the first route group.
 var groupVariable = regexp.MustCompile(`(\w+) :?= \w+\.Group\(`)
 
-// addRoute calls the entity's routes at the end of Register.
+// addRoute calls the routes of the entity at the end of Register.
 func (p *plan) addRoute(e *entity, sources []*goFile) error {
 	for _, f := range sources {
 		for _, fn := range f.functions() {
@@ -97,7 +97,8 @@ func (p *plan) addRoute(e *entity, sources []*goFile) error {
 				f.text[f.offset(fn.Body.Lbrace):f.offset(fn.Body.Rbrace)])
 			if group == nil {
 				return fmt.Errorf(
-					"%s: Register makes no group of routes, such as api := engine.Group(\"/api/v1\")", f.name)
+					"%s: Register creates no route group, such as api := engine.Group(\"/api/v1\")",
+					f.name)
 			}
 			f, err := f.insert(fn.Body.Rbrace, fmt.Sprintf("\t%s(%s)\n", e.PluralVar, group[1]))
 			if err != nil {
@@ -106,10 +107,10 @@ func (p *plan) addRoute(e *entity, sources []*goFile) error {
 			return p.write(f.name, "routes of "+e.Nouns, f.text)
 		}
 	}
-	return nil // inspect has found it
+	return nil // unreachable: inspect found it
 }
 
-// addMigration adds the entity to those whose tables are made at the start.
+// addMigration adds the entity to WithAutoMigrate.
 func (p *plan) addMigration(e *entity, sources []*goFile) error {
 	for _, f := range sources {
 		if f.isTest() || len(f.calls("WithAutoMigrate")) == 0 {
@@ -130,5 +131,5 @@ func (p *plan) addMigration(e *entity, sources []*goFile) error {
 		}
 		return p.write(f.name, "table "+e.Table, f.text)
 	}
-	return errors.New("no file calls xoptdatabase.WithAutoMigrate, which makes the tables")
+	return errors.New("no file calls xoptdatabase.WithAutoMigrate, which creates the tables")
 }

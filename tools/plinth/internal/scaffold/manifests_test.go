@@ -21,7 +21,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// manifests are the parts of the files that the tests look at.
+// manifests contains the parts of the files that the tests check.
 type manifests struct {
 	compose struct {
 		Services map[string]struct {
@@ -53,7 +53,7 @@ type manifests struct {
 	}
 	kustomization struct{ Resources []string }
 	image         map[string]string
-	example       map[string]string // what .env.example sets
+	example       map[string]string // values in .env.example
 }
 
 type container struct {
@@ -108,7 +108,7 @@ func (m *manifests) container() container {
 	return m.deployment.Spec.Template.Spec.Containers[0]
 }
 
-// variables are what each file sets for the service.
+// variables returns the variables that each file sets for the service.
 func (m *manifests) variables(service string) map[string]map[string]string {
 	direct := map[string]string{}
 	for _, v := range m.container().Env {
@@ -123,7 +123,7 @@ func (m *manifests) variables(service string) map[string]map[string]string {
 
 // everyManifest runs check for each combination.
 func everyManifest(
-	t *testing.T, check func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error,
+	t *testing.T, check func(w scaffold.Spec, s *scaffold.Service, m *manifests) error,
 ) {
 	t.Helper()
 	for _, w := range combinations() {
@@ -134,48 +134,104 @@ func everyManifest(
 	}
 }
 
-func TestManifestsSetOnlyVariablesThatAreRead(t *testing.T) {
-	known := []string{"GOMEMLIMIT", "GOMAXPROCS"}
-	for _, v := range xenv.Table() {
-		known = append(known, v.Key.String())
-	}
-	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
-		for where, set := range m.variables(s.Name) {
-			for variable, value := range set {
-				if !slices.Contains(known, variable) {
-					return fmt.Errorf("%s sets %s, which nothing reads", where, variable)
-				}
-				if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" &&
-					!strings.HasPrefix(value, "${"+variable+":?") {
-					return fmt.Errorf("%s holds the value of %s", where, variable)
+func TestRender_Manifests(t *testing.T) {
+	t.Run("set only known variables", func(t *testing.T) {
+		known := []string{"GOMEMLIMIT", "GOMAXPROCS"}
+		for _, v := range xenv.Table() {
+			known = append(known, v.Key.String())
+		}
+		everyManifest(t, func(_ scaffold.Spec, s *scaffold.Service, m *manifests) error {
+			for where, set := range m.variables(s.Name) {
+				for variable, value := range set {
+					if !slices.Contains(known, variable) {
+						return fmt.Errorf("%s sets the unknown variable %s", where, variable)
+					}
+					if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" &&
+						!strings.HasPrefix(value, "${"+variable+":?") {
+						return fmt.Errorf("%s contains the value of %s", where, variable)
+					}
 				}
 			}
+			return nil
+		})
+	})
+
+	t.Run("set valid values", func(t *testing.T) {
+		for _, w := range []scaffold.Spec{
+			everything("postgres", "redis"),
+			everything("oracle", "memory"), everything("sqlite", "none"),
+		} {
+			s, files := rendered(t, w)
+			for where, set := range read(t, files).variables(s.Name) {
+				t.Run(name(w)+" "+where, func(t *testing.T) {
+					for variable, value := range set {
+						t.Setenv(variable, value)
+					}
+					if err := xenv.Validate(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		}
-		return nil
+	})
+
+	t.Run("probe the health routes", func(t *testing.T) {
+		app := plinthtest.New(t, xoption.WithHealth())
+		const live, ready = "/healthz", "/readyz"
+		for _, path := range []string{live, ready} {
+			if got := app.Request(http.MethodGet, path, nil).Status(); got != http.StatusOK {
+				t.Errorf("%s = %d, want 200", path, got)
+			}
+		}
+		everyManifest(t, func(w scaffold.Spec, s *scaffold.Service, m *manifests) error {
+			c := m.container()
+			for _, tc := range []struct {
+				probe probe
+				path  string
+			}{
+				{c.StartupProbe, live}, {c.LivenessProbe, live}, {c.ReadinessProbe, ready},
+			} {
+				if tc.probe.HTTPGet.Path != tc.path || tc.probe.HTTPGet.Port != "http" {
+					return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
+				}
+			}
+			want := map[string]int{"http": xenv.GetEnvInt(xenv.Port, 1118)}
+			if w.GRPC {
+				want["grpc"] = xenv.GetEnvInt("GRPC_PORT", 1119)
+			}
+			got := map[string]int{}
+			for _, p := range c.Ports {
+				got[p.Name] = p.ContainerPort
+			}
+			if !maps.Equal(got, want) || len(m.service.Spec.Ports) != len(want) {
+				return fmt.Errorf("ports = %v, want %v; service %v",
+					got, want, m.service.Spec.Ports)
+			}
+			check := fmt.Sprint(m.compose.Services[s.Name].Healthcheck.Test)
+			if !strings.Contains(check, fmt.Sprintf("http://127.0.0.1:%d%s", want["http"], ready)) {
+				return fmt.Errorf("Compose health check = %s", check)
+			}
+			return nil
+		})
+	})
+
+	t.Run("allow more time than the shutdown timeout", func(t *testing.T) {
+		everyManifest(t, func(_ scaffold.Spec, s *scaffold.Service, m *manifests) error {
+			compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
+			cluster := time.Duration(
+				m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
+			if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT",
+				25*time.Second); err == nil &&
+				(compose <= limit || cluster <= limit) {
+				return fmt.Errorf("shutdown timeout = %s, grace periods = %s and %s",
+					limit, compose, cluster)
+			}
+			return err
+		})
 	})
 }
 
-func TestValuesOfManifestsAreAccepted(t *testing.T) {
-	for _, w := range []scaffold.Wanted{
-		everything("postgres", "redis"),
-		everything("oracle", "memory"), everything("sqlite", "none"),
-	} {
-		s, files := rendered(t, w)
-		for where, set := range read(t, files).variables(s.Name) {
-			t.Run(name(w)+" "+where, func(t *testing.T) {
-				for variable, value := range set {
-					t.Setenv(variable, value)
-				}
-				if err := xenv.Validate(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-}
-
-// Options that are not chosen leave nothing behind.
-func TestWhatIsNotChosenIsNowhere(t *testing.T) {
+func TestRender_UnusedOptions(t *testing.T) {
 	for _, w := range combinations() {
 		_, files := rendered(t, w)
 		for _, tc := range []struct {
@@ -196,76 +252,24 @@ func TestWhatIsNotChosenIsNowhere(t *testing.T) {
 			}
 			word := regexp.MustCompile(tc.words)
 			for _, file := range files.Paths() {
-				// whose texts name the backends that there are
+				// its comments name all backends
 				if path.Base(file) == ".env.example" {
 					continue
 				}
 				if found := word.Find(files[file]); found != nil {
-					t.Errorf("%s: %s says %q", name(w), file, found)
+					t.Errorf("%s: %s contains %q", name(w), file, found)
 				}
 			}
 		}
 	}
 }
 
-func TestProbesAskTheRoutesOfHealth(t *testing.T) {
-	app := plinthtest.New(t, xoption.WithHealth())
-	const live, ready = "/healthz", "/readyz"
-	for _, path := range []string{live, ready} {
-		if got := app.Request(http.MethodGet, path, nil).Status(); got != http.StatusOK {
-			t.Errorf("%s = %d, want 200", path, got)
-		}
-	}
-	everyManifest(t, func(w scaffold.Wanted, s *scaffold.Service, m *manifests) error {
-		c := m.container()
-		for _, tc := range []struct {
-			probe probe
-			path  string
-		}{
-			{c.StartupProbe, live}, {c.LivenessProbe, live}, {c.ReadinessProbe, ready},
-		} {
-			if tc.probe.HTTPGet.Path != tc.path || tc.probe.HTTPGet.Port != "http" {
-				return fmt.Errorf("probe = %+v, want %s", tc.probe, tc.path)
-			}
-		}
-		want := map[string]int{"http": xenv.GetEnvInt(xenv.Port, 1118)}
-		if w.GRPC {
-			want["grpc"] = xenv.GetEnvInt("GRPC_PORT", 1119)
-		}
-		got := map[string]int{}
-		for _, p := range c.Ports {
-			got[p.Name] = p.ContainerPort
-		}
-		if !maps.Equal(got, want) || len(m.service.Spec.Ports) != len(want) {
-			return fmt.Errorf("ports = %v, want %v; service %v", got, want, m.service.Spec.Ports)
-		}
-		check := fmt.Sprint(m.compose.Services[s.Name].Healthcheck.Test)
-		if !strings.Contains(check, fmt.Sprintf("http://127.0.0.1:%d%s", want["http"], ready)) {
-			return fmt.Errorf("the check of Compose is %s", check)
-		}
-		return nil
-	})
-}
-
-func TestPlatformsWaitLongerThanAStopTakes(t *testing.T) {
-	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
-		compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
-		cluster := time.Duration(
-			m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
-		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); err == nil &&
-			(compose <= limit || cluster <= limit) {
-			return fmt.Errorf("a stop of %s has %s and %s", limit, compose, cluster)
-		}
-		return err
-	})
-}
-
-func TestComposeKnowsWhatItNames(t *testing.T) {
-	everyManifest(t, func(_ scaffold.Wanted, s *scaffold.Service, m *manifests) error {
+func TestRender_Compose(t *testing.T) {
+	everyManifest(t, func(_ scaffold.Spec, s *scaffold.Service, m *manifests) error {
 		used := map[string]bool{}
 		for name, service := range m.compose.Services {
 			if service.Healthcheck.Test == nil {
-				return fmt.Errorf("%s has no check", name)
+				return fmt.Errorf("%s has no health check", name)
 			}
 			for _, v := range service.Volumes {
 				volume, _, _ := strings.Cut(v, ":")
@@ -274,22 +278,22 @@ func TestComposeKnowsWhatItNames(t *testing.T) {
 		}
 		if !slices.Equal(slices.Sorted(maps.Keys(used)),
 			slices.Sorted(maps.Keys(m.compose.Volumes))) {
-			return fmt.Errorf("volumes = %v, used are %v", m.compose.Volumes, used)
+			return fmt.Errorf("volumes = %v, used volumes = %v", m.compose.Volumes, used)
 		}
 		for name := range m.compose.Services[s.Name].DependsOn {
 			if _, ok := m.compose.Services[name]; !ok {
-				return fmt.Errorf("it depends on %s, which is not there", name)
+				return fmt.Errorf("depends_on names the unknown service %s", name)
 			}
 		}
 		if len(m.compose.Services[s.Name].DependsOn) != len(m.compose.Services)-1 {
-			return fmt.Errorf("it waits for %v of %d",
+			return fmt.Errorf("depends_on = %v, want %d services",
 				m.compose.Services[s.Name].DependsOn, len(m.compose.Services)-1)
 		}
 		return nil
 	})
 }
 
-func TestKustomizationNamesEveryManifest(t *testing.T) {
+func TestRender_Kustomization(t *testing.T) {
 	for _, w := range combinations() {
 		_, files := rendered(t, w)
 		var want []string

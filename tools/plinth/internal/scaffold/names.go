@@ -11,36 +11,36 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// standard are the first elements of the standard library's import paths, which no module
-// can have.
+// standard are the first elements of import paths of the standard library. A module path
+// cannot start with them.
 var standard = strings.Fields(`archive arena bufio builtin bytes cmd cmp compress container context crypto database debug
 	embed encoding errors expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin
 	reflect regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor
 	weak`)
 
-// CheckModule refuses a path that the go command would not take for a module of the
-// user's own.
+// CheckModule returns an error if the go command does not accept name as the path of a
+// user's module.
 func CheckModule(name string) error {
 	if name == "" {
-		return errors.New("the module path is empty, such as example.com/shop")
+		return errors.New("the module path is empty; use a path such as example.com/shop")
 	}
 	if err := module.CheckImportPath(name); err != nil {
-		return fmt.Errorf("%q is no module path, such as example.com/shop: %w", name, err)
+		return fmt.Errorf("%q is not a valid module path, such as example.com/shop: %w", name, err)
 	}
 	first, _, _ := strings.Cut(name, "/")
 	if slices.Contains(standard, first) {
-		return fmt.Errorf("%q begins like a package of the standard library; take a path such as example.com/%s", name, path.Base(name))
+		return fmt.Errorf("%q starts with a package of the standard library; use a path such as example.com/%s", name, path.Base(name))
 	}
 	if _, _, ok := module.SplitPathVersion(name); !ok {
-		return fmt.Errorf("%q ends in a version that no module may have (v2 or later)", name)
+		return fmt.Errorf("%q has an invalid version suffix (must be v2 or later)", name)
 	}
 	return nil
 }
 
 var noLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// serviceName is what the service of a module is called: a DNS label, which containers,
-// databases and clusters take.
+// serviceName returns the name of the service: a DNS label, valid for containers,
+// databases and clusters.
 func serviceName(modulePath string) string {
 	prefix, _, _ := module.SplitPathVersion(modulePath)
 	label := strings.Trim(noLabel.ReplaceAllString(strings.ToLower(path.Base(prefix)), "-"), "-")
@@ -50,15 +50,15 @@ func serviceName(modulePath string) string {
 	if len(label) > maxLabel {
 		label = strings.TrimRight(label[:maxLabel], "-")
 	}
-	if slices.Contains(containers, label) { // Compose could not tell the two apart
+	if slices.Contains(containers, label) { // Compose needs unique names
 		label += "-service"
 	}
 	return label
 }
 
-// maxLabel leaves databases, whose names are shorter than a DNS label's 63 bytes, enough
-// of it.
+// maxLabel is shorter than the 63 bytes of a DNS label, because database names are
+// shorter.
 const maxLabel = 40
 
-// containers are the names of the services that compose.yaml may hold beside this one.
+// containers are the names of the other services in compose.yaml.
 var containers = []string{"postgres", "mysql", "oracle", "sqlserver", "redis", "mailpit"}

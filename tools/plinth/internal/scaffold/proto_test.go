@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
-// repository returns the root of the repository, in which this module may not lie.
+// repository returns the root of the repository. It skips the test outside of the
+// repository.
 func repository(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
@@ -24,20 +25,19 @@ func repository(t *testing.T) string {
 	return root
 }
 
-func TestEnvelopeIsThatOfTheModule(t *testing.T) {
+func TestRender_BaseProto(t *testing.T) {
 	want, err := os.ReadFile(filepath.Join(repository(t), "grpcx", "proto", "base.proto"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, files := rendered(t, everything("sqlite", "memory"))
 	if !bytes.Equal(files["third_party/grpcx/proto/base.proto"], want) {
-		t.Error("base.proto.tmpl is not grpcx/proto/base.proto: copy it")
+		t.Error("base.proto.tmpl differs from grpcx/proto/base.proto: copy it")
 	}
 }
 
-// TestGeneratedCodeIsThatOfTheProto generates the code as the service's own configuration
-// says, with the tools of `make generate`.
-func TestGeneratedCodeIsThatOfTheProto(t *testing.T) {
+// It runs the tools of `make generate` with the configuration of the service.
+func TestRender_GeneratedCode(t *testing.T) {
 	bin := filepath.Join(repository(t), "bin")
 	for _, tool := range []string{"buf", "protoc-gen-go", "protoc-gen-go-grpc"} {
 		if _, err := os.Stat(filepath.Join(bin, tool)); err != nil {
@@ -65,12 +65,12 @@ func TestGeneratedCodeIsThatOfTheProto(t *testing.T) {
 	}
 	for file, code := range tree(t, filepath.Join(dir, "api")) {
 		if code != before[file] {
-			t.Errorf("%s is out of date; the proto makes\n%s", file, code)
+			t.Errorf("%s is out of date; buf generates\n%s", file, code)
 		}
 	}
 }
 
-func TestToolsAreThoseOfTheRepository(t *testing.T) {
+func TestRender_ToolVersions(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(repository(t), "Makefile"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,12 +84,12 @@ func TestToolsAreThoseOfTheRepository(t *testing.T) {
 		want := regexp.MustCompile(name + ` +:= (\S+)`).FindSubmatch(makefile)
 		if want == nil || !regexp.MustCompile(regexp.QuoteMeta(tool+"@"+string(want[1]))+
 			`\b`).MatchString(runs) {
-			t.Errorf("%s is not run at the version %s of the Makefile", tool, want)
+			t.Errorf("%s has another version than %s in the Makefile", tool, want)
 		}
 	}
 }
 
-func TestEveryPluginHasAVersion(t *testing.T) {
+func TestReadVersions(t *testing.T) {
 	versions := required(t)
 	for _, b := range append(catalog.Databases(), catalog.Caches()...) {
 		if versions[b.Module] == "" {

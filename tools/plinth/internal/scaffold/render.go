@@ -18,19 +18,19 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
 )
 
-// templates has the files of a service and those of an entity, at the paths that they
-// get. NAME in a path is the entity's name.
+// templates contains the files of services and entities at their paths. NAME in a path is
+// replaced by the name of the entity.
 //
 //go:embed all:templates
 var templates embed.FS
 
-// Files are the texts of files, by their paths with slashes.
+// Files maps slash-separated paths to file contents.
 type Files map[string][]byte
 
-// Paths returns the paths of the files, sorted.
+// Paths returns the sorted paths.
 func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
 
-// Render writes the whole service into memory.
+// Render returns the files of the service.
 func Render(s *Service) (Files, error) {
 	files, err := renderAll("templates/service", "", s)
 	if err != nil {
@@ -46,13 +46,14 @@ func Render(s *Service) (Files, error) {
 	return files, err
 }
 
-// renderEntity writes the files of an entity into memory. No ending of their names means
-// something to the go command: they have no underscore.
+// renderEntity returns the files of an entity. Their names contain no underscore, so the
+// go command does not interpret a suffix.
 func renderEntity(e *entity) (Files, error) {
 	return renderAll("templates/entity", strings.ToLower(e.Name), e)
 }
 
-// renderAll executes the templates below a folder. One that writes nothing makes no file.
+// renderAll executes the templates below folder. A template without output creates no
+// file.
 func renderAll(folder, entityName string, data any) (Files, error) {
 	files := Files{}
 	err := fs.WalkDir(templates, folder, func(source string, d fs.DirEntry, err error) error {
@@ -69,7 +70,7 @@ func renderAll(folder, entityName string, data any) (Files, error) {
 	return files, err
 }
 
-// render executes one template. Go code is formatted.
+// render executes a template and formats Go code.
 func render(source string, data any) ([]byte, error) {
 	text, err := templates.ReadFile(source)
 	if err != nil {
@@ -98,11 +99,11 @@ func render(source string, data any) ([]byte, error) {
 	return code, nil
 }
 
-// goVersion is what the service's go.mod states: that of Plinth's own modules.
+// goVersion is the Go version in go.mod, which is that of the modules of Plinth.
 const goVersion = "1.26.0"
 
-// renderModule writes go.mod: what the service imports, at the versions that this program
-// was built with.
+// renderModule returns go.mod. It requires the imported modules at the versions that this
+// program was built with.
 func renderModule(s *Service) ([]byte, error) {
 	file := new(modfile.File)
 	if err := file.AddModuleStmt(s.Module); err != nil {
@@ -114,16 +115,16 @@ func renderModule(s *Service) ([]byte, error) {
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(s.requirements()))) {
 		version := s.Version(path)
 		if version == "" {
-			return nil, fmt.Errorf("no version of %s is known", path)
+			return nil, fmt.Errorf("the version of %s is unknown", path)
 		}
 		file.AddNewRequire(path, version, false)
 	}
 	return file.Format()
 }
 
-// envExample writes .env.example: every variable that the modules of the service read.
-// What the backends set has a line of its own, and everything else its default in a
-// comment.
+// envExample returns .env.example with every variable that the modules of the service
+// read. Variables of the backends are assignments, others are comments with their
+// default.
 func envExample(s *Service) string {
 	set := map[string]string{}
 	for _, b := range s.Backends() {
@@ -146,7 +147,7 @@ func envExample(s *Service) string {
 	})
 }
 
-// within reports whether an import path is that of a module, or below it.
+// within reports whether an import path belongs to a module.
 func within(module, path string) bool {
 	return path == module || strings.HasPrefix(path, module+"/")
 }

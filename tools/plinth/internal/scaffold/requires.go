@@ -2,8 +2,8 @@
 
 package scaffold
 
-// The packages that new services import, and this program does not. Nothing builds this
-// file: it keeps their modules in go.mod, whose versions new services begin with.
+// New services import these packages, but this program does not. The file is never built.
+// It keeps their modules in go.mod, which provides the versions for new services.
 import (
 	_ "github.com/gin-gonic/gin"
 	_ "google.golang.org/grpc"

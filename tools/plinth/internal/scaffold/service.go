@@ -1,7 +1,7 @@
-// Package scaffold writes a service, and extends one that is there.
+// Package scaffold creates and extends services.
 //
-// Everything comes from the templates in this binary: nothing is fetched, and nothing is
-// run.
+// All files come from the embedded templates. The package runs no programs and downloads
+// nothing.
 package scaffold
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 )
 
-// Wanted says which service is to be written.
-type Wanted struct {
+// Spec describes a new service.
+type Spec struct {
 	Module string
 	// Database and Cache are names of the catalog, or none.
 	Database, Cache         string
 	GRPC, Async, Cron, Mail bool
 }
 
-// Service is what the templates know of a service.
+// Service is the template data of a service.
 type Service struct {
 	Module, Name            string
-	DB, Cache               *catalog.Backend // nil is none
+	DB, Cache               *catalog.Backend // nil if not used
 	GRPC, Async, Cron, Mail bool
 	versions                Versions
 }
 
-// Versions are the versions of modules, by their paths.
+// Versions maps module paths to versions.
 type Versions map[string]string
 
 // ReadVersions returns the version of each module that a go.mod requires.
@@ -47,9 +47,9 @@ func ReadVersions(gomod []byte) (Versions, error) {
 	return versions, nil
 }
 
-// NewService checks what is wanted. The error has everything that is wrong with it. The
-// service requires its modules at the versions.
-func NewService(w Wanted, versions Versions) (*Service, error) {
+// NewService validates spec. The error lists every problem. The service requires its
+// modules at the given versions.
+func NewService(w Spec, versions Versions) (*Service, error) {
 	database, databaseErr := choose("database", catalog.Databases(), w.Database)
 	cache, cacheErr := choose("cache", catalog.Caches(), w.Cache)
 	if err := errors.Join(CheckModule(w.Module), databaseErr, cacheErr); err != nil {
@@ -61,14 +61,14 @@ func NewService(w Wanted, versions Versions) (*Service, error) {
 	}, nil
 }
 
-// choose returns the backend of that name, or nil for none.
+// choose returns the backend with the given name, or nil for none.
 func choose(kind string, backends []catalog.Backend, name string) (*catalog.Backend, error) {
 	if name == catalog.None {
-		return nil, nil // none is an answer
+		return nil, nil
 	}
 	b, ok := catalog.Find(backends, name)
 	if !ok {
-		return nil, fmt.Errorf("there is no %s %q, but: %s, none",
+		return nil, fmt.Errorf("unknown %s %q; available: %s, none",
 			kind, name, strings.Join(catalog.Names(backends), ", "))
 	}
 	return &b, nil
@@ -77,23 +77,22 @@ func choose(kind string, backends []catalog.Backend, name string) (*catalog.Back
 // SQLite reports whether the database is a file.
 func (s *Service) SQLite() bool { return s.DB != nil && !s.DB.Server }
 
-// Replicated reports whether several processes may serve the same notes.
+// Replicated reports whether several replicas can share the data.
 func (s *Service) Replicated() bool { return s.DB != nil && s.DB.Server }
 
-// Servers reports whether the database or the cache is a server, which tests may be run
-// on.
+// Servers reports whether the database or the cache is a server.
 func (s *Service) Servers() bool { return s.Replicated() || s.Cache != nil && s.Cache.Server }
 
-// DurableJobs reports whether work is stored before it is done.
+// DurableJobs reports whether jobs are stored in the database.
 func (s *Service) DurableJobs() bool { return s.DB != nil && (s.Async || s.Mail) }
 
-// HasTasks reports whether anything runs beside the HTTP server.
+// HasTasks reports whether tasks run alongside the HTTP server.
 func (s *Service) HasTasks() bool { return s.GRPC || s.Cron || s.DurableJobs() }
 
-// HasNodes reports whether the nodes fill a file of their own.
+// HasNodes reports whether the service has a file for its nodes.
 func (s *Service) HasNodes() bool { return s.DurableJobs() || s.Mail }
 
-// Backends are what the service was given.
+// Backends returns the backends of the service.
 func (s *Service) Backends() []catalog.Backend {
 	var list []catalog.Backend
 	for _, b := range []*catalog.Backend{s.DB, s.Cache} {
@@ -107,12 +106,12 @@ func (s *Service) Backends() []catalog.Backend {
 	return list
 }
 
-// Containers are the servers that Compose starts beside the service.
+// Containers returns the servers that Compose starts for the service.
 func (s *Service) Containers() []catalog.Backend {
 	return slices.DeleteFunc(s.Backends(), func(b catalog.Backend) bool { return !b.Server })
 }
 
-// ContainerTitles are the names of the containers for people.
+// ContainerTitles returns the display names of the containers.
 func (s *Service) ContainerTitles() string {
 	var titles []string
 	for _, b := range s.Containers() {
@@ -124,7 +123,7 @@ func (s *Service) ContainerTitles() string {
 	return strings.Join(titles, "")
 }
 
-// Secrets are the variables that the Deployment takes from a secret.
+// Secrets returns the variables that the Deployment reads from a secret.
 func (s *Service) Secrets() []catalog.Value {
 	var list []catalog.Value
 	for _, b := range s.Backends() {
@@ -133,7 +132,7 @@ func (s *Service) Secrets() []catalog.Value {
 	return list
 }
 
-// Plugins are the imports of plugins.go.
+// Plugins returns the imports of plugins.go.
 func (s *Service) Plugins() []string {
 	var list []string
 	for _, b := range s.Backends() {
@@ -144,7 +143,7 @@ func (s *Service) Plugins() []string {
 	return list
 }
 
-// TestPlugins are the imports of the tests, which need a database and a cache in memory.
+// TestPlugins returns the imports of the tests, which use in-memory backends.
 func (s *Service) TestPlugins() []string {
 	var list []string
 	if s.Replicated() {
@@ -159,7 +158,7 @@ func (s *Service) TestPlugins() []string {
 // Version returns the version of a module that this program was built with.
 func (s *Service) Version(path string) string { return s.versions[path] }
 
-// requirements are the modules that the service imports packages of.
+// requirements returns the modules that the service imports.
 func (s *Service) requirements() []string {
 	list := slices.Concat([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"},
 		s.Plugins(), s.TestPlugins())

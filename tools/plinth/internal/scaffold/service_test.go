@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-func TestServiceNameIsALabel(t *testing.T) {
+func TestServiceName(t *testing.T) {
 	for _, tc := range []struct{ name, module, want string }{
 		{name: "last element", module: "example.com/shop", want: "shop"},
 		{name: "capitals and dots", module: "example.com/My.Shop", want: "my-shop"},
@@ -30,8 +30,8 @@ func TestServiceNameIsALabel(t *testing.T) {
 	}
 }
 
-func TestWrongWishesAreToldAtOnce(t *testing.T) {
-	_, err := scaffold.NewService(scaffold.Wanted{
+func TestNewService(t *testing.T) {
+	_, err := scaffold.NewService(scaffold.Spec{
 		Module: "no module", Database: "mongo",
 		Cache: "memcached",
 	}, required(t))
@@ -39,9 +39,9 @@ func TestWrongWishesAreToldAtOnce(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		`"no module" is no module path, such as example.com/shop`,
-		`there is no database "mongo", but: sqlite, postgres, mysql, oracle, sqlserver, none`,
-		`there is no cache "memcached", but: memory, redis, none`,
+		`"no module" is not a valid module path, such as example.com/shop`,
+		`unknown database "mongo"; available: sqlite, postgres, mysql, oracle, sqlserver, none`,
+		`unknown cache "memcached"; available: memory, redis, none`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error\n%v\nlacks %s", err, want)
@@ -49,20 +49,20 @@ func TestWrongWishesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestModulesThatTheGoCommandWouldNotBuildAreRefused(t *testing.T) {
+func TestCheckModule(t *testing.T) {
 	for _, tc := range []struct{ name, module, want string }{
-		{name: "nothing", want: "is empty"},
-		{name: "space", module: "a b", want: "is no module path"},
-		{name: "leading slash", module: "/shop", want: "is no module path"},
+		{name: "empty", want: "is empty"},
+		{name: "space", module: "a b", want: "is not a valid module path"},
+		{name: "leading slash", module: "/shop", want: "is not a valid module path"},
 		{
 			name: "standard library", module: "net",
-			want: "begins like a package of the standard library",
+			want: "starts with a package of the standard library",
 		},
 		{
 			name: "below the standard library", module: "log/shop",
-			want: "begins like a package of the standard library",
+			want: "starts with a package of the standard library",
 		},
-		{name: "version 1", module: "example.com/shop/v1", want: "ends in a version"},
+		{name: "version 1", module: "example.com/shop/v1", want: "invalid version suffix"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if err := scaffold.CheckModule(tc.module); err == nil ||
@@ -73,7 +73,7 @@ func TestModulesThatTheGoCommandWouldNotBuildAreRefused(t *testing.T) {
 	}
 }
 
-func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
+func TestCheckEntity(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		entity string
@@ -82,46 +82,47 @@ func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
 	}{
 		{
 			name: "lower case", entity: "order",
-			fields: []string{"a:int"}, want: `"order" is no name of an entity`,
+			fields: []string{"a:int"}, want: `"order" is not a valid entity name`,
 		},
 		{
 			name: "no letter", entity: "9",
-			fields: []string{"a:int"}, want: "is no name of an entity",
+			fields: []string{"a:int"}, want: "is not a valid entity name",
 		},
 		{
 			name: "keyword", entity: "Type",
-			fields: []string{"a:int"}, want: "is a word of Go or of the service",
+			fields: []string{"a:int"}, want: "is reserved: Go or the service uses",
 		},
 		{
-			name: "word of the service", entity: "Log",
-			fields: []string{"a:int"}, want: "is a word of Go or of the service",
+			name: "name used by the service", entity: "Log",
+			fields: []string{"a:int"}, want: "is reserved: Go or the service uses",
 		},
 		{
 			name: "no plural", entity: "Series",
-			fields: []string{"a:int"}, want: "has no plural of its own",
+			fields: []string{"a:int"}, want: "has no distinct plural",
 		},
-		{name: "no field", entity: "Order", want: "needs a field"},
+		{name: "no field", entity: "Order", want: "requires a field"},
 		{
 			name: "no type", entity: "Order",
-			fields: []string{"total"}, want: `field "total": write name:type`,
+			fields: []string{"total"}, want: `field "total": must be name:type`,
 		},
 		{
 			name: "unknown type", entity: "Order",
 			fields: []string{"a:money"},
-			want:   `there is no type "money", but: string, text, int, int64, float64, bool, time, id`,
+			want:   `unknown type "money"; available: string, text, int, int64, float64, bool, time, id`,
 		},
-		{name: "no name", entity: "Order", fields: []string{"1a:int"}, want: `"1a" is no name`},
+		{name: "invalid field name", entity: "Order",
+			fields: []string{"1a:int"}, want: `"1a" is not a valid name`},
 		{
-			name: "twice", entity: "Order",
-			fields: []string{"a_b:int", "aB:int"}, want: "has one of that name",
+			name: "duplicate field", entity: "Order",
+			fields: []string{"a_b:int", "aB:int"}, want: "duplicate or reserved name",
 		},
 		{
-			name: "of every entity", entity: "Order",
-			fields: []string{"created_at:time"}, want: "has one of that name",
+			name: "reserved field", entity: "Order",
+			fields: []string{"created_at:time"}, want: "duplicate or reserved name",
 		},
 		{
 			name: "two problems", entity: "Order", fields: []string{"1a:int", "a:money"},
-			want: "is no name, such as total or paid_at\nfield",
+			want: "is not a valid name, such as total or paid_at\nfield",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -133,7 +134,7 @@ func TestWrongEntitiesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestNamesOfAnEntity(t *testing.T) {
+func TestNewEntity_Names(t *testing.T) {
 	for _, tc := range []struct{ name, entity, file, route, table string }{
 		{name: "one word", entity: "Order", file: "order", route: "orders", table: "orders"},
 		{
@@ -143,10 +144,10 @@ func TestNamesOfAnEntity(t *testing.T) {
 		{name: "irregular", entity: "Person", file: "person", route: "people", table: "people"},
 		{name: "y", entity: "Category", file: "category", route: "categories", table: "categories"},
 		{
-			name: "ending that means a test", entity: "BloodTest", file: "bloodtest",
+			name: "test suffix", entity: "BloodTest", file: "bloodtest",
 			route: "blood-tests", table: "blood_tests",
 		},
-		{name: "ending that means a system", entity: "MyWindows", file: "", route: "", table: ""},
+		{name: "GOOS suffix", entity: "MyWindows", file: "", route: "", table: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, err := scaffold.NewEntity(&scaffold.Service{}, tc.entity, []string{"a:int"})
@@ -167,8 +168,8 @@ func TestNamesOfAnEntity(t *testing.T) {
 	}
 }
 
-func TestNewEntity_fieldNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{
+func TestNewEntity_FieldNames(t *testing.T) {
+	service, err := scaffold.NewService(scaffold.Spec{
 		Module:   "example.com/shop",
 		Database: "sqlite", Cache: "none",
 	}, required(t))
@@ -198,8 +199,8 @@ func TestNewEntity_fieldNames(t *testing.T) {
 	}
 }
 
-func TestNewEntity_entityNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Wanted{
+func TestNewEntity_EntityNames(t *testing.T) {
+	service, err := scaffold.NewService(scaffold.Spec{
 		Module:   "example.com/shop",
 		Database: "sqlite", Cache: "none",
 	}, required(t))

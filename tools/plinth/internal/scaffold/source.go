@@ -17,8 +17,7 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// goFile is a file of Go code that is to be changed: its text, and the tree with the
-// places in it.
+// goFile is a Go file with its text and syntax tree.
 type goFile struct {
 	name string
 	text []byte
@@ -37,8 +36,8 @@ func parseGo(name string, text []byte) (*goFile, error) {
 
 func (f *goFile) offset(pos token.Pos) int { return f.set.Position(pos).Offset }
 
-// insert puts text at a place and formats the file. The rest of it stays as it is, where
-// it was formatted.
+// insert inserts text at a position and formats the file. If the file was formatted, the
+// rest is unchanged.
 func (f *goFile) insert(at token.Pos, text string) (*goFile, error) {
 	code, err := format.Source(slices.Insert(slices.Clone(f.text), f.offset(at), []byte(text)...))
 	if err != nil {
@@ -47,7 +46,7 @@ func (f *goFile) insert(at token.Pos, text string) (*goFile, error) {
 	return parseGo(f.name, code)
 }
 
-// imported returns the name under which the file imports a path, or "".
+// imported returns the local name of an imported path, or "".
 func (f *goFile) imported(importedPath string) string {
 	for _, spec := range f.tree.Imports {
 		if importPath(spec) == importedPath {
@@ -61,11 +60,11 @@ func (f *goFile) imported(importedPath string) string {
 }
 
 func importPath(spec *ast.ImportSpec) string {
-	path, _ := strconv.Unquote(spec.Path.Value) // it was parsed
+	path, _ := strconv.Unquote(spec.Path.Value) // the parser accepted it
 	return path
 }
 
-// withImport adds an import, where it is not there.
+// withImport adds an import if it is missing.
 func (f *goFile) withImport(name, importedPath string) (*goFile, error) {
 	if f.imported(importedPath) != "" {
 		return f, nil
@@ -78,7 +77,7 @@ func (f *goFile) withImport(name, importedPath string) (*goFile, error) {
 	return parseGo(f.name, code.Bytes())
 }
 
-// calls returns the calls of functions with one of these names, whatever they belong to.
+// calls returns the method and package-function calls with one of the given names.
 func (f *goFile) calls(names ...string) []*ast.CallExpr {
 	var found []*ast.CallExpr
 	ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -92,7 +91,7 @@ func (f *goFile) calls(names ...string) []*ast.CallExpr {
 	return found
 }
 
-// functions returns the functions of the file.
+// functions returns the functions of the file, without methods.
 func (f *goFile) functions() []*ast.FuncDecl {
 	var found []*ast.FuncDecl
 	for _, d := range f.tree.Decls {
@@ -110,7 +109,7 @@ func (p *plan) goFiles() ([]*goFile, error) {
 	var files []*goFile
 	err := filepath.WalkDir(p.root, func(name string, d os.DirEntry, err error) error {
 		if name != p.root && d.IsDir() && (err != nil || skipped(name, d.Name())) {
-			return filepath.SkipDir // such as the folder of a database, which cannot be read
+			return filepath.SkipDir // for example an unreadable database directory
 		}
 		if err != nil || !strings.HasSuffix(name, ".go") {
 			return err
@@ -131,7 +130,7 @@ func (p *plan) goFiles() ([]*goFile, error) {
 	return files, err
 }
 
-// skipped reports whether a folder is none of the service's code.
+// skipped reports whether a directory contains no code of the service.
 func skipped(dir, name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
 		slices.Contains([]string{"vendor", "testdata", "node_modules"}, name) {

@@ -22,9 +22,9 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// TestEveryCombinationTypeChecks checks all services, with their tests and one more
-// entity. What they import is compiled once, and read from its export data.
-func TestEveryCombinationTypeChecks(t *testing.T) {
+// It checks all services with their tests and another entity. Imported packages are
+// compiled once and read from export data.
+func TestRender_TypeChecks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles everything that a service can import")
 	}
@@ -47,8 +47,8 @@ func TestEveryCombinationTypeChecks(t *testing.T) {
 	}
 }
 
-func TestEveryCombinationIsFormatted(t *testing.T) {
-	seen := map[string]bool{} // most files are the same in many services
+func TestRender_Formatting(t *testing.T) {
+	seen := map[string]bool{} // most services share files
 	for _, w := range combinations() {
 		_, files := rendered(t, w)
 		for _, file := range files.Paths() {
@@ -75,17 +75,17 @@ var allFields = []string{
 	"paid_at:time", "userId:id",
 }
 
-// checker checks the types of services in memory.
+// checker type-checks services in memory.
 type checker struct {
 	set    *token.FileSet
 	others types.Importer
 	parsed map[string]*ast.File // by path and text
-	// by what they are made of: most are the same in many services
+	// By identity. Most services share packages.
 	packages map[string]*types.Package
 }
 
-// newChecker compiles what the services import.
-func newChecker(t *testing.T, all []scaffold.Wanted) *checker {
+// newChecker compiles the imports of the services.
+func newChecker(t *testing.T, all []scaffold.Spec) *checker {
 	t.Helper()
 	c := &checker{
 		set: token.NewFileSet(), parsed: map[string]*ast.File{},
@@ -142,7 +142,7 @@ func (c *checker) parse(file string, text []byte) (*ast.File, error) {
 	return tree, err
 }
 
-// imported are the packages that a file imports.
+// imported returns the imports of a file.
 func imported(tree *ast.File) []string {
 	var all []string
 	for _, spec := range tree.Imports {
@@ -152,10 +152,10 @@ func imported(tree *ast.File) []string {
 	return all
 }
 
-// own reports whether a package is one of the service's.
+// own reports whether a package belongs to the service.
 func own(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
 
-// check checks the packages of one service.
+// check type-checks the packages of a service.
 func (c *checker) check(files scaffold.Files) error {
 	s := &service{checker: c, folders: map[string][]*ast.File{}, done: map[string]*types.Package{}}
 	for _, file := range files.Paths() {
@@ -177,7 +177,7 @@ func (c *checker) check(files scaffold.Files) error {
 	return nil
 }
 
-// service imports the packages of one service, and those of others.
+// service imports the packages of a service and of its dependencies.
 type service struct {
 	*checker
 
@@ -197,28 +197,28 @@ func (s *service) Import(p string) (*types.Package, error) {
 	if !ok {
 		return nil, fmt.Errorf("the service has no package %s", p)
 	}
-	made, err := s.madeOf(trees)
+	identity, err := s.identityOf(trees)
 	if err != nil {
 		return nil, err
 	}
-	pkg, ok := s.packages[made]
+	pkg, ok := s.packages[identity]
 	if !ok {
 		config := types.Config{Importer: s, GoVersion: "go1.26"}
 		if pkg, err = config.Check(p, s.set, trees, nil); err != nil {
 			return nil, err
 		}
-		s.packages[made] = pkg
+		s.packages[identity] = pkg
 	}
 	s.done[p] = pkg
 	return pkg, nil
 }
 
-// madeOf names the files and the packages of the service that a package is made of; both
-// are kept once each.
-func (s *service) madeOf(trees []*ast.File) (string, error) {
-	var made strings.Builder
+// identityOf returns a key made of the files and the imported packages of the service.
+// Both are unique pointers.
+func (s *service) identityOf(trees []*ast.File) (string, error) {
+	var identity strings.Builder
 	for _, tree := range trees {
-		fmt.Fprintf(&made, "%p ", tree)
+		fmt.Fprintf(&identity, "%p ", tree)
 		for _, p := range imported(tree) {
 			if !own(p) {
 				continue
@@ -227,8 +227,8 @@ func (s *service) madeOf(trees []*ast.File) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&made, "%p ", pkg)
+			fmt.Fprintf(&identity, "%p ", pkg)
 		}
 	}
-	return made.String(), nil
+	return identity.String(), nil
 }

@@ -15,7 +15,7 @@ var twoFiles = scaffold.Files{
 	"internal/a/a.go": []byte("package a\n"),
 }
 
-// names are the entries of a folder.
+// names returns the entries of a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -29,64 +29,67 @@ func names(t *testing.T, dir string) []string {
 	return list
 }
 
-func TestServiceIsWrittenIntoAFolderThatIsEmpty(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		make func(dir string) error
-	}{
-		{name: "not there", make: func(string) error { return nil }},
-		{name: "there", make: func(dir string) error { return os.Mkdir(dir, 0o750) }},
-		{name: "a new repository", make: func(dir string) error {
-			return os.MkdirAll(filepath.Join(dir, ".git"), 0o750)
-		}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			parent := t.TempDir()
-			dir := filepath.Join(parent, "shop")
-			if err := tc.make(dir); err != nil {
-				t.Fatal(err)
-			}
-			if err := scaffold.Create(dir, twoFiles); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := os.ReadFile(filepath.Join(dir, "internal", "a",
-				"a.go")); string(text) != "package a\n" {
-				t.Errorf("file = %q, %v", text, err)
-			}
-			if got := names(t, parent); !slices.Equal(got, []string{"shop"}) {
-				t.Errorf("beside the folder: %q", got)
-			}
-		})
-	}
+func TestCreate(t *testing.T) {
+	t.Run("writes into a new or empty directory", func(t *testing.T) {
+		for _, tc := range []struct {
+			name string
+			make func(dir string) error
+		}{
+			{name: "new directory", make: func(string) error { return nil }},
+			{name: "empty directory", make: func(dir string) error { return os.Mkdir(dir, 0o750) }},
+			{name: "empty repository", make: func(dir string) error {
+				return os.MkdirAll(filepath.Join(dir, ".git"), 0o750)
+			}},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				parent := t.TempDir()
+				dir := filepath.Join(parent, "shop")
+				if err := tc.make(dir); err != nil {
+					t.Fatal(err)
+				}
+				if err := scaffold.Create(dir, twoFiles); err != nil {
+					t.Fatal(err)
+				}
+				if text, err := os.ReadFile(filepath.Join(dir, "internal", "a",
+					"a.go")); string(text) != "package a\n" {
+					t.Errorf("file = %q, %v", text, err)
+				}
+				if got := names(t, parent); !slices.Equal(got, []string{"shop"}) {
+					t.Errorf("parent directory: %q", got)
+				}
+			})
+		}
+	})
+
+	t.Run("rejects a directory that is not empty", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := scaffold.Create(dir, twoFiles); err == nil ||
+			!strings.Contains(err.Error(), "is not empty") {
+			t.Errorf("error = %v", err)
+		}
+		if got := names(t, dir); !slices.Equal(got, []string{"notes.txt"}) {
+			t.Errorf("folder = %q", got)
+		}
+	})
+
+	t.Run("removes all files after a failure", func(t *testing.T) {
+		parent := t.TempDir()
+		files := scaffold.Files{"a": []byte("a file"),
+			"a/b": []byte("in a folder of the same name")}
+		if err := scaffold.Create(filepath.Join(parent, "shop"), files); err == nil {
+			t.Error("no error")
+		}
+		if got := names(t, parent); len(got) > 0 {
+			t.Errorf("left: %q", got)
+		}
+	})
 }
 
-func TestFolderThatIsNotEmptyStaysAsItIs(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := scaffold.Create(dir, twoFiles); err == nil ||
-		!strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("error = %v", err)
-	}
-	if got := names(t, dir); !slices.Equal(got, []string{"notes.txt"}) {
-		t.Errorf("folder = %q", got)
-	}
-}
-
-func TestServiceThatCannotBeWrittenLeavesNothing(t *testing.T) {
-	parent := t.TempDir()
-	files := scaffold.Files{"a": []byte("a file"), "a/b": []byte("in a folder of the same name")}
-	if err := scaffold.Create(filepath.Join(parent, "shop"), files); err == nil {
-		t.Error("no error")
-	}
-	if got := names(t, parent); len(got) > 0 {
-		t.Errorf("left: %q", got)
-	}
-}
-
-// service writes a service without fetching its modules.
-func written(t *testing.T, w scaffold.Wanted) string {
+// written writes a service and returns its directory.
+func written(t *testing.T, w scaffold.Spec) string {
 	t.Helper()
 	_, files := rendered(t, w)
 	dir := filepath.Join(t.TempDir(), "service")
@@ -96,7 +99,7 @@ func written(t *testing.T, w scaffold.Wanted) string {
 	return dir
 }
 
-// tree is every file of a folder with its text.
+// tree returns the files below dir with their content.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

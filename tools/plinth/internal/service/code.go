@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Modules of the project.
+// Module paths of Plinth.
 const (
 	Project      = "github.com/plinthgo/plinth/"
 	Core         = Project + "core"
@@ -23,11 +23,11 @@ const (
 	CachePlugins = Project + "cacheplugins/"
 )
 
-// Package is a package that a program is made of, as go list names it.
+// Package is a package in the output of go list.
 type Package struct {
 	ImportPath, Dir, Name string
 	GoFiles, CgoFiles     []string
-	Deps                  []string // of itself and of what it imports
+	Deps                  []string // transitive
 	DepOnly               bool
 	Error                 *struct{ Err string }
 	Module                *struct {
@@ -36,31 +36,31 @@ type Package struct {
 	}
 }
 
-// Program is a main package of the service, with everything that it links. A module
-// without any has one of all its packages.
+// Program is a main package of the service with its dependencies. A module without a main
+// package has one Program with all packages.
 type Program struct {
-	// Folder is that of the package, from the root of the module.
+	// Folder is the directory of the package, relative to the root of the module.
 	Folder string
-	// Main is the folder of the main package, "" if there is none.
+	// Main is the directory of the main package, or "".
 	Main string
-	// Packages are in no order, the standard library among them.
+	// Packages contains all packages by path, including the standard library.
 	Packages map[string]*Package
 }
 
-// Package returns a package that one of the programs links, or nil.
+// Package returns a linked package, or nil.
 func (s *Service) Package(path string) *Package { return s.linked[path] }
 
-// Links reports whether a package is a part of one of the programs.
+// Links reports whether a program links the package.
 func (s *Service) Links(path string) bool { return s.linked[path] != nil }
 
-// Below returns the packages below a path that the programs link, sorted.
+// Below returns the linked packages whose paths start with path, sorted.
 func (s *Service) Below(path string) []string {
 	all := slices.Sorted(maps.Keys(s.linked))
 	return slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, path) })
 }
 
-// IsComplete reports whether everything that the programs link was found: not where a
-// module is still to be downloaded.
+// IsComplete reports whether all linked packages were found. It returns false if a module
+// is not downloaded.
 func (s *Service) IsComplete() bool {
 	for _, p := range s.linked {
 		if p.Error != nil {
@@ -70,7 +70,7 @@ func (s *Service) IsComplete() bool {
 	return true
 }
 
-// Mentions reports whether the code of the service's own packages holds the word.
+// Mentions reports whether the packages of the service contain word.
 func (s *Service) Mentions(word string) bool {
 	for _, p := range s.linked {
 		if s.owns(p) && p.holds(word) {
@@ -86,7 +86,7 @@ func (s *Service) owns(p *Package) bool {
 		p.Module.Path == s.Module.Module.Mod.Path
 }
 
-// Files are those of the package that are compiled on this machine.
+// Files returns the files that are compiled on this platform.
 func (p *Package) Files() []string {
 	var all []string
 	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
@@ -104,9 +104,8 @@ func (p *Package) holds(word string) bool {
 	return false
 }
 
-// readPrograms asks the go command what the programs are made of: the one in the folder
-// that was asked for, else those below it, else those of the module. Nothing is built and
-// nothing downloaded.
+// readPrograms lists the programs in the directory passed to Find, else below it, else in
+// the module. It builds and downloads nothing.
 func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	all, err := s.list(ctx, s.from)
 	if err != nil {
@@ -138,8 +137,7 @@ func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	return programs, nil
 }
 
-// mainsOf are the programs among the packages: only the one in that folder, where it has
-// one.
+// mainsOf returns the main package in folder, or else all main packages.
 func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
 	for _, p := range all {
 		if p.Name != "main" || p.DepOnly {
@@ -153,10 +151,9 @@ func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
 	return mains
 }
 
-// everything names the packages of a folder and those below it.
 const everything = "./..."
 
-// list returns the packages below a folder and what they import.
+// list returns the packages below folder and their dependencies.
 func (s *Service) list(ctx context.Context, folder string) (map[string]*Package, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
 		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Deps,DepOnly,Module,Error", everything)
@@ -180,8 +177,8 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 	}
 }
 
-// GoEnv is the environment in which the go command may look at the service: it changes
-// nothing there, and downloads nothing.
+// GoEnv returns variables that keep the go command from changing the module or
+// downloading anything.
 func (s *Service) GoEnv() []string {
 	mode := "-mod=readonly"
 	if _, err := os.Stat(filepath.Join(s.Root, "vendor", "modules.txt")); err == nil {
@@ -190,7 +187,7 @@ func (s *Service) GoEnv() []string {
 	return []string{"GOPROXY=off", "GOFLAGS=" + strings.TrimSpace(os.Getenv("GOFLAGS")+" "+mode)}
 }
 
-// rel is a path from the root of the module, as people write it.
+// rel returns path relative to the root of the module, with slashes.
 func (s *Service) rel(path string) string {
 	if short, err := filepath.Rel(s.Root, path); err == nil {
 		return filepath.ToSlash(short)
@@ -198,7 +195,7 @@ func (s *Service) rel(path string) string {
 	return path
 }
 
-// Requires returns the version of a module that go.mod asks for, "" where it does not.
+// Requires returns the version of a module in go.mod, or "".
 func (s *Service) Requires(path string) string {
 	if s.Module == nil {
 		return ""

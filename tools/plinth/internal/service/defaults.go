@@ -18,9 +18,9 @@ const (
 	xenvPath     = Core + "/defined/xenv"
 )
 
-// readDefaults returns what the code of the programs gives to xoption.WithEnvDefaults.
-// What two of them say differently counts for none. Unclear gets what could not be read:
-// what is computed is known only when the service runs.
+// readDefaults returns the values that the programs pass to xoption.WithEnvDefaults. It
+// omits values that differ between programs. Unclear receives values that are only known
+// at run time.
 func (s *Service) readDefaults() map[string]string {
 	r := &reader{service: s, set: token.NewFileSet(), checked: map[string]*types.Package{}}
 	byPackage := map[string]map[string]string{}
@@ -47,7 +47,7 @@ func (s *Service) readDefaults() map[string]string {
 			} else {
 				s.Unclear = append(s.Unclear,
 					fmt.Sprintf(
-						"%s has a default of its own in each of %s: start this in the folder of one",
+						"%s has different defaults in %s; run plinth in the directory of one program",
 						key, strings.Join(s.folders(), ", ")))
 			}
 		}
@@ -57,7 +57,7 @@ func (s *Service) readDefaults() map[string]string {
 	return found
 }
 
-// folders are those of the programs.
+// folders returns the directories of the programs.
 func (s *Service) folders() []string {
 	all := make([]string, len(s.Programs))
 	for i, p := range s.Programs {
@@ -67,15 +67,15 @@ func (s *Service) folders() []string {
 	return all
 }
 
-// reader reads packages. Only xenv and those of the service itself are looked into: of
-// the others nothing is known, and what depends on them stays without a type.
+// reader type-checks xenv and the packages of the service. Other packages are empty, and
+// expressions that depend on them have no type.
 type reader struct {
 	service *Service
 	set     *token.FileSet
 	checked map[string]*types.Package
 }
 
-// read returns the defaults that a package gives.
+// read returns the defaults of a package.
 func (r *reader) read(p *Package) map[string]string {
 	values := map[string]string{}
 	files, info := r.check(p)
@@ -91,7 +91,7 @@ func (r *reader) read(p *Package) map[string]string {
 	return values
 }
 
-// check types a package as far as that goes without the packages of others.
+// check type-checks a package and ignores errors.
 func (r *reader) check(p *Package) ([]*ast.File, *types.Info) {
 	var files []*ast.File
 	for _, name := range p.Files() {
@@ -108,7 +108,7 @@ func (r *reader) check(p *Package) ([]*ast.File, *types.Info) {
 // Import implements types.Importer.
 func (r *reader) Import(name string) (*types.Package, error) {
 	if r.checked[name] == nil {
-		// a package that imports itself gets this
+		// handles a package that imports itself
 		r.checked[name] = types.NewPackage(name, path.Base(name))
 		r.checked[name].MarkComplete()
 		if p := r.service.linked[name]; p != nil && (name == xenvPath || r.service.owns(p)) {
@@ -118,17 +118,17 @@ func (r *reader) Import(name string) (*types.Package, error) {
 	return r.checked[name], nil
 }
 
-// pairs adds those of a map.
+// pairs adds the entries of a map literal to values.
 func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
 	unclear := func(at ast.Node, what string) {
 		position := r.set.Position(at.Pos())
 		r.service.Unclear = append(r.service.Unclear,
-			fmt.Sprintf("%s:%d gives %s %s",
+			fmt.Sprintf("%s:%d: %s gets %s",
 				r.service.rel(position.Filename), position.Line, withDefaults, what))
 	}
 	literal, ok := ast.Unparen(e).(*ast.CompositeLit)
 	if !ok {
-		unclear(e, "a map that is made elsewhere")
+		unclear(e, "a map that is not a literal")
 		return
 	}
 	for _, element := range literal.Elts {
@@ -140,16 +140,16 @@ func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
 		value, plain := textOf(pair.Value, info)
 		switch {
 		case !known:
-			unclear(pair, "a variable that this program does not know")
+			unclear(pair, "a variable name that is not constant")
 		case !plain:
-			unclear(pair, "a value for "+key+" that is computed")
+			unclear(pair, "a value for "+key+" that is not constant")
 		default:
 			values[key] = value
 		}
 	}
 }
 
-// textOf is the value of a constant text.
+// textOf returns the value of a constant string.
 func textOf(e ast.Expr, info *types.Info) (string, bool) {
 	value := info.Types[e].Value
 	if value == nil || value.Kind() != constant.String {
@@ -158,7 +158,7 @@ func textOf(e ast.Expr, info *types.Info) (string, bool) {
 	return constant.StringVal(value), true
 }
 
-// lastName is the name behind the last dot.
+// lastName returns the name after the last dot.
 func lastName(e ast.Expr) string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:

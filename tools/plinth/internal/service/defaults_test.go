@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
-	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // their variables
+	_ "github.com/plinthgo/plinth/tools/plinth/internal/plugins" // registers variables
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// entered is the service of these files, looked at from a folder of it, with an
-// environment that says nothing.
-func entered(t *testing.T, from string, files map[string]string) *service.Service {
+// enter writes files and returns the service of the directory from, with an empty
+// environment.
+func enter(t *testing.T, from string, files map[string]string) *service.Service {
 	t.Helper()
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "")
@@ -23,7 +23,7 @@ func entered(t *testing.T, from string, files map[string]string) *service.Servic
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("GOWORK", "off") // that of this repository is set by its make
+	t.Setenv("GOWORK", "off") // the Makefile sets it for the repository
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range core {
@@ -50,7 +50,7 @@ func entered(t *testing.T, from string, files map[string]string) *service.Servic
 	return s
 }
 
-// defaultsOf are the variables that the code gives a value.
+// defaultsOf returns the defaults that the code sets.
 func defaultsOf(s *service.Service) map[xenv.EnvKey]string {
 	found := map[xenv.EnvKey]string{}
 	for _, v := range s.Variables {
@@ -66,7 +66,7 @@ const (
 	imports = "import (\n\t\"github.com/plinthgo/plinth/core/defined/xenv\"\n\t\"github.com/plinthgo/plinth/core/major/xoption\"\n)\n\n"
 )
 
-// core is what the services of these tests import.
+// core is a minimal version of the module core.
 var core = map[string]string{
 	"core/go.mod":                   "module github.com/plinthgo/plinth/core\n\ngo 1.26.0\n",
 	"core/major/xoption/xoption.go": "package xoption\n",
@@ -83,12 +83,12 @@ const (
 `,
 }
 
-// program is a main package with this code.
+// program returns a main package with the given code.
 func program(code string) string {
 	return "package main\n\n" + imports + "func main() {}\n\n" + code
 }
 
-func TestDefaultsOfTheCodeAreRead(t *testing.T) {
+func TestService_Enter_Defaults(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		code    string
@@ -114,15 +114,15 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 		{
 			name:    "a variable",
 			code:    "var all = map[xenv.EnvKey]string{xenv.Port: \"80\"}\n\nfunc options() any { return xoption.WithEnvDefaults(all) }",
-			unclear: []string{"main.go:12 gives WithEnvDefaults a map that is made elsewhere"},
+			unclear: []string{"main.go:12: WithEnvDefaults gets a map that is not a literal"},
 		},
 		{
-			name: "what is computed",
+			name: "not constant",
 			code: "var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{\n\t\"DATABASE_PATH\": file(), xenv.Port: \"80\",\n\txenv.Nothing: \"x\",\n})",
 			want: map[xenv.EnvKey]string{xenv.Port: "80"},
 			unclear: []string{
-				"main.go:11 gives WithEnvDefaults a value for DATABASE_PATH that is computed",
-				"main.go:12 gives WithEnvDefaults a variable that this program does not know",
+				"main.go:11: WithEnvDefaults gets a value for DATABASE_PATH that is not constant",
+				"main.go:12: WithEnvDefaults gets a variable name that is not constant",
 			},
 		},
 		{
@@ -131,7 +131,7 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := entered(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
+			s := enter(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
 			if got := defaultsOf(s); !maps.Equal(got, tc.want) ||
 				!slices.Equal(s.Unclear, tc.unclear) || s.CodeErr != nil {
 				t.Errorf("defaults = %v, unclear %q, %v\nwant %v and %q",
@@ -141,7 +141,7 @@ func TestDefaultsOfTheCodeAreRead(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
+func TestService_Enter_Programs(t *testing.T) {
 	give := func(pairs string) string {
 		return program("var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{" + pairs + "})\n")
 	}
@@ -171,56 +171,60 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 		"cmd/api":    api,
 		"cmd/worker": worker,
 	} {
-		if got := defaultsOf(entered(t, from, files)); !maps.Equal(got, want) {
+		if got := defaultsOf(enter(t, from, files)); !maps.Equal(got, want) {
 			t.Errorf("from %s: %v, want %v", from, got, want)
 		}
 	}
-	s := entered(t, ".", files)
+	s := enter(t, ".", files)
 	if got, want := defaultsOf(s), (map[xenv.EnvKey]string{xenv.AppName: "shop"}); !maps.Equal(got,
 		want) || len(s.Unclear) != 3 ||
-		s.Unclear[2] != "PLINTH_PORT has a default of its own in each of cmd/api, cmd/worker: start this in the folder of one" {
-		t.Errorf("from the root: %v and %q, want what both say", got, s.Unclear)
+		s.Unclear[2] != "PLINTH_PORT has different defaults in cmd/api, cmd/worker; run plinth in the directory of one program" {
+		t.Errorf("from the root: %v and %q, want the common defaults", got, s.Unclear)
 	}
-	if from := entered(t, "config", files); len(from.Programs) != 2 {
-		t.Errorf("from a folder without a program: %d programs, want those of the module",
+	if from := enter(t, "config", files); len(from.Programs) != 2 {
+		t.Errorf("from a directory without a program: %d programs, want those of the module",
 			len(from.Programs))
 	}
 }
 
-func TestCodeThatIsInNoWorkspaceIsNotKnown(t *testing.T) {
-	s := entered(t, ".", map[string]string{
-		"go.mod": goMod, "main.go": program(""),
-		"other/go.work": "go 1.26.0\n",
+func TestService_Enter(t *testing.T) {
+	t.Run("reports a go.work without the module", func(t *testing.T) {
+		s := enter(t, ".", map[string]string{
+			"go.mod": goMod, "main.go": program(""),
+			"other/go.work": "go 1.26.0\n",
+		})
+		t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
+		if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil ||
+			!strings.Contains(s.CodeErr.Error(), "go.work") {
+			t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)
+		}
 	})
-	t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
-	if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil ||
-		!strings.Contains(s.CodeErr.Error(), "go.work") {
-		t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)
-	}
-}
 
-func TestFolderWithoutCodeIsNoFault(t *testing.T) {
-	if s := entered(t, "migration", map[string]string{
-		"go.mod":             goMod,
-		"migration/0001.sql": "",
-	}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
-		t.Errorf("%v, %v", s.CodeErr, defaultsOf(s))
-	}
-}
-
-func TestAFolderThatCannotBeReadStopsNothing(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	s := entered(t, ".", map[string]string{
-		"go.mod":  goMod,
-		"main.go": program(`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`), "pgdata/x": "",
+	t.Run("accepts a directory without code", func(t *testing.T) {
+		if s := enter(t, "migration", map[string]string{
+			"go.mod":             goMod,
+			"migration/0001.sql": "",
+		}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
+			t.Errorf("%v, %v", s.CodeErr, defaultsOf(s))
+		}
 	})
-	if err := os.Chmod("pgdata", 0); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.Chmod("pgdata", 0o700) }()
-	if err := s.Enter(t.Context()); err != nil || s.CodeErr != nil || len(defaultsOf(s)) != 1 {
-		t.Errorf("%v, %v: %v", err, s.CodeErr, defaultsOf(s))
-	}
+
+	t.Run("ignores unreadable directories", func(t *testing.T) {
+		if os.Getuid() == 0 {
+			t.Skip("root reads everything")
+		}
+		s := enter(t, ".", map[string]string{
+			"go.mod": goMod,
+			"main.go": program(
+				`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`),
+			"pgdata/x": "",
+		})
+		if err := os.Chmod("pgdata", 0); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.Chmod("pgdata", 0o700) }()
+		if err := s.Enter(t.Context()); err != nil || s.CodeErr != nil || len(defaultsOf(s)) != 1 {
+			t.Errorf("%v, %v: %v", err, s.CodeErr, defaultsOf(s))
+		}
+	})
 }

@@ -1,5 +1,5 @@
-// Package service knows the service in whose folder the program was started: its module,
-// its code and its environment.
+// Package service reads the module, the code and the environment of the service in the
+// working directory.
 package service
 
 import (
@@ -17,51 +17,50 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Service is a folder with a go.mod, or one without where there is none above.
+// Service is a directory with a go.mod, or the start directory if no parent has one.
 type Service struct {
-	// Root is the folder of go.mod, else the one that was asked for.
+	// Root is the directory of go.mod, or else the directory passed to Find.
 	Root string
-	// Module is what go.mod says, nil where there is none or it does not parse.
+	// Module is the parsed go.mod. It is nil if the file is missing or invalid.
 	Module *modfile.File
-	// ModuleErr is why it does not parse.
+	// ModuleErr is the parse error of go.mod.
 	ModuleErr error
-	// File is .env in Root, as the start of a service reads it.
+	// File is the .env file in Root.
 	File File
-	// FileErr is why it cannot be read.
+	// FileErr is the read error of .env.
 	FileErr error
-	// Programs are what the service's code makes, known after Enter.
+	// Programs are the programs of the service. Enter sets it.
 	Programs []Program
-	// CodeErr is why they are not known.
+	// CodeErr is the error of reading Programs.
 	CodeErr error
-	// Unclear says which defaults in the code could not be read, a line each, known after
-	// Enter.
+	// Unclear lists the defaults in the code that could not be read. Enter sets it.
 	Unclear []string
-	// Variables are those of Plinth after Enter, and those that the programs register
-	// after ReadVariables.
+	// Variables are the variables of Plinth after Enter, and those of the programs after
+	// ReadVariables.
 	Variables []Variable
-	// VariablesErr is why ReadVariables could not read them.
+	// VariablesErr is the error of ReadVariables.
 	VariablesErr error
 
-	from    string              // the folder that was asked for
-	linked  map[string]*Package // what the programs are made of
-	origins map[string]Origin   // of the variables whose values are not the environment's own
+	from    string              // the directory passed to Find
+	linked  map[string]*Package // the packages of all programs
+	origins map[string]Origin   // of variables that Enter set
 }
 
-// File is what a .env file says. One that is not there says nothing.
+// File is the content of a .env file. A missing file is empty.
 type File struct {
 	Values map[string]string
-	// Bad are the numbers of the lines that are not NAME=value; Values is what the others
-	// say.
+	// Bad contains the numbers of invalid lines.
 	Bad []int
 }
 
-// Find returns the service that the folder belongs to.
+// Find returns the service that contains dir.
 func Find(dir string) (*Service, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil { // as the go command names folders
+	// the go command resolves symbolic links, too
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
 	s := &Service{Root: dir, from: dir}
@@ -88,16 +87,15 @@ func Find(dir string) (*Service, error) {
 	return s, nil
 }
 
-// HasModule reports whether there is a go.mod, be it one that parses or not.
+// HasModule reports whether a go.mod exists, valid or not.
 func (s *Service) HasModule() bool { return s.Module != nil || s.ModuleErr != nil }
 
-// Enter makes the program see what the service will: its folder is the working directory,
-// .env is in the environment where that does not say otherwise, and the defaults in its
-// code where neither does. Code that cannot be read gives none: CodeErr and Unclear say
-// so.
+// Enter gives the program the environment of the service. It changes the working
+// directory to Root, and sets variables from .env and from the defaults of the code
+// unless they are set. CodeErr and Unclear report code that could not be read.
 func (s *Service) Enter(ctx context.Context) error {
 	if err := os.Chdir(s.Root); err != nil {
-		return fmt.Errorf("enter the service's folder: %w", err)
+		return fmt.Errorf("enter the directory of the service: %w", err)
 	}
 	if s.Module != nil {
 		s.Programs, s.CodeErr = s.readPrograms(ctx)
@@ -123,10 +121,10 @@ func (s *Service) apply(values map[string]string, origin Origin) error {
 	return xenv.Apply(values)
 }
 
-// Origin says where the value of a variable comes from.
+// Origin is the source of a value.
 type Origin string
 
-// The origins of values.
+// Values of Origin.
 const (
 	FromEnvironment Origin = "environment"
 	FromFile        Origin = ".env"
@@ -135,7 +133,7 @@ const (
 	FromNowhere     Origin = "unset"
 )
 
-// Value returns a variable's value after Enter, and its origin.
+// Value returns the value of a variable after Enter, and its origin.
 func (s *Service) Value(v Variable) (string, Origin) {
 	text := os.Getenv(v.Key.String())
 	switch {

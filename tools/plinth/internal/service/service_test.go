@@ -26,45 +26,47 @@ var texts = []struct {
 		values: map[string]string{"A_1": "x", "B_1": "y"},
 	},
 	{
-		name: "wrong lines", text: "A_1=x\nnothing here\nB_1=y\n=z\n",
+		name: "invalid lines", text: "A_1=x\nnothing here\nB_1=y\n=z\n",
 		values: map[string]string{"A_1": "x", "B_1": "y"}, bad: []int{2, 4},
 	},
 	{name: "no name", text: "=x\n", bad: []int{1}},
 }
 
-func TestReadSaysWhatTheFileSaysAndWhereItIsWrong(t *testing.T) {
-	for _, tc := range texts {
-		t.Run(tc.name, func(t *testing.T) {
-			f, err := fileIn(folder(t, tc.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(f.Bad, tc.bad) || len(f.Values) != len(tc.values) {
-				t.Errorf("file = %+v, want %v and wrong lines %v", f, tc.values, tc.bad)
-			}
-			for name, want := range tc.values {
-				if f.Values[name] != want {
-					t.Errorf("%s = %q, want %q", name, f.Values[name], want)
+func TestFind_EnvFile(t *testing.T) {
+	t.Run("parses .env", func(t *testing.T) {
+		for _, tc := range texts {
+			t.Run(tc.name, func(t *testing.T) {
+				f, err := fileIn(folder(t, tc.text))
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-		})
-	}
+				if !slices.Equal(f.Bad, tc.bad) || len(f.Values) != len(tc.values) {
+					t.Errorf("file = %+v, want %v and invalid lines %v", f, tc.values, tc.bad)
+				}
+				for name, want := range tc.values {
+					if f.Values[name] != want {
+						t.Errorf("%s = %q, want %q", name, f.Values[name], want)
+					}
+				}
+			})
+		}
+	})
+
+	t.Run("accepts a missing file", func(t *testing.T) {
+		if f, err := fileIn(t.TempDir()); err != nil || len(f.Values) != 0 {
+			t.Errorf("file = %+v, %v", f, err)
+		}
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, ".env"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fileIn(dir); err == nil {
+			t.Error("no error for a directory")
+		}
+	})
 }
 
-func TestAFileThatIsNotThereSaysNothing(t *testing.T) {
-	if f, err := fileIn(t.TempDir()); err != nil || len(f.Values) != 0 {
-		t.Errorf("file = %+v, %v", f, err)
-	}
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".env"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fileIn(dir); err == nil {
-		t.Error("a folder reads as a file")
-	}
-}
-
-// fileIn is the .env of the service in a folder.
+// fileIn returns the .env of the service in dir.
 func fileIn(dir string) (service.File, error) {
 	s, err := service.Find(dir)
 	if err != nil {
@@ -73,7 +75,7 @@ func fileIn(dir string) (service.File, error) {
 	return s.File, s.FileErr
 }
 
-// folder is one with this .env.
+// folder returns a directory with a .env.
 func folder(t *testing.T, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

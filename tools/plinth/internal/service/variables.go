@@ -14,23 +14,23 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Variable is a registered variable, checked against the environment.
+// Variable is a registered variable with the result of its check.
 type Variable struct {
 	xenv.Var
 
-	// Set reports whether the environment has a value for it.
+	// Set reports whether the environment has a value.
 	Set bool
-	// Problem says why the value is not accepted, or that a required one is missing.
+	// Problem is the reason for an invalid or missing value.
 	Problem string
 }
 
-// printer is the file that is added to a main package to print its variables. A package
-// initializes its files by name and after all that it imports, so every variable of the
-// program is registered when this file, whose name sorts last, runs. The names of its
-// imports must not be those of the package's own declarations.
+// printer is a file that is added to a main package to print its variables. Go
+// initializes the files of a package in the order of their names, after its imports. The
+// name of this file is last, so all variables are registered when it runs. Its import
+// names must not collide with declarations of the package.
 const (
 	printerName = "zzz_plinth_variables.go"
-	// the file to print to: what the program prints itself is on standard output
+	// The output file. Standard output may contain output of the program.
 	printerFile = "PLINTH_VARIABLES_FILE"
 	printer     = `package main
 
@@ -72,10 +72,9 @@ func init() {
 `
 )
 
-// ReadVariables replaces Variables by those that the service's programs register, after
-// Enter: the go command builds each program with one more file, and runs it up to the
-// initialization of its main package. Without a program, and if that fails with
-// VariablesErr, Variables stay those of Plinth.
+// ReadVariables replaces Variables with the variables that the programs register. The go
+// command builds each program with an additional file, and runs it until its main package
+// is initialized. If that fails, ReadVariables sets VariablesErr and keeps Variables.
 func (s *Service) ReadVariables(ctx context.Context) {
 	if s.VariablesErr = s.CodeErr; s.CodeErr == nil {
 		s.VariablesErr = s.readVariables(ctx)
@@ -89,7 +88,7 @@ func (s *Service) readVariables(ctx context.Context) error {
 			continue
 		}
 		if !s.IsComplete() {
-			return errors.New("packages that the service imports are missing: run go mod download")
+			return errors.New("imported packages are missing; run go mod download")
 		}
 		found, err := s.variablesOf(ctx, program)
 		if err != nil {
@@ -110,8 +109,8 @@ func (s *Service) readVariables(ctx context.Context) error {
 	return nil
 }
 
-// Registered returns the variables that this program registers: those of all packages of
-// Plinth.
+// Registered returns the variables that this program registers, which are those of all
+// packages of Plinth.
 func Registered() []Variable {
 	table := xenv.Table()
 	all := make([]Variable, len(table))
@@ -152,12 +151,13 @@ func (s *Service) variablesOf(ctx context.Context, program Program) (all []Varia
 	}
 	text, err := os.ReadFile(result)
 	if err != nil {
-		return nil, fmt.Errorf("the program ended before its main package was initialized: %w", err)
+		return nil, fmt.Errorf("the program exited before its main package was initialized: %w",
+			err)
 	}
 	return all, json.Unmarshal(text, &all)
 }
 
-// withOutput adds what a go command printed on standard error to its error.
+// withOutput adds the standard error of a go command to its error.
 func withOutput(command string, err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {

@@ -1,5 +1,5 @@
-// Package sqlitefile looks at the file of a SQLite database without making or changing
-// it: the service's own settings would turn its journal into a write-ahead log.
+// Package sqlitefile opens SQLite files without creating or changing them. The settings
+// of the service would switch the journal to a write-ahead log.
 package sqlitefile
 
 import (
@@ -13,8 +13,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// Path returns the file of a database, "" where it has none: it is in memory, or not
-// SQLite's.
+// Path returns the database file, or "" if the database is in memory or not SQLite.
 func Path(o xdb.Options) string {
 	if o.Driver != sqlite.Name {
 		return ""
@@ -36,14 +35,14 @@ func Path(o xdb.Options) string {
 	return path
 }
 
-// Exists reports whether the file is there. One that cannot be looked at is: opening it
-// says why not.
+// Exists reports whether the file exists. It returns true if the file cannot be
+// inspected; opening the file then returns the reason.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return !os.IsNotExist(err)
 }
 
-// Unchanged returns options that open the file at path as it is.
+// Unchanged returns options that open the file at path without changing it.
 func Unchanged(o xdb.Options, path string) (xdb.Options, error) {
 	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}})
 	if err != nil {

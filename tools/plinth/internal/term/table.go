@@ -7,20 +7,20 @@ import (
 	"github.com/charmbracelet/lipgloss/table"
 )
 
-// Tone is how a text sounds; a terminal with colour shows it.
+// Tone is the style of a text on a color terminal.
 type Tone uint8
 
-// The tones.
+// Tones.
 const (
 	Plain Tone = iota
 	Good
-	Careful
+	Caution
 	Bad
 	Faint
 	Strong
 )
 
-// Paint gives text its tone where Out takes colour.
+// Paint styles text if Out supports color.
 func (p *Printer) Paint(tone Tone, text string) string {
 	if !p.Colour || text == "" {
 		return text
@@ -33,7 +33,7 @@ func (p *Printer) toned(tone Tone) lipgloss.Style {
 	switch tone {
 	case Good:
 		return s.Foreground(lipgloss.Color("2"))
-	case Careful:
+	case Caution:
 		return s.Foreground(lipgloss.Color("3"))
 	case Bad:
 		return s.Foreground(lipgloss.Color("1")).Bold(true)
@@ -47,29 +47,28 @@ func (p *Printer) toned(tone Tone) lipgloss.Style {
 }
 
 const (
-	gap = 2 // the space between two columns
-	// the narrowest that the last column becomes; a terminal that has no room for it
-	// wraps by itself
-	leastWidth = 20
+	gap = 2 // spaces between two columns
+	// The minimum width of the last column. On a narrower terminal the terminal wraps
+	// lines.
+	minWidth = 20
 )
 
-// Table writes rows below headers, one a line, with columns aligned by spaces. At a
-// terminal there is a rule below the headers, and the last column, which holds sentences,
-// wraps into the width that the others leave.
+// Table prints aligned columns. On a terminal, a rule separates the headers, and the last
+// column wraps at the width of the terminal.
 func (p *Printer) Table(headers []string, rows [][]string) {
 	p.Clear()
 	last, rest := len(headers)-1, p.width()
 	widest := make([]int, len(headers))
 	for _, row := range append(rows, headers) {
 		for i, cell := range row {
-			row[i] = strings.Join(strings.Fields(cell), " ") // neither a line break nor a tab
+			row[i] = strings.Join(strings.Fields(cell), " ") // removes line breaks and tabs
 			widest[i] = max(widest[i], lipgloss.Width(row[i]))
 		}
 	}
 	for _, width := range widest[:last] {
 		rest -= width + gap
 	}
-	wraps := rest >= leastWidth && rest < widest[last]
+	wraps := rest >= minWidth && rest < widest[last]
 	text := table.New().
 		Border(lipgloss.NormalBorder()).BorderStyle(p.toned(Faint)).BorderHeader(p.IsTerminal()).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(

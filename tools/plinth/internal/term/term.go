@@ -1,4 +1,4 @@
-// Package term prints for people at a terminal, and plainly for everything else.
+// Package term prints styled output to terminals and plain text to other writers.
 package term
 
 import (
@@ -17,43 +17,43 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Printer prints what a command has to say: results on Out, problems and progress on Err.
-// Its methods may be called from any goroutine, once Configure has returned.
+// Printer prints results to Out, and errors and progress to Err. Its methods are safe for
+// concurrent use after Configure returned.
 type Printer struct {
-	// In is where answers come from.
+	// In is the input of prompts.
 	In io.Reader
-	// Out takes results, Err everything that is none.
+	// Out receives results. Err receives everything else.
 	Out, Err io.Writer
-	// JSON is set where the result is to be one JSON document.
+	// JSON makes the result a single JSON document.
 	JSON bool
-	// Interactive is set where somebody sits there: input and errors are a terminal, it
-	// is no CI, and JSON is not asked for.
+	// Interactive reports whether prompts and progress are possible: input and errors are
+	// a terminal, CI is not set, and JSON is off.
 	Interactive bool
-	// Colour is set where Out takes colour.
+	// Colour reports whether Out supports color.
 	Colour bool
 
-	moves bool               // the terminal can take a line back
-	style *lipgloss.Renderer // of Out
+	canErase bool               // the terminal can erase a line
+	style    *lipgloss.Renderer // for Out
 
-	mu    sync.Mutex
-	drawn bool // a step stands on Err
+	mu      sync.Mutex
+	hasStep bool // Err shows a step
 }
 
-// New returns a printer on these files.
+// New returns a printer for the given files.
 func New(in, out, err *os.File) *Printer {
 	p := &Printer{In: in, Out: out, Err: err}
 	p.Configure(false, false)
 	return p
 }
 
-// Configure applies what the command line asks for.
+// Configure applies the flags of the command line.
 func (p *Printer) Configure(isJSON, noColor bool) {
 	p.JSON = isJSON
 	p.Interactive = !isJSON && !isCI() && isTerminal(p.In) && isTerminal(p.Err)
-	p.moves = !isDumb()
+	p.canErase = !isDumb()
 	p.style = lipgloss.NewRenderer(p.Out)
 	p.Colour = !isJSON && !noColor && p.style.ColorProfile() != termenv.Ascii
-	p.style.SetHasDarkBackground(true) // never asked of the terminal: no colour here depends on it
+	p.style.SetHasDarkBackground(true) // avoids a query to the terminal; no color depends on it
 	p.style.SetColorProfile(termenv.Ascii)
 	if p.Colour {
 		p.style.SetColorProfile(termenv.ANSI)
@@ -65,20 +65,19 @@ func isTerminal(stream any) bool {
 	return f != nil && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// isCI reports whether this is a run that nobody looks at, by the variable that the known
-// services set.
+// isCI reports whether the program runs in CI. CI services set the variable CI.
 func isCI() bool {
 	v, set := xenv.GetEnv("CI")
 	return set && v != "false" && v != "0"
 }
 
-// isDumb reports whether the terminal knows nothing but lines.
+// isDumb reports whether the terminal does not support escape sequences.
 func isDumb() bool {
 	v, _ := xenv.GetEnv("TERM")
 	return v == "dumb"
 }
 
-// width is the number of columns of the terminal that Out is, or 0.
+// width returns the number of columns of the terminal, or 0 if Out is not a terminal.
 func (p *Printer) width() int {
 	f, _ := p.Out.(*os.File)
 	if f == nil {
@@ -91,7 +90,7 @@ func (p *Printer) width() int {
 	return columns
 }
 
-// WriteJSON writes v as one indented document.
+// WriteJSON writes v as an indented document.
 func (p *Printer) WriteJSON(v any) error {
 	e := json.NewEncoder(p.Out)
 	e.SetIndent("", "  ")
@@ -99,19 +98,18 @@ func (p *Printer) WriteJSON(v any) error {
 	return e.Encode(v)
 }
 
-// Printf writes a part of the result as it stands.
+// Printf writes a part of the result.
 func (p *Printer) Printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Out, format, args...)
 }
 
-// Done writes a line about what has been done. Like every line of the result it is left
-// out of JSON.
+// Done prints a completed action. It prints nothing if JSON is set.
 func (p *Printer) Done(format string, args ...any) { p.line(Good, "✓ ", format, args) }
 
-// Note writes a line of the result.
+// Note prints a line of the result. It prints nothing if JSON is set.
 func (p *Printer) Note(format string, args ...any) { p.line(Plain, "", format, args) }
 
-// Warn writes a line to Err, whatever the form of the result.
+// Warn prints a warning to Err, also if JSON is set.
 func (p *Printer) Warn(format string, args ...any) {
 	p.Clear()
 	_, _ = fmt.Fprintf(p.Err, "warning: "+format+"\n", args...)
@@ -128,28 +126,28 @@ func (p *Printer) line(tone Tone, mark, format string, args []any) {
 	_, _ = fmt.Fprintf(p.Out, "%s%s\n", p.Paint(tone, mark), fmt.Sprintf(format, args...))
 }
 
-// Step shows what is being done, on Err and only to somebody who sits there, until the
-// next line of any kind.
+// Step shows a progress message on an interactive terminal. The next line of output
+// replaces it.
 func (p *Printer) Step(format string, args ...any) {
-	if !p.moves || !p.Interactive {
+	if !p.canErase || !p.Interactive {
 		return
 	}
 	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, _ = fmt.Fprintf(p.Err, "\r\x1b[K%s …", text)
-	p.drawn = true
+	p.hasStep = true
 }
 
-// Clear takes the step away.
+// Clear erases the progress message.
 func (p *Printer) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.drawn {
+	if p.hasStep {
 		_, _ = io.WriteString(p.Err, "\r\x1b[K")
-		p.drawn = false
+		p.hasStep = false
 	}
 }
 
-// IsTerminal reports whether results go to a terminal.
+// IsTerminal reports whether Out is a terminal.
 func (p *Printer) IsTerminal() bool { return isTerminal(p.Out) }

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// printer prints into files, as a program behind a pipe does.
+// printer returns a printer to files, which are not terminals.
 func printer(t *testing.T, isJSON, noColor bool) (p *term.Printer, out, errs func() string) {
 	t.Helper()
 	open := func(name string) (*os.File, func() string) {
@@ -35,53 +35,55 @@ func printer(t *testing.T, isJSON, noColor bool) (p *term.Printer, out, errs fun
 	return p, out, errs
 }
 
-func TestThroughAPipeEverythingIsPlain(t *testing.T) {
-	p, out, errs := printer(t, false, false)
-	if p.Interactive || p.Colour || p.IsTerminal() {
-		t.Errorf("a file is taken for a terminal: %+v", p)
-	}
-	p.Step("waiting")
-	p.Done("written to %s", "x")
-	p.Note("%s", p.Paint(term.Bad, "a note"))
-	p.Warn("careful")
-	p.Table([]string{"NAME", "TEXT"}, [][]string{{"a", "one\ntwo"}, {"longer", "x\ty"}})
-	if want := "written to x\na note\nNAME    TEXT\na       one two\nlonger  x y\n"; out() != want {
-		t.Errorf("output = %q, want %q", out(), want)
-	}
-	if want := "warning: careful\n"; errs() != want {
-		t.Errorf("errors = %q, want %q", errs(), want)
-	}
-}
+func TestPrinter(t *testing.T) {
+	t.Run("prints plain text to files", func(t *testing.T) {
+		p, out, errs := printer(t, false, false)
+		if p.Interactive || p.Colour || p.IsTerminal() {
+			t.Errorf("a file counts as a terminal: %+v", p)
+		}
+		p.Step("waiting")
+		p.Done("written to %s", "x")
+		p.Note("%s", p.Paint(term.Bad, "a note"))
+		p.Warn("careful")
+		p.Table([]string{"NAME", "TEXT"}, [][]string{{"a", "one\ntwo"}, {"longer", "x\ty"}})
+		if want := "written to x\na note\nNAME    TEXT\na       one two\nlonger  x y\n"; out() != want {
+			t.Errorf("output = %q, want %q", out(), want)
+		}
+		if want := "warning: careful\n"; errs() != want {
+			t.Errorf("errors = %q, want %q", errs(), want)
+		}
+	})
 
-func TestWithJSONTheResultIsOneDocument(t *testing.T) {
-	p, out, _ := printer(t, true, false)
-	p.Done("done")
-	p.Note("a note")
-	if err := p.WriteJSON(map[string]string{"a": "<b>"}); err != nil {
-		t.Fatal(err)
-	}
-	var v map[string]string
-	if err := json.Unmarshal([]byte(out()), &v); err != nil || v["a"] != "<b>" ||
-		bytes.Contains([]byte(out()), []byte(`\u003c`)) {
-		t.Errorf("output = %q, %v", out(), err)
-	}
-}
+	t.Run("prints a single JSON document", func(t *testing.T) {
+		p, out, _ := printer(t, true, false)
+		p.Done("done")
+		p.Note("a note")
+		if err := p.WriteJSON(map[string]string{"a": "<b>"}); err != nil {
+			t.Fatal(err)
+		}
+		var v map[string]string
+		if err := json.Unmarshal([]byte(out()), &v); err != nil || v["a"] != "<b>" ||
+			bytes.Contains([]byte(out()), []byte(`\u003c`)) {
+			t.Errorf("output = %q, %v", out(), err)
+		}
+	})
 
-func TestColourCanBeForced(t *testing.T) {
-	t.Setenv("NO_COLOR", "")
-	t.Setenv("CLICOLOR_FORCE", "1")
-	p, out, _ := printer(t, false, false)
-	green := "\x1b[32mx\x1b[0m"
-	if got := p.Paint(term.Good, "x"); got != green {
-		t.Errorf("painted = %q, want %q", got, green)
-	}
-	p.Table([]string{"A", "B"}, [][]string{{p.Paint(term.Good, "x"), "1"}, {"yyy", "2"}})
-	if got, want := out(), "\x1b[1mA\x1b[0m    \x1b[1mB\x1b[0m\n"+green+
-		"    1\nyyy  2\n"; got != want {
-		t.Errorf("table = %q, want %q", got, want)
-	}
-	p.Configure(false, true)
-	if got := p.Paint(term.Good, "x"); got != "x" {
-		t.Errorf("with --no-color = %q", got)
-	}
+	t.Run("prints colors if CLICOLOR_FORCE is set", func(t *testing.T) {
+		t.Setenv("NO_COLOR", "")
+		t.Setenv("CLICOLOR_FORCE", "1")
+		p, out, _ := printer(t, false, false)
+		green := "\x1b[32mx\x1b[0m"
+		if got := p.Paint(term.Good, "x"); got != green {
+			t.Errorf("painted = %q, want %q", got, green)
+		}
+		p.Table([]string{"A", "B"}, [][]string{{p.Paint(term.Good, "x"), "1"}, {"yyy", "2"}})
+		if got, want := out(), "\x1b[1mA\x1b[0m    \x1b[1mB\x1b[0m\n"+green+
+			"    1\nyyy  2\n"; got != want {
+			t.Errorf("table = %q, want %q", got, want)
+		}
+		p.Configure(false, true)
+		if got := p.Paint(term.Good, "x"); got != "x" {
+			t.Errorf("with --no-color = %q", got)
+		}
+	})
 }

@@ -10,37 +10,37 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// extras are what a service may have beside its backends, by the names of their flags.
+// extras are the optional features of a service, by flag name.
 var extras = []struct{ flag, title string }{
-	{"grpc", "gRPC beside HTTP"},
-	{"async", "work in the background"},
-	{"cron", "work on a schedule"},
+	{"grpc", "gRPC server"},
+	{"async", "background jobs"},
+	{"cron", "scheduled jobs"},
 	{"mail", "mail"},
 }
 
-// ask asks for what no flag and no argument says.
-func (c *newCall) ask(ctx context.Context) error {
-	var groups []*huh.Group // a page each
+// prompt asks for every value that no flag and no argument sets.
+func (c *newCall) prompt(ctx context.Context) error {
+	var groups []*huh.Group // one page each
 	page := func(f huh.Field) { groups = append(groups, huh.NewGroup(f)) }
-	if c.wanted.Module == "" {
+	if c.spec.Module == "" {
 		page(huh.NewInput().Title("Module path").Placeholder("example.com/shop").Value(
-			&c.wanted.Module).
+			&c.spec.Module).
 			Validate(scaffold.CheckModule))
 	}
-	if !c.said("db") {
-		page(choice("Database", catalog.Databases(), &c.wanted.Database))
+	if !c.isSet("db") {
+		page(choice("Database", catalog.Databases(), &c.spec.Database))
 	}
-	if !c.said("cache") {
-		page(choice("Cache", catalog.Caches(), &c.wanted.Cache))
+	if !c.isSet("cache") {
+		page(choice("Cache", catalog.Caches(), &c.spec.Cache))
 	}
 	var more []string
 	var options []huh.Option[string]
-	saidMore := false
+	anySet := false
 	for _, e := range extras {
 		options = append(options, huh.NewOption(e.title, e.flag))
-		saidMore = saidMore || c.said(e.flag)
+		anySet = anySet || c.isSet(e.flag)
 	}
-	if !saidMore {
+	if !anySet {
 		page(huh.NewMultiSelect[string]().Title("What else").Options(options...).Value(&more))
 	}
 	if len(groups) == 0 {
@@ -61,7 +61,7 @@ func (c *newCall) ask(ctx context.Context) error {
 	return nil
 }
 
-func (c *newCall) said(flag string) bool { return c.cmd.Flags().Changed(flag) }
+func (c *newCall) isSet(flag string) bool { return c.cmd.Flags().Changed(flag) }
 
 func choice(title string, backends []catalog.Backend, value *string) huh.Field {
 	options := make([]huh.Option[string], 0, len(backends)+1)

@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// screen is what a terminal shows.
+// screen collects the output of a terminal.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -34,10 +34,10 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// take waits until the screen shows a text, and forgets it.
-func (s *screen) take(t *testing.T, want string) {
+// waitFor waits for want on the screen and discards the output up to it.
+func (s *screen) waitFor(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(20 * time.Second); ; {
+	for timeout := time.After(20 * time.Second); ; {
 		s.mu.Lock()
 		text := s.text.String()
 		if _, rest, ok := strings.Cut(text, want); ok {
@@ -49,54 +49,54 @@ func (s *screen) take(t *testing.T, want string) {
 		s.mu.Unlock()
 		select {
 		case <-s.more:
-		case <-late:
+		case <-timeout:
 			t.Fatalf("the screen lacks %q:\n%q", want, text)
 		}
 	}
 }
 
-func TestNewAsksAtATerminalForWhatNoFlagSays(t *testing.T) {
+func TestNew_Prompt(t *testing.T) {
 	t.Setenv("CI", "")
 	t.Setenv("TERM", "xterm")
 	t.Chdir(t.TempDir())
-	person, program, err := pty.Open()
+	terminal, program, err := pty.Open()
 	if err != nil {
-		t.Skipf("no terminal can be had: %v", err)
+		t.Skipf("no pseudo terminal: %v", err)
 	}
-	t.Cleanup(func() { _, _ = person.Close(), program.Close() })
-	if err := pty.Setsize(person, &pty.Winsize{Rows: 60, Cols: 120}); err != nil {
+	t.Cleanup(func() { _, _ = terminal.Close(), program.Close() })
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 60, Cols: 120}); err != nil {
 		t.Fatal(err)
 	}
 	shown := &screen{more: make(chan struct{}, 1)}
-	go copyScreen(shown, person)
+	go copyScreen(shown, terminal)
 
 	code := make(chan int, 1)
 	go func() {
 		code <- cli.Run(t.Context(), term.New(program, program, program), versions(),
 			[]string{"new", "--db", "none", "--no-tidy"})
 	}()
-	shown.take(t, "Module path")
-	press(t, person, "example.com/asked\r")
-	shown.take(t, "Cache")
-	press(t, person, "\x1b[B") // one down
-	shown.take(t, "Redis")
-	press(t, person, "\r")
-	shown.take(t, "What else")
-	press(t, person, " ") // the first one
-	shown.take(t, "gRPC")
-	press(t, person, "\r")
+	shown.waitFor(t, "Module path")
+	press(t, terminal, "example.com/asked\r")
+	shown.waitFor(t, "Cache")
+	press(t, terminal, "\x1b[B") // cursor down
+	shown.waitFor(t, "Redis")
+	press(t, terminal, "\r")
+	shown.waitFor(t, "What else")
+	press(t, terminal, " ") // the first one
+	shown.waitFor(t, "gRPC")
+	press(t, terminal, "\r")
 	select {
 	case got := <-code:
 		if got != 0 {
 			t.Fatalf("exit code = %d:\n%q", got, shown.text.String())
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatalf("it still asks:\n%q", shown.text.String())
+		t.Fatalf("timeout; screen:\n%q", shown.text.String())
 	}
-	holds(t, "asked/plugins.go", "cacheplugins/redis")
-	holds(t, "asked/internal/service/note.go", "notev1")
+	checkContains(t, "asked/plugins.go", "cacheplugins/redis")
+	checkContains(t, "asked/internal/service/note.go", "notev1")
 	if _, err := os.Stat("asked/internal/migration"); err == nil {
-		t.Error("it did not take --db none")
+		t.Error("--db none was ignored")
 	}
 }
 
