@@ -1,115 +1,114 @@
-# Every command works on a machine with Go and make only; what else is needed is obtained.
-# `make` prints this list.
+# The targets need Go and make only. They download or build all other tools. `make` prints the targets.
 
 MODULES := $(shell cat modules.txt)
 BIN     := $(CURDIR)/bin
 LINT    := $(BIN)/golangci-lint
 BUF     := $(BIN)/buf
 
-# Tools that are built into bin. Whoever changes a version here gets the tool built again by the next command.
+# Versions of the tools in bin. After a change, the next command builds the new version.
 LINT_AT               := v2.15.0
 BUF_AT                := v1.73.0
 PROTOC_GEN_GO_AT      := v1.36.12
 PROTOC_GEN_GO_GRPC_AT := v1.6.2
 
-# The newest Go, on which make test-next runs the tests. The modules state the oldest one in their go.mod.
+# The newest supported Go version, for make test-next. The go.mod files have the oldest one.
 NEXT_GO ?= go1.27.4
 
-# One way to build for all but the tests, and the one of verify: a run on a new machine then compiles each dependency once less.
-# A compiler lives for seconds: to collect its garbage less often takes a seventh less time. The linters live long: 11 GB instead of 4.
-ALIKE := CGO_ENABLED=0 GOFLAGS=-trimpath GOGC=400
+# Common build settings of all targets except the tests. They equal those of verify, so that dependencies are compiled once.
+# GOGC=400 makes the short-lived compiler processes 14 % faster. Linters run longer and would need 11 GB instead of 4 GB.
+BUILD_ENV := CGO_ENABLED=0 GOFLAGS=-trimpath GOGC=400
 
 PROTO_TOOLS := $(BUF) $(BIN)/protoc-gen-go $(BIN)/protoc-gen-go-grpc
 
-# A developer's own go.work, GOFLAGS or backend must not change what these commands mean.
+# The targets ignore go.work and GOFLAGS of the environment.
 unexport GOFLAGS
 export GOWORK := $(CURDIR)/go.work
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-next devstack check lint fmt proto generate tidy deps-check verify bench bench-docs footprint footprint-check docs docs-check diagrams clean-tree ci
 
-help: ## print this list
+help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# make fails if Ctrl-C reaches it, even if its child then exits with 0. In the foreground of a terminal (a + in the state of the
-# shell) the service is therefore a job of its own, and job control sends Ctrl-C to it alone.
+# make fails on Ctrl-C even if its child exits with 0. In the foreground of a terminal (the state of the shell
+# contains +) the service is therefore a separate job, and only the service receives Ctrl-C.
 run: ## start the sample service on SQLite and the in-memory cache
-	@cd examples && $(ALIKE) go build -o $(BIN)/usercenter ./usercenter
+	@cd examples && $(BUILD_ENV) go build -o $(BIN)/usercenter ./usercenter
 	@case "$$(ps -o stat= -p $$$$ 2>/dev/null)" in *+*) set -m; $(BIN)/usercenter ;; *) exec $(BIN)/usercenter ;; esac
 
-test: ## run every module's tests; ends with the backends that they really ran on
-	@cd tools && $(ALIKE) go build -o $(BIN)/testall ./testall
+test: ## run the tests of all modules with the race detector and print the backends that they used
+	@cd tools && $(BUILD_ENV) go build -o $(BIN)/testall ./testall
 	@exec $(BIN)/testall -race
 
-test-next: ## run the short tests on the newest Go, without servers and the race detector
-	@cd tools && $(ALIKE) go build -o $(BIN)/testall ./testall
+test-next: ## run the short tests on the newest Go, without servers and race detector
+	@cd tools && $(BUILD_ENV) go build -o $(BIN)/testall ./testall
 	@exec $(BIN)/testall -go $(NEXT_GO)
 
-devstack: ## start private servers and print their addresses; CMD='go test ./...' runs a command with them
-	@cd tools && $(ALIKE) go build -o $(BIN)/devstack ./devstack
+devstack: ## start private test servers and print their addresses; CMD='go test ./...' runs a command with them
+	@cd tools && $(BUILD_ENV) go build -o $(BIN)/devstack ./devstack
 	@exec $(BIN)/devstack $(if $(CMD),-- sh -c '$(subst ','\'',$(CMD))')
 
-check: ## the fast loop: format, vet, layers and core's short tests, with the race detector if there is a C compiler
+check: ## run gofmt, vet and the short tests of core, with the race detector if cgo is enabled
 	@cd core && test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
 	@cd core && go test -short -vet=all $(if $(filter 1,$(shell go env CGO_ENABLED)),-race) -ldflags='-s -w' ./...
 
-lint: $(LINT) ## run the linters over every module
-	@$(ALIKE) GOGC=100 $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
+lint: $(LINT) ## run the linters on all modules
+	@$(BUILD_ENV) GOGC=100 $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
 
 fmt: $(LINT) $(BUF) ## format the code and the protocol buffers
 	@$(LINT) fmt -c .golangci.yml
 	@$(BUF) format --write
 
-proto: $(PROTO_TOOLS) ## check the protocol buffers: format, lint, and that the code made of them is current
+proto: $(PROTO_TOOLS) ## check format and lint of the protocol buffers, and that their generated code is up to date
 	@$(BUF) format --diff --exit-code || { echo "run make fmt"; exit 1; }
 	@$(BUF) lint
 	@git ls-files -co --exclude-standard '*.proto' | sort >bin/.protos; $(BUF) ls-files | sort | diff bin/.protos - || \
-		{ echo "a proto is in none of the folders that buf.yaml includes"; exit 1; }
+		{ echo "buf.yaml does not include the directory of a proto file"; exit 1; }
 	@rm -rf bin/.made && $(BUF) generate --output bin/.made && (cd bin/.made && find * -name '*.go') | sort >bin/.pbs
 	@git grep -l --untracked '^// Code generated by protoc-gen-go' -- '*.pb.go' | sort | diff - bin/.pbs || \
-		{ echo "run make generate, and remove what no proto makes any more"; exit 1; }
-	@while read -r f; do cmp -s "bin/.made/$$f" "$$f" || { echo "$$f is not current: run make generate"; exit 1; }; done <bin/.pbs
+		{ echo "run make generate, and delete generated files without a proto file"; exit 1; }
+	@while read -r f; do cmp -s "bin/.made/$$f" "$$f" || { echo "$$f is out of date: run make generate"; exit 1; }; done <bin/.pbs
 
-generate: $(PROTO_TOOLS) ## write what is made: .env.example, the list of variables, the code of protocol buffers
+generate: $(PROTO_TOOLS) ## generate .env.example, the list of variables and the code of the protocol buffers
 	@cd tools && go run ./envdoc
 	@$(BUF) generate
 
-tidy: ## go mod tidy in every module
+tidy: ## run go mod tidy in all modules
 	@cd tools && go run ./release tidy
 
-deps-check: ## fail on a retracted dependency, and on a known vulnerability if the database can be reached
-	@cd tools && $(ALIKE) go run ./depscheck
+deps-check: ## check dependencies for retractions, and for known vulnerabilities if the database is reachable
+	@cd tools && $(BUILD_ENV) go run ./depscheck
 
-verify: ## prove what strangers get: each module from its zip in an empty module cache, and programs that require it
-	@cd tools && $(ALIKE) go run ./release verify
+verify: ## build and test each module and sample programs as consumers get them, in an empty module cache
+	@cd tools && $(BUILD_ENV) go run ./release verify
 
-bench: ## print speed, memory and footprint as ratios to peers in the same run
+bench: ## run the benchmarks and print ratios to other libraries
 	@cd tools && go run ./benchmark
 
-bench-docs: ## the same, and write the tables into the documentation and README.md
+bench-docs: ## run the benchmarks and update the tables of the documentation and README.md
 	@cd tools && go run ./benchmark -write
 
-footprint: ## print size and modules of each module's smallest program
+footprint: ## print binary size and dependencies of the smallest program of each module
 	@cd tools && go run ./footprint
 
-footprint-check: ## fail where core costs more over gin than was promised
-	@cd tools && $(ALIKE) go run ./footprint -check
+footprint-check: ## check the limits of the cost of core over gin
+	@cd tools && $(BUILD_ENV) go run ./footprint -check
 
-docs: ## show the documentation of this working tree on http://127.0.0.1:8080; the browser follows each change
-	@cd docs && $(ALIKE) go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
+docs: ## serve the documentation on http://127.0.0.1:8080 with live reload
+	@cd docs && $(BUILD_ENV) go build -o $(BIN)/plinth-docs ./cmd/plinth-docs
 	@exec $(BIN)/plinth-docs serve --dir docs/content
 
-docs-check: ## report broken links, code that has drifted, pages that no order names, and the rest that can be wrong with a page
-	@cd docs && $(ALIKE) go run ./cmd/plinth-docs check
+docs-check: ## check the documentation: links, snippets, page order and other rules
+	@cd docs && $(BUILD_ENV) go run ./cmd/plinth-docs check
 
-diagrams: ## render the diagrams of the documentation, with npm and Chromium
+diagrams: ## render the diagrams of the documentation (requires npm and Chromium)
 	@cd docs && go run ./internal/diagrams
 
-clean-tree: ## fail when a command has changed the tree
-	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }
+clean-tree: ## fail if the working tree is not clean
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "the working tree is not clean"; exit 1; }
 
-ci: ## all that must hold before a change lands
-	@cd tools && $(ALIKE) go run ./envdoc -check
+ci: ## run all checks that a change must pass
+	@cd tools && $(BUILD_ENV) go run ./envdoc -check
 	@$(MAKE) --no-print-directory deps-check
 	@$(MAKE) --no-print-directory docs-check
 	@$(MAKE) --no-print-directory proto
@@ -122,7 +121,7 @@ ci: ## all that must hold before a change lands
 $(LINT): $(BIN)/.golangci-lint@$(LINT_AT)
 	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT))
 
-$(BUF): $(BIN)/.buf@$(BUF_AT) # it reads a few files: to optimize it takes longer than that
+$(BUF): $(BIN)/.buf@$(BUF_AT) # without optimization: it compiles faster and reads few files
 	$(call install,github.com/bufbuild/buf/cmd/buf@$(BUF_AT),-gcflags="all=-N -l -dwarf=false")
 
 $(BIN)/protoc-gen-go: $(BIN)/.protoc-gen-go@$(PROTOC_GEN_GO_AT)
@@ -131,13 +130,13 @@ $(BIN)/protoc-gen-go: $(BIN)/.protoc-gen-go@$(PROTOC_GEN_GO_AT)
 $(BIN)/protoc-gen-go-grpc: $(BIN)/.protoc-gen-go-grpc@$(PROTOC_GEN_GO_GRPC_AT)
 	$(call install,google.golang.org/grpc/cmd/protoc-gen-go-grpc@$(PROTOC_GEN_GO_GRPC_AT))
 
-# The go command may leave a binary that is current as it is; the time has to be later than the stamp's all the same.
+# go install may leave a current binary untouched; touch makes it newer than its stamp.
 define install
 @echo "building $(1)"
-@GOWORK=off GOBIN=$(BIN) $(ALIKE) go install -ldflags="-s -w" $(2) $(1)
+@GOWORK=off GOBIN=$(BIN) $(BUILD_ENV) go install -ldflags="-s -w" $(2) $(1)
 @touch $@
 endef
 
-# A stamp carries the version that a tool was asked for in its name, so that another version is a file that is missing.
+# The name of a stamp contains the version of the tool, so a changed version is a missing file.
 $(BIN)/.%:
 	@mkdir -p $(BIN) && rm -f $(firstword $(subst @, ,$@))@* && touch $@
