@@ -24,7 +24,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
 
-// asProgram is set in the environment of a test binary that has to be devstack.
+// asProgram makes the test binary run as devstack.
 const asProgram = "DEVSTACK_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is devstack in an environment without servers, and with what is added.
+// program returns a devstack command whose environment has no servers except added.
 func program(t *testing.T, added []string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -50,7 +50,7 @@ func program(t *testing.T, added []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// need skips the test where a kind of server is not on the machine.
+// need skips the test if a kind of server is not installed.
 func need(t *testing.T, names string) {
 	t.Helper()
 	kinds, err := stack.Choose(names)
@@ -69,24 +69,24 @@ func exitCode(t *testing.T, err error) int {
 	if err == nil {
 		return 0
 	}
-	ended := (*exec.ExitError)(nil)
-	if !errors.As(err, &ended) {
+	exited := (*exec.ExitError)(nil)
+	if !errors.As(err, &exited) {
 		t.Fatal(err)
 	}
-	return ended.ExitCode()
+	return exited.ExitCode()
 }
 
-func TestExitCodeTellsWhatHappened(t *testing.T) {
+func TestDevstack_ExitCode(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		args []string
 		want int
 	}{
-		{name: "the command's own", args: []string{"--", "sh", "-c", "exit 7"}, want: 7},
+		{name: "exit code of the command", args: []string{"--", "sh", "-c", "exit 7"}, want: 7},
 		{name: "success", args: []string{"true"}, want: 0},
-		{name: "a command that is missing", args: []string{"no-such-command"}, want: 127},
-		{name: "a flag that is unknown", args: []string{"-sybase"}, want: 2},
-		{name: "a kind that is unknown", args: []string{"-only", "sybase", "true"}, want: 2},
+		{name: "missing command", args: []string{"no-such-command"}, want: 127},
+		{name: "unknown flag", args: []string{"-sybase"}, want: 2},
+		{name: "unknown kind", args: []string{"-only", "sybase", "true"}, want: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			given := []string{
@@ -103,44 +103,46 @@ func TestExitCodeTellsWhatHappened(t *testing.T) {
 	}
 }
 
-func TestMissingServerIsALoudSkip(t *testing.T) {
-	cmd := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "/bin/sh", "-c",
-		`echo "url=$PLINTH_TEST_REDIS_URL"`)
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, problems.String())
-	}
-	if strings.Contains(problems.String(), "private server") {
-		t.Skip("redis-server is also where no PATH leads")
-	}
-	if got := problems.String(); !strings.Contains(got, "SKIPPED") ||
-		!strings.Contains(got, "apt-get install redis-server") {
-		t.Errorf("table =\n%s", got)
-	}
-	if got := out.String(); got != "url=\n" {
-		t.Errorf("the command wrote %q, want that the variable is not set", got)
-	}
-	packages, err := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis",
-		"-missing").Output()
-	if err != nil || string(packages) != "redis-server\n" {
-		t.Errorf("-missing wrote %q, %v", packages, err)
-	}
+func TestDevstack_Missing(t *testing.T) {
+	t.Run("reports a missing server", func(t *testing.T) {
+		cmd := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis", "/bin/sh", "-c",
+			`echo "url=$PLINTH_TEST_REDIS_URL"`)
+		var out, problems bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &problems
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, problems.String())
+		}
+		if strings.Contains(problems.String(), "private server") {
+			t.Skip("redis-server is installed outside of PATH")
+		}
+		if got := problems.String(); !strings.Contains(got, "SKIPPED") ||
+			!strings.Contains(got, "apt-get install redis-server") {
+			t.Errorf("table =\n%s", got)
+		}
+		if got := out.String(); got != "url=\n" {
+			t.Errorf("the command wrote %q, want an unset variable", got)
+		}
+		packages, err := program(t, []string{"PATH=" + t.TempDir()}, "-only", "redis",
+			"-missing").Output()
+		if err != nil || string(packages) != "redis-server\n" {
+			t.Errorf("-missing wrote %q, %v", packages, err)
+		}
+	})
+
+	t.Run("lists programs unless kinds are selected", func(t *testing.T) {
+		env := []string{"PATH=" + t.TempDir()}
+		all, err := program(t, env, "-missing").Output()
+		if err != nil || !strings.HasSuffix(string(all), "nodejs npm chromium fonts-noto-cjk\n") {
+			t.Errorf("-missing wrote %q, %v; want npm and the browser at the end", all, err)
+		}
+		chosen, err := program(t, env, "-only", "redis", "-missing").Output()
+		if err != nil || strings.Contains(string(chosen), "npm") {
+			t.Errorf("-only redis -missing wrote %q, %v", chosen, err)
+		}
+	})
 }
 
-func TestMissingProgramsAreNamedUnlessKindsAreChosen(t *testing.T) {
-	env := []string{"PATH=" + t.TempDir()}
-	all, err := program(t, env, "-missing").Output()
-	if err != nil || !strings.HasSuffix(string(all), "nodejs npm chromium fonts-noto-cjk\n") {
-		t.Errorf("-missing wrote %q, %v; want npm and the browser at its end", all, err)
-	}
-	chosen, err := program(t, env, "-only", "redis", "-missing").Output()
-	if err != nil || strings.Contains(string(chosen), "npm") {
-		t.Errorf("-only redis -missing wrote %q, %v", chosen, err)
-	}
-}
-
-func TestCommandKeepsItsStreams(t *testing.T) {
+func TestDevstack_Streams(t *testing.T) {
 	cmd := program(t, []string{"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1"}, "-only", "redis",
 		"cat")
 	cmd.Stdin = strings.NewReader("a text")
@@ -149,18 +151,18 @@ func TestCommandKeepsItsStreams(t *testing.T) {
 	}
 }
 
-// instance is a devstack that runs.
+// instance is a running devstack.
 type instance struct {
 	cmd       *exec.Cmd
-	addresses []string // of its servers, and of the control
-	encrypted []string // of those ports that not every build of a server has
+	addresses []string // of the servers and the control endpoint
+	encrypted []string // TLS ports, which some builds of servers lack
 	folder    string
 	done      chan error
 }
 
-// begin starts devstack and waits until script, which must print what env prints, has
-// begun. Without a script devstack has no command.
-func begin(t *testing.T, only, script string) *instance {
+// startDevstack starts devstack and waits until script has started. script must print the
+// output of env. If script is empty, devstack runs without a command.
+func startDevstack(t *testing.T, only, script string) *instance {
 	t.Helper()
 	args := []string{"-only", only}
 	if script != "" {
@@ -180,9 +182,9 @@ func begin(t *testing.T, only, script string) *instance {
 	lines := bufio.NewScanner(from)
 	for wanted := 2 + strings.Count(only, ","); len(s.addresses) < wanted || s.folder == ""; {
 		if !lines.Scan() {
-			t.Fatalf("devstack ended: %v", lines.Err())
+			t.Fatalf("devstack exited: %v", lines.Err())
 		}
-		s.note(t, lines.Text())
+		s.addVariable(t, lines.Text())
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, from)
@@ -191,8 +193,8 @@ func begin(t *testing.T, only, script string) *instance {
 	return s
 }
 
-// note takes an address out of a line of variables.
-func (s *instance) note(t *testing.T, line string) {
+// addVariable stores the address in a line of variables.
+func (s *instance) addVariable(t *testing.T, line string) {
 	t.Helper()
 	name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	value = strings.Trim(value, "'")
@@ -217,19 +219,19 @@ func (s *instance) note(t *testing.T, line string) {
 	}
 }
 
-// wait waits for the end of devstack.
+// wait waits for devstack to exit.
 func (s *instance) wait(t *testing.T) error {
 	t.Helper()
 	select {
 	case err := <-s.done:
 		return err
 	case <-time.After(30 * time.Second):
-		t.Fatal("devstack did not end")
+		t.Fatal("devstack did not exit")
 		return nil
 	}
 }
 
-// open returns those of the addresses at which something listens.
+// open returns the addresses that accept connections.
 func (s *instance) open(t *testing.T) []string {
 	t.Helper()
 	var open []string
@@ -243,18 +245,18 @@ func (s *instance) open(t *testing.T) []string {
 	return open
 }
 
-// nothing fails the test if anything of devstack is left.
-func (s *instance) nothing(t *testing.T) {
+// checkRemoved fails the test if a server or the directory of devstack still exists.
+func (s *instance) checkRemoved(t *testing.T) {
 	t.Helper()
 	if open := s.open(t); len(open) > 0 {
 		t.Errorf("servers still run at %q", open)
 	}
 	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is left: %v", err)
+		t.Errorf("the directory still exists: %v", err)
 	}
 }
 
-func TestSignalEndsCommandAndServers(t *testing.T) {
+func TestDevstack_Signal(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		only string
@@ -271,14 +273,14 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			need(t, tc.only)
-			// as under nohup; a child has the default of what its parent handles
+			// nohup ignores SIGHUP, and children inherit ignored signals
 			if signal.Ignored(tc.sig) {
 				signal.Notify(make(chan os.Signal, 1), tc.sig)
 				t.Cleanup(func() { signal.Ignore(tc.sig) })
 			}
-			s := begin(t, tc.only, "env; exec sleep 600")
+			s := startDevstack(t, tc.only, "env; exec sleep 600")
 			if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
-				t.Fatalf("open are %q of %q", open, s.addresses)
+				t.Fatalf("open addresses = %q of %q", open, s.addresses)
 			}
 			if err := s.cmd.Process.Signal(tc.sig); err != nil {
 				t.Fatal(err)
@@ -286,56 +288,57 @@ func TestSignalEndsCommandAndServers(t *testing.T) {
 			if got, want := exitCode(t, s.wait(t)), 128+int(tc.sig); got != want {
 				t.Errorf("exit code %d, want %d", got, want)
 			}
-			s.nothing(t)
+			s.checkRemoved(t)
 		})
 	}
 }
 
-func TestSecondSignalEndsACommandThatRefuses(t *testing.T) {
+func TestDevstack_SecondSignal(t *testing.T) {
 	need(t, "redis")
-	s := begin(t, "redis", `trap 'echo PLINTH_TEST_REFUSED' TERM; env; while :; do sleep 0.05; done`)
+	s := startDevstack(t, "redis",
+		`trap 'echo PLINTH_TEST_REFUSED' TERM; env; while :; do sleep 0.05; done`)
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for ended := false; !ended; {
+	for exited := false; !exited; {
 		select {
 		case err := <-s.done:
 			if got := exitCode(t, err); got != 128+9 {
-				t.Errorf("exit code %d, want that of a kill", got)
+				t.Errorf("exit code %d, want 137", got)
 			}
-			ended = true
-		case <-tick.C: // the first may not have been received yet, further ones do not matter
+			exited = true
+		case <-tick.C: // the first signal may not have arrived yet; more signals have no effect
 			_ = s.cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}
-	s.nothing(t)
+	s.checkRemoved(t)
 }
 
-func TestWithoutACommandTheServersRunUntilASignal(t *testing.T) {
+func TestDevstack_NoCommand(t *testing.T) {
 	need(t, "redis")
-	s := begin(t, "redis", "")
+	s := startDevstack(t, "redis", "")
 	if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
-		t.Errorf("open are %q of %q", open, s.addresses)
+		t.Errorf("open addresses = %q of %q", open, s.addresses)
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.wait(t); err != nil {
-		t.Errorf("devstack ended with %v", err)
+		t.Errorf("devstack exited with %v", err)
 	}
-	s.nothing(t)
+	s.checkRemoved(t)
 }
 
-func TestServersEndWithADevstackThatIsKilled(t *testing.T) {
+func TestDevstack_Kill(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the system cannot tell a process that its parent has died")
+		t.Skip("no parent-death signal")
 	}
 	for _, only := range []string{"postgres,mysql,redis", "postfix"} {
 		t.Run(only, func(t *testing.T) {
 			need(t, only)
-			s := begin(t, only, "env; echo; exec sleep 5")
+			s := startDevstack(t, only, "env; echo; exec sleep 5")
 			if err := s.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -352,7 +355,7 @@ func TestServersEndWithADevstackThatIsKilled(t *testing.T) {
 			if out, err := program(t, nil, "-only", "redis", "true").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			s.nothing(t) // the next devstack has removed the folder
+			s.checkRemoved(t) // the next devstack removed the directory
 		})
 	}
 }

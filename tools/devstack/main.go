@@ -1,24 +1,25 @@
-// Devstack runs a command with database, cache and mail servers for its tests.
+// Devstack starts database, cache and mail servers for tests and runs a command with
+// them.
 //
 //	devstack [-only KINDS] [--] COMMAND [ARGUMENT...]
 //	devstack [-only KINDS]
 //	devstack -missing
 //
-// KINDS are of postgres, mysql, redis, postfix, separated by commas. A server whose
-// connection string is in the environment (PLINTH_TEST_POSTGRES_DSN,
-// PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL) is left as it is;
-// the table before the command says so where it does not answer. Else a private one is
-// started if its binary is on the machine, and the command finds its connection string in
-// the same variable; that of a Redis over TLS is in PLINTH_TEST_REDIS_TLS_URL. Else the
-// kind is skipped, and the table says what to install. Only root can start a Postfix.
+// KINDS is a comma-separated list of postgres, mysql, redis and postfix. If the
+// environment has a connection string for a kind (PLINTH_TEST_POSTGRES_DSN,
+// PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL), devstack uses that
+// server, and the table before the command reports if the server does not respond.
+// Otherwise it starts a private server if the binary is installed, and sets the variable
+// for the command. The variable PLINTH_TEST_REDIS_TLS_URL is set to the URL of Redis over
+// TLS. If the binary is missing, the kind is skipped and the table names the package to
+// install. Only root can start Postfix.
 //
-// Without a command devstack prints the variables for a shell, and stops the servers when
-// it gets a signal. With -missing it only prints the Debian packages of the kinds that
-// would be skipped, and, unless -only chooses kinds, of the other programs that tests
-// start: npm and a browser.
+// Without a command, devstack prints the variables in shell syntax and runs until it
+// receives a signal. With -missing, it prints the missing Debian packages of servers and,
+// without -only, of other programs that tests use: npm and a browser.
 //
-// The exit code is the command's; 1 when a server failed or a connection string does not
-// parse, 2 for wrong arguments, 127 when the command cannot be run.
+// The exit code is that of the command; 1 if a server fails or a connection string is
+// invalid, 2 for invalid arguments, and 127 if the command cannot be started.
 package main
 
 import (
@@ -39,9 +40,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
 	only := flags.String("only", "",
-		"the `kinds` of server to have, separated by commas; all by default")
+		"comma-separated `kinds` of servers (default all)")
 	missing := flags.Bool("missing",
-		false, "only print the Debian packages of what is missing for the tests")
+		false, "print the missing Debian packages and exit")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -81,7 +82,7 @@ func serve(signals *child.Signals, kinds []*server.Kind, command []string) (code
 	fmt.Fprintln(os.Stderr, servers.Table())
 	if len(command) == 0 {
 		fmt.Fprint(os.Stdout, stack.Shell(servers.Env()))
-		fmt.Fprintln(os.Stderr, "\nThe servers run until this process gets an interrupt.")
+		fmt.Fprintln(os.Stderr, "\nThe servers run until this process is interrupted.")
 		<-signals.Context().Done()
 		return 0
 	}

@@ -1,5 +1,5 @@
-// Package child runs commands for a program that has to tidy up after them, whatever
-// signal ends it.
+// Package child runs commands and forwards signals to them, so that the parent can clean
+// up after a signal.
 package child
 
 import (
@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Interrupted is the error of work that a signal has ended.
+// Interrupted is the error of work that a signal canceled.
 type Interrupted struct{ Signal syscall.Signal }
 
 // Error implements error.
-func (i Interrupted) Error() string { return fmt.Sprintf("ended by a signal: %v", i.Signal) }
+func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by signal: %v", i.Signal) }
 
-// Signals receives the signals of this process: interrupt, terminated, hang-up, quit. The
-// first ends its context and is passed on to the commands that run; a second one kills
-// those.
+// Signals receives the signals interrupt, terminate, hang-up and quit of this process.
+// The first signal cancels the context and is forwarded to running commands. A second
+// signal kills them.
 type Signals struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -29,12 +29,12 @@ type Signals struct {
 	second chan struct{}
 
 	mu      sync.Mutex
-	first   syscall.Signal // 0: none yet
-	shared  int            // how many commands run that get interrupts from the terminal
-	pending bool           // it got one
+	first   syscall.Signal // 0 before the first signal
+	shared  int            // number of commands that receive interrupts from the terminal
+	pending bool           // an interrupt arrived while commands share the terminal
 }
 
-// Watch begins to receive signals. Stop has to be called.
+// Watch starts to receive signals. The caller must call Stop.
 func Watch() *Signals {
 	s := &Signals{caught: make(chan os.Signal, 8), second: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -56,17 +56,17 @@ func Watch() *Signals {
 	return s
 }
 
-// Stop gives the signals their usual meaning again.
+// Stop restores the default behavior of the signals.
 func (s *Signals) Stop() {
 	signal.Stop(s.caught)
 	close(s.caught)
 	s.cancel(nil)
 }
 
-// Context ends with the first signal; its cause is then Interrupted.
+// Context returns a context that the first signal cancels with the cause Interrupted.
 func (s *Signals) Context() context.Context { return s.ctx }
 
-// Err returns Interrupted once there was a signal.
+// Err returns Interrupted after a signal, or nil.
 func (s *Signals) Err() error {
 	if s.ctx.Err() == nil {
 		return nil
@@ -92,9 +92,9 @@ func (s *Signals) receive(sig syscall.Signal) {
 	}
 }
 
-// share notes that the terminal gives its interrupts to the command itself. Such an
-// interrupt is the command's matter; when the command has ended it counts here.
-func (s *Signals) share() (end func()) {
+// share records that the terminal sends interrupts to a command directly. Such an
+// interrupt takes effect here after the command exits.
+func (s *Signals) share() (release func()) {
 	s.mu.Lock()
 	s.shared++
 	s.mu.Unlock()
@@ -109,12 +109,13 @@ func (s *Signals) share() (end func()) {
 	}
 }
 
-// grace is how long a command of Group has to end after the interrupt.
+// grace is the time between the interrupt and the kill of a command of Group.
 const grace = 10 * time.Second
 
-// Group is exec.CommandContext for a command that starts others, such as go test: the end
-// of the context interrupts it with all of them, and after 10 s it is killed. To run at a
-// terminal it is not meant for: it has a process group of its own.
+// Group is like exec.CommandContext for a command that starts other processes, such as go
+// test. Cancellation interrupts the command and its processes, and kills it after 10
+// seconds. The command has its own process group, so do not use Group for commands that
+// read from a terminal.
 func Group(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	separate(cmd)
@@ -123,18 +124,18 @@ func Group(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Command is exec.Command for Run.
+// Command is like exec.Command, for use with Run.
 func (s *Signals) Command(name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(s.ctx, name, args...)
 }
 
-// Run runs a command of Command, several at the same time if need be, and returns its
-// exit code, which is 128 and the signal's number where a signal has ended it. The error
-// is that of a command that could not be started.
+// Run runs a command of Command and returns its exit code, or 128 plus the signal number
+// if a signal terminated it. It returns an error if the command cannot be started. Run is
+// safe for concurrent use.
 //
-// The command gets a process group of its own, to which signals are passed on, except at
-// a terminal: there it must stay in this one's group to read from the terminal, which
-// also gives it the interrupts.
+// The command gets its own process group, and Run forwards signals to the group. On a
+// terminal, the command stays in the foreground group so that it can read from the
+// terminal and receives its interrupts.
 func (s *Signals) Run(cmd *exec.Cmd) (code int, err error) {
 	shared := atTerminal()
 	if !shared {
@@ -159,7 +160,7 @@ func (s *Signals) Run(cmd *exec.Cmd) (code int, err error) {
 		case <-done:
 		}
 	}()
-	_ = cmd.Wait() // the state says more
+	_ = cmd.Wait() // ProcessState has the exit code
 	close(done)
 	return exitCode(cmd.ProcessState), nil
 }

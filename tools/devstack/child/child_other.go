@@ -12,7 +12,7 @@ func atTerminal() bool { return true }
 
 func separate(*exec.Cmd) {}
 
-// send can only kill: there are no other signals here.
+// send kills the process: this platform has no other signals.
 func send(p *os.Process, _ syscall.Signal, _ bool) error { return p.Kill() }
 
 func exitCode(state *os.ProcessState) int { return state.ExitCode() }

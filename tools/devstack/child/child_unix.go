@@ -9,19 +9,19 @@ import (
 	"unsafe"
 )
 
-// atTerminal reports whether this process is in the foreground of a terminal that is its
-// standard input.
+// atTerminal reports whether standard input is a terminal and this process is in its
+// foreground group.
 func atTerminal() bool {
 	var group int32
 	_, _, failed := syscall.Syscall(syscall.SYS_IOCTL, os.Stdin.Fd(), syscall.TIOCGPGRP,
-		uintptr(unsafe.Pointer(&group))) //nolint:gosec // the call of the system takes the address
+		uintptr(unsafe.Pointer(&group))) //nolint:gosec // ioctl requires the address
 	return failed == 0 && int(group) == syscall.Getpgrp()
 }
 
-// separate puts the command into a process group of its own.
+// separate starts cmd in its own process group.
 func separate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// send sends a signal to a command, and to its group where that is its own.
+// send sends a signal to the command, or to its process group if the group is not shared.
 func send(p *os.Process, sig syscall.Signal, shared bool) error {
 	if shared {
 		return p.Signal(sig)

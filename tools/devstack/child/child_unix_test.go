@@ -19,8 +19,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// TestMain takes the terminal away: what is tested is how signals are passed on without
-// one.
+// TestMain replaces standard input, because the tests cover commands without a terminal.
 func TestMain(m *testing.M) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -45,8 +44,9 @@ func raise(t *testing.T, sig syscall.Signal) {
 	}
 }
 
-// running starts a shell script and waits until it is ready. wait returns its exit code.
-func running(t *testing.T, s *child.Signals, script string) (out *reader, wait func() int) {
+// startScript starts a shell script and waits until it prints ready. wait returns its
+// exit code.
+func startScript(t *testing.T, s *child.Signals, script string) (out *reader, wait func() int) {
 	t.Helper()
 	cmd := s.Command("sh", "-c", script)
 	from, to, err := os.Pipe()
@@ -71,7 +71,7 @@ func running(t *testing.T, s *child.Signals, script string) (out *reader, wait f
 		case got := <-code:
 			return got
 		case <-time.After(20 * time.Second):
-			t.Fatal("the command did not end")
+			t.Fatal("the command did not exit")
 			return 0
 		}
 	}
@@ -83,7 +83,7 @@ type reader struct {
 	text bytes.Buffer
 }
 
-// until reads as far as the text.
+// until reads up to text.
 func (r *reader) until(text string) {
 	r.t.Helper()
 	if err := r.file.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
@@ -96,15 +96,15 @@ func (r *reader) until(text string) {
 	}
 }
 
-func TestExitCodeIsTheCommands(t *testing.T) {
+func TestSignals_Run_ExitCode(t *testing.T) {
 	s := watch(t)
 	for _, tc := range []struct {
 		name, script string
 		want         int
 	}{
 		{name: "success", script: "true", want: 0},
-		{name: "its own code", script: "exit 7", want: 7},
-		{name: "a signal", script: "kill -TERM $$", want: 128 + 15},
+		{name: "exit code", script: "exit 7", want: 7},
+		{name: "signal", script: "kill -TERM $$", want: 128 + 15},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, err := s.Run(s.Command("sh", "-c", tc.script)); err != nil || got != tc.want {
@@ -113,59 +113,61 @@ func TestExitCodeIsTheCommands(t *testing.T) {
 		})
 	}
 	if _, err := s.Run(s.Command("no-such-command")); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("Run = %v, want that the command is not found", err)
+		t.Errorf("Run = %v, want exec.ErrNotFound", err)
 	}
 }
 
-func TestSignalIsPassedOnToTheWholeGroup(t *testing.T) {
+func TestSignals_Run_Forwarding(t *testing.T) {
 	for _, sig := range []syscall.Signal{
 		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
 		syscall.SIGQUIT,
 	} {
 		t.Run(sig.String(), func(t *testing.T) {
-			// as under nohup; a child has the default of what its parent handles
+			// nohup ignores SIGHUP, and children inherit ignored signals
 			if signal.Ignored(sig) {
 				signal.Notify(make(chan os.Signal, 1), sig)
 				t.Cleanup(func() { signal.Ignore(sig) })
 			}
 			s := watch(t)
-			// The inner shell is a child of the command; a shell starts it with signals
-			// as they were.
+			// The inner shell is a child of the command. It inherits no traps.
 			script := `trap 'wait; exit 7' INT TERM HUP QUIT; sh -c 'trap "echo inner; exit" INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done'; wait`
-			out, wait := running(t, s, script)
+			out, wait := startScript(t, s, script)
 			raise(t, sig)
 			out.until("inner\n")
 			if got := wait(); got != 7 {
 				t.Errorf("exit code %d, want 7", got)
 			}
 			if got := (child.Interrupted{}); !errors.As(s.Err(), &got) || got.Signal != sig {
-				t.Errorf("Err = %v, want the signal", s.Err())
+				t.Errorf("Err = %v, want Interrupted", s.Err())
 			}
 		})
 	}
 }
 
-func TestSecondSignalKills(t *testing.T) {
-	s := watch(t)
-	out, wait := running(t, s, `trap 'echo caught' TERM; echo ready; while :; do sleep 0.05; done`)
-	raise(t, syscall.SIGTERM)
-	out.until("caught\n")
-	raise(t, syscall.SIGTERM)
-	if got := wait(); got != 128+9 {
-		t.Errorf("exit code %d, want that of a kill", got)
-	}
+func TestSignals_Run(t *testing.T) {
+	t.Run("kills the command on a second signal", func(t *testing.T) {
+		s := watch(t)
+		out, wait := startScript(t, s,
+			`trap 'echo caught' TERM; echo ready; while :; do sleep 0.05; done`)
+		raise(t, syscall.SIGTERM)
+		out.until("caught\n")
+		raise(t, syscall.SIGTERM)
+		if got := wait(); got != 128+9 {
+			t.Errorf("exit code %d, want 137", got)
+		}
+	})
+
+	t.Run("starts no command after a signal", func(t *testing.T) {
+		s := watch(t)
+		raise(t, syscall.SIGTERM)
+		<-s.Context().Done()
+		if _, err := s.Run(s.Command("true")); err == nil {
+			t.Error("Run started a command")
+		}
+	})
 }
 
-func TestNothingStartsAfterASignal(t *testing.T) {
-	s := watch(t)
-	raise(t, syscall.SIGTERM)
-	<-s.Context().Done()
-	if _, err := s.Run(s.Command("true")); err == nil {
-		t.Error("Run started a command")
-	}
-}
-
-func TestEndOfTheContextInterruptsTheWholeGroup(t *testing.T) {
+func TestGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cmd := child.Group(ctx, "sh", "-c",
@@ -179,11 +181,11 @@ func TestEndOfTheContextInterruptsTheWholeGroup(t *testing.T) {
 	}
 	lines := bufio.NewScanner(from)
 	if !lines.Scan() || lines.Text() != "ready" {
-		t.Fatalf("the command says %q", lines.Text())
+		t.Fatalf("output of the command = %q", lines.Text())
 	}
 	cancel()
 	if !lines.Scan() || lines.Text() != "inner" {
-		t.Errorf("the command's own command says %q, want that it was interrupted", lines.Text())
+		t.Errorf("output of the inner command = %q, want inner", lines.Text())
 	}
 	_ = cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != 7 {

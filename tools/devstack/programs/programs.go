@@ -1,5 +1,4 @@
-// Package programs knows the programs, other than servers, that tests start where they
-// are on the machine.
+// Package programs finds the programs, other than servers, that tests use.
 package programs
 
 import (
@@ -9,16 +8,16 @@ import (
 	"strings"
 )
 
-// Program is one program.
+// Program is an external program.
 type Program struct {
-	Name     string   // in PLINTH_TEST_REQUIRE and in tables, as "chromium"
-	Packages []string // of Debian, with the program and what it needs for the tests
+	Name     string   // as in PLINTH_TEST_REQUIRE, such as "chromium"
+	Packages []string // Debian packages of the program and its dependencies
 
-	commands []string // one of which has to be there
+	commands []string // alternative commands
 }
 
-// All returns the programs: npm, which obtains Node.js and the clients of the
-// documentation's tests, and the browser.
+// All returns the programs: npm, which installs the clients for the tests of the
+// documentation, and a browser.
 func All() []*Program {
 	return []*Program{
 		{Name: "node", commands: []string{"npm"}, Packages: []string{"nodejs", "npm"}},
@@ -29,27 +28,27 @@ func All() []*Program {
 	}
 }
 
-// Look returns nil where the program is on this machine. The error says what to install.
+// Look returns nil if the program is installed, or an error with the packages to install.
 func (p *Program) Look() error {
-	if p.there() {
+	if p.installed() {
 		return nil
 	}
-	return fmt.Errorf("there is no %s on this machine; on Debian or Ubuntu: apt-get install %s",
+	return fmt.Errorf("%s is not installed; on Debian or Ubuntu: apt-get install %s",
 		p.commands[0], strings.Join(p.Packages, " "))
 }
 
-func (p *Program) there() bool {
+func (p *Program) installed() bool {
 	return slices.ContainsFunc(p.commands, func(name string) bool {
 		_, err := exec.LookPath(name)
 		return err == nil
 	})
 }
 
-// Packages returns the Debian packages of the programs that are not on this machine.
+// Packages returns the Debian packages of the missing programs.
 func Packages() []string {
 	var packages []string
 	for _, p := range All() {
-		if !p.there() {
+		if !p.installed() {
 			packages = append(packages, p.Packages...)
 		}
 	}

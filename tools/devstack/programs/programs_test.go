@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/programs"
 )
 
-func TestProgramsThatAreMissingNameTheirPackages(t *testing.T) {
+func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	if got, want := programs.Packages(),

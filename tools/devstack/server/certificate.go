@@ -19,17 +19,17 @@ const (
 	certificateFile = "server.crt"
 	keyFile         = "server.key"
 
-	// validity of certificates, from an hour ago: a run takes minutes, a developer's
-	// session days.
+	// validity of certificates, which start an hour ago. A session of a developer may
+	// last days.
 	validity = 30 * 24 * time.Hour
 )
 
-// certificates are those of one run, as PEM: the authority's, and a server's with its
+// certificates are PEM-encoded: the CA certificate, and the server certificate with its
 // key.
 type certificates struct{ authority, server, key []byte }
 
-// newCertificates makes an authority and a certificate for every name of this machine
-// that servers listen on. The authority's key is not kept.
+// newCertificates creates a CA and a server certificate for all local host names. The key
+// of the CA is not stored.
 func newCertificates() (*certificates, error) {
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "private test servers"},
@@ -73,7 +73,7 @@ func newCertificates() (*certificates, error) {
 	}, nil
 }
 
-// install writes what a server needs into its folder.
+// install writes the certificates and the key to the directory of a server.
 func (c *certificates) install(dir string) error {
 	for name, text := range map[string][]byte{
 		authorityFile: c.authority, certificateFile: c.server,

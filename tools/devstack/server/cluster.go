@@ -11,7 +11,7 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// clusterTopology is three masters that share the slots, each with a replica.
+// clusterTopology has three masters that share the slots, each with a replica.
 var clusterTopology = &Topology{Name: "redis-cluster", Kind: redisKind, build: buildCluster}
 
 const (
@@ -33,16 +33,16 @@ func buildCluster(ctx context.Context, d *Deployment) error {
 	if err := d.add(ctx, clusterMasters, RoleReplica, memberKind, settings); err != nil {
 		return err
 	}
-	if err := d.share(ctx); err != nil {
+	if err := d.assignSlots(ctx); err != nil {
 		return err
 	}
 	if err := d.meet(ctx); err != nil {
 		return err
 	}
-	if err := d.follow(ctx); err != nil {
+	if err := d.assignReplicas(ctx); err != nil {
 		return err
 	}
-	if err := d.whole(ctx); err != nil {
+	if err := d.waitReady(ctx); err != nil {
 		return err
 	}
 	further := url.Values{}
@@ -57,10 +57,10 @@ func buildCluster(ctx context.Context, d *Deployment) error {
 	return nil
 }
 
-// share gives each master its part of the slots, and an epoch that no other has.
-func (d *Deployment) share(ctx context.Context) error {
+// assignSlots assigns a range of slots and a unique config epoch to each master.
+func (d *Deployment) assignSlots(ctx context.Context) error {
 	for i, n := range d.role(RoleMaster) {
-		err := n.ask(func(c *client.Client) error {
+		err := n.withClient(func(c *client.Client) error {
 			from, to := i*clusterSlots/clusterMasters, (i+1)*clusterSlots/clusterMasters-1
 			if err := c.ClusterAddSlotsRange(ctx, from, to).Err(); err != nil {
 				return err
@@ -74,9 +74,9 @@ func (d *Deployment) share(ctx context.Context) error {
 	return nil
 }
 
-// meet tells the first node of the others, and waits until everybody knows everybody.
+// meet introduces the nodes to the first node, and waits until all nodes are connected.
 func (d *Deployment) meet(ctx context.Context) error {
-	err := d.nodes[0].ask(func(c *client.Client) error {
+	err := d.nodes[0].withClient(func(c *client.Client) error {
 		for _, n := range d.nodes[1:] {
 			host, port, err := net.SplitHostPort(n.Address())
 			if err == nil {
@@ -91,34 +91,34 @@ func (d *Deployment) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return together(d.nodes, func(n *Node) error {
-		return n.settled(ctx, func(ctx context.Context, c *client.Client) error {
+	return forAll(d.nodes, func(n *Node) error {
+		return n.waitFor(ctx, func(ctx context.Context, c *client.Client) error {
 			known, err := c.ClusterNodes(ctx).Result()
 			if err != nil {
 				return err
 			}
 			if strings.Count(known, " connected") != clusterNodes ||
 				strings.Contains(known, "handshake") {
-				return errors.New("the node does not know all others")
+				return errors.New("the node is not connected to all nodes")
 			}
 			return nil
 		})
 	})
 }
 
-// follow gives each master its replica.
-func (d *Deployment) follow(ctx context.Context) error {
+// assignReplicas assigns a replica to each master.
+func (d *Deployment) assignReplicas(ctx context.Context) error {
 	masters := d.role(RoleMaster)
 	for i, n := range d.role(RoleReplica) {
 		var id string
-		err := masters[i].ask(func(c *client.Client) (err error) {
+		err := masters[i].withClient(func(c *client.Client) (err error) {
 			id, err = c.ClusterMyID(ctx).Result()
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := n.ask(func(c *client.Client) error {
+		if err := n.withClient(func(c *client.Client) error {
 			return c.ClusterReplicate(ctx, id).Err()
 		}); err != nil {
 			return err
@@ -127,24 +127,24 @@ func (d *Deployment) follow(ctx context.Context) error {
 	return nil
 }
 
-// whole waits until every node finds every slot served, knows every replica as one, and
-// every replica has its master's data.
-func (d *Deployment) whole(ctx context.Context) error {
-	return together(d.nodes, func(n *Node) error {
-		return n.settled(ctx, func(ctx context.Context, c *client.Client) error {
+// waitReady waits until every node reports that all slots are served and lists all
+// replicas, and until the replicas are synchronized.
+func (d *Deployment) waitReady(ctx context.Context) error {
+	return forAll(d.nodes, func(n *Node) error {
+		return n.waitFor(ctx, func(ctx context.Context, c *client.Client) error {
 			info, err := c.ClusterInfo(ctx).Result()
 			if err != nil {
 				return err
 			}
 			if state := fieldOf(info, "cluster_state"); state != "ok" {
-				return fmt.Errorf("the state of the cluster is %q", state)
+				return fmt.Errorf("cluster_state is %q", state)
 			}
 			known, err := c.ClusterNodes(ctx).Result()
 			if err != nil {
 				return err
 			}
 			if got := strings.Count(known, "slave "); got != clusterNodes-clusterMasters {
-				return fmt.Errorf("the node knows %d replicas", got)
+				return fmt.Errorf("the node lists %d replicas", got)
 			}
 			if n.Role != RoleReplica {
 				return nil

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// program finds the first of names, in PATH and then in the folders that match the
-// patterns; of several folders that differ in a version, the newest counts.
+// program searches for the first of names in PATH and then in the directories that match
+// patterns. It prefers directories with a higher version.
 func program(names, patterns []string) (string, error) {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -34,12 +34,12 @@ func program(names, patterns []string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("there is no %s on this machine", strings.Join(names, " or "))
+	return "", fmt.Errorf("%s is not installed", strings.Join(names, " or "))
 }
 
-// beside finds a program that belongs to another one: in the same folder, with links
-// resolved, else like program.
-func beside(other string, names, patterns []string) (string, error) {
+// siblingProgram searches for a program in the directory of another one, with symbolic
+// links resolved, and then like program.
+func siblingProgram(other string, names, patterns []string) (string, error) {
 	folders := []string{filepath.Dir(other)}
 	if resolved, err := filepath.EvalSymlinks(other); err == nil {
 		folders = append([]string{filepath.Dir(resolved)}, folders...)
@@ -61,8 +61,7 @@ func executable(path string) bool {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// compareVersions compares the numbers in two texts that are alike otherwise: 9.6 is
-// before 15.
+// compareVersions compares the numbers in two strings: 9.6 is less than 15.
 func compareVersions(a, b string) int {
 	return slices.CompareFunc(digits.FindAllString(a, -1), digits.FindAllString(b, -1),
 		func(a, b string) int {
@@ -74,5 +73,5 @@ func compareVersions(a, b string) int {
 
 var numbers = regexp.MustCompile(`\d+(\.\d+)*`)
 
-// release is the first version number in a text.
+// release returns the first version number in text.
 func release(text string) string { return numbers.FindString(text) }

@@ -15,37 +15,36 @@ import (
 	"time"
 )
 
-// patience is the most that one step of a server takes: making its data, starting,
-// stopping.
-const patience = time.Minute
+// stepTimeout limits each step of a server: initialization, start and stop.
+const stepTimeout = time.Minute
 
-// Group is the servers of one run. It is safe for concurrent use.
+// Group is the set of servers of one run. It is safe for concurrent use.
 type Group struct {
 	dir          string
 	lock         *os.File // see mark
 	certificates *certificates
-	password     string // of every server of the run: their data folders are copies
+	password     string // all servers of the run share it, because their data directories are copies
 	templates    map[*Kind]*template
 
-	done context.Context // ends with Close
-	end  context.CancelFunc
-	busy sync.WaitGroup // calls of Start
+	done    context.Context // canceled by Close
+	end     context.CancelFunc
+	pending sync.WaitGroup // pending calls of Start
 
-	mu    sync.Mutex
-	count int
-	ports map[int]bool // that were given out
-	alive map[*Server]bool
+	mu      sync.Mutex
+	count   int
+	ports   map[int]bool // assigned ports
+	servers map[*Server]bool
 }
 
-// template is a data folder that was made and never used.
+// template is an initialized data directory that no server uses.
 type template struct {
 	mu      sync.Mutex
-	site    *site // nil: not made yet
+	site    *site // nil before initialization
 	version string
 }
 
-// NewGroup makes a group without servers, which starts none when ctx has ended. Close has
-// to be called.
+// NewGroup returns a group without servers. The group starts no server after ctx is
+// canceled. The caller must call Close.
 func NewGroup(ctx context.Context) (*Group, error) {
 	pems, err := newCertificates()
 	if err != nil {
@@ -64,10 +63,10 @@ func NewGroup(ctx context.Context) (*Group, error) {
 	g := &Group{
 		dir: dir, lock: locked, certificates: pems, password: rand.Text(),
 		templates: map[*Kind]*template{},
-		ports:     map[int]bool{}, alive: map[*Server]bool{},
+		ports:     map[int]bool{}, servers: map[*Server]bool{},
 	}
 	g.done, g.end = context.WithCancel(ctx)
-	// Servers run as other users and must get at their folders.
+	// Servers run as other users and need access to their directories.
 	err = errors.Join(os.WriteFile(g.CA(), pems.authority, 0o600), os.Chmod(dir, 0o711)) //nolint:gosec // see above
 	if err != nil {
 		return nil, errors.Join(err, g.Close(ctx))
@@ -75,11 +74,10 @@ func NewGroup(ctx context.Context) (*Group, error) {
 	return g, nil
 }
 
-// CA is the file with the certificate that has signed those of the servers.
+// CA returns the file with the CA certificate.
 func (g *Group) CA() string { return filepath.Join(g.dir, "ca.pem") }
 
-// Start starts a server. Where there is none of the kind on this machine the error is a
-// *Missing.
+// Start starts a server. It returns a *Missing if the kind is not installed.
 func (g *Group) Start(ctx context.Context, kind *Kind) (*Server, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -89,7 +87,7 @@ func (g *Group) Start(ctx context.Context, kind *Kind) (*Server, error) {
 	return g.start(ctx, kind, func(*site) {})
 }
 
-// start starts a server whose site was changed.
+// start starts a server after applying change to its site.
 func (g *Group) start(ctx context.Context, kind *Kind, change func(*site)) (*Server, error) {
 	model, version, err := g.prepare(ctx, kind)
 	if err != nil {
@@ -97,14 +95,14 @@ func (g *Group) start(ctx context.Context, kind *Kind, change func(*site)) (*Ser
 	}
 	s := &Server{group: g, kind: kind, version: version, site: *model}
 	change(&s.site)
-	if s.site.dir, err = g.folder(kind, g.number()); err != nil {
+	if s.site.dir, err = g.folder(kind, g.nextNumber()); err != nil {
 		return nil, err
 	}
-	if err := g.furnish(model.dir, s.site.dir, kind); err != nil {
+	if err := g.populate(model.dir, s.site.dir, kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", kind.Name, errors.Join(err, os.RemoveAll(s.site.dir)))
 	}
 	g.mu.Lock()
-	g.alive[s] = true
+	g.servers[s] = true
 	g.mu.Unlock()
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Delete(ctx))
@@ -112,24 +110,24 @@ func (g *Group) start(ctx context.Context, kind *Kind, change func(*site)) (*Ser
 	return s, nil
 }
 
-// enter begins work that Close ends and waits for.
+// enter registers work that Close cancels and waits for.
 func (g *Group) enter(ctx context.Context) (inner context.Context, leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done.Err() != nil {
-		return nil, nil, errors.New("the servers of this run have been stopped")
+		return nil, nil, errors.New("the group is closed")
 	}
-	g.busy.Add(1)
+	g.pending.Add(1)
 	inner, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(g.done, cancel)
 	return inner, func() {
 		detach()
 		cancel()
-		g.busy.Done()
+		g.pending.Done()
 	}, nil
 }
 
-// prepare makes the template of a kind, once.
+// prepare initializes the template of a kind once.
 func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version string, err error) {
 	t := g.template(kind)
 	t.mu.Lock()
@@ -148,7 +146,7 @@ func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version s
 	s := &site{programs: found, dir: dir, password: g.password, users: kind.users}
 	if err := kind.prepare(ctx, s); err != nil {
 		kind.discard(context.WithoutCancel(ctx), s)
-		return nil, "", fmt.Errorf("%s: make the data folder: %w",
+		return nil, "", fmt.Errorf("%s: initialize the data directory: %w",
 			kind.Name, errors.Join(err, os.RemoveAll(dir)))
 	}
 	ask := found.version
@@ -172,15 +170,15 @@ func (g *Group) template(kind *Kind) *template {
 	return g.templates[kind]
 }
 
-// number counts servers.
-func (g *Group) number() string {
+// nextNumber returns the number of the next server.
+func (g *Group) nextNumber() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.count++
 	return strconv.Itoa(g.count)
 }
 
-// folder makes one that only the kind's user can read.
+// folder creates a directory that only the user of the kind can read.
 func (g *Group) folder(kind *Kind, name string) (string, error) {
 	dir := filepath.Join(g.dir, kind.Name+"-"+name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -192,8 +190,8 @@ func (g *Group) folder(kind *Kind, name string) (string, error) {
 	return dir, nil
 }
 
-// furnish copies the template into the server's folder and adds the certificate.
-func (g *Group) furnish(model, dir string, kind *Kind) error {
+// populate copies the template to the directory of a server and adds the certificate.
+func (g *Group) populate(model, dir string, kind *Kind) error {
 	if err := os.CopyFS(dir, os.DirFS(model)); err != nil {
 		return err
 	}
@@ -201,7 +199,7 @@ func (g *Group) furnish(model, dir string, kind *Kind) error {
 		return err
 	}
 	if data := filepath.Join(dir, "data"); exists(data) {
-		if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a folder
+		if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a directory
 			return err
 		}
 	}
@@ -213,9 +211,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// port returns one that is free now and was not given out before, with its second one
-// where that is wanted. They are below those that systems give to outgoing connections,
-// so that a server that is started again still finds them free.
+// port returns a free port that was not assigned before. If second is set,
+// port+secondPort is free, too. The ports are below the ephemeral range, so that they
+// stay free while a server restarts.
 func (g *Group) port(ctx context.Context, second bool) (int, error) {
 	from, to := 15000, 32000
 	wanted := []int{0}
@@ -230,15 +228,15 @@ func (g *Group) port(ctx context.Context, second bool) (int, error) {
 		}
 		port := from + int(n.Int64())
 		if !slices.ContainsFunc(wanted,
-			func(further int) bool { return !g.take(ctx, port+further) }) {
+			func(further int) bool { return !g.reserve(ctx, port+further) }) {
 			return port, nil
 		}
 	}
-	return 0, errors.New("found no free port")
+	return 0, errors.New("no free port found")
 }
 
-// take reports whether the port is free and was not given out before, and gives it out.
-func (g *Group) take(ctx context.Context, port int) bool {
+// reserve assigns a port and reports whether it was free and not assigned before.
+func (g *Group) reserve(ctx context.Context, port int) bool {
 	g.mu.Lock()
 	taken := g.ports[port]
 	g.ports[port] = true
@@ -251,15 +249,15 @@ func (g *Group) take(ctx context.Context, port int) bool {
 	return err == nil && listener.Close() == nil
 }
 
-// Close ends every server and removes all that they have left, also when ctx has ended.
+// Close stops all servers and removes their files, even if ctx is canceled.
 func (g *Group) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.end()
 	g.mu.Unlock()
-	g.busy.Wait()
+	g.pending.Wait()
 	g.mu.Lock()
-	servers := make([]*Server, 0, len(g.alive))
-	for s := range g.alive {
+	servers := make([]*Server, 0, len(g.servers))
+	for s := range g.servers {
 		servers = append(servers, s)
 	}
 	g.mu.Unlock()

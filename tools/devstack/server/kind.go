@@ -1,8 +1,9 @@
-// Package server starts private database, cache and mail servers for tests: each in a
-// temporary folder, on a free port of 127.0.0.1, with a random password, where it asks
-// for one, and a certificate. Nothing of it stays when its Group is closed.
+// Package server starts private database, cache and mail servers for tests. Each server
+// has a temporary directory, a free port on 127.0.0.1, a random password if it supports
+// one, and a certificate. Closing the Group removes everything.
 //
-// The binaries have to be on the machine; nothing is downloaded. Linux and macOS only.
+// The binaries must be installed; nothing is downloaded. The package supports Linux and
+// macOS.
 package server
 
 import (
@@ -18,76 +19,74 @@ import (
 	"syscall"
 )
 
-// Kind is one kind of server. There is one value of each.
+// Kind is a kind of server. There is one value per kind.
 type Kind struct {
-	Name    string // in variables and requests, as "postgres"
-	Package string // of Debian, with the server
+	Name    string // in variables and requests, such as "postgres"
+	Package string // Debian package of the server
 
-	// that the server may run as when this process is root, best first; none: it needs
-	// root
+	// Users for the server if this process is root, in order of preference. If empty, the
+	// server must run as root.
 	users      []string
-	marker     string         // in the log when the server is ready
-	stop, drop syscall.Signal // to end in order, and without care for the data
-	second     bool           // it also listens on its second port
+	marker     string         // text in the log when the server is ready
+	stop, drop syscall.Signal // signals for an orderly exit, and for an exit that may lose data
+	second     bool           // whether the server also uses its second port
 	engine
 }
 
-// engine is what a kind of server does its own way.
+// engine is the behavior that differs between kinds.
 type engine interface {
-	// find looks for the binaries. The error says what is missing.
+	// find returns the binaries, or an error that names the missing one.
 	find() (programs, error)
-	// product is how the server calls itself, made of what the command says that tells
-	// its version.
+	// product returns the product name and release for the output of the version command.
 	product(version string) string
-	// prepare makes the data folder of s.
+	// prepare initializes the data directory of s.
 	prepare(ctx context.Context, s *site) error
-	// command returns the server's arguments and what it reads from its standard input.
+	// command returns the arguments and the standard input of the server.
 	command(s *site) (arguments []string, input string)
-	// probe asks over a new connection whether the server answers.
+	// probe checks over a new connection that the server responds.
 	probe(conn net.Conn, s *site) error
-	// dsn is the connection string of an administrator.
+	// dsn returns the connection string of an administrator.
 	dsn(s *site) string
-	// discard frees what a killed server has left outside its folder.
+	// discard releases resources of a killed server outside its directory.
 	discard(ctx context.Context, s *site)
 }
 
-// configurer is an engine whose servers have a file of settings, which they may change
-// while they run.
+// configurer is an engine with a configuration file that servers may change at run time.
 type configurer interface {
-	// configure writes the file, when the port is known and the server has never run.
+	// configure writes the file before the first start. The port is already set.
 	configure(s *site) error
 }
 
-// encrypter is an engine whose servers listen for TLS on a port of its own.
+// encrypter is an engine whose servers have a separate TLS port.
 type encrypter interface {
-	// tlsDSN is like dsn, over TLS; empty where the server cannot.
+	// tlsDSN is like dsn, but over TLS. It returns "" if the server does not support TLS.
 	tlsDSN(s *site) string
 }
 
-// programs are the binaries of one kind.
+// programs are the binaries of a kind.
 type programs struct {
 	server string
-	setup  string // makes a data folder; empty where the server needs none or does it itself
-	tls    bool   // the server was built with TLS, where some are not
+	setup  string // initializes a data directory; "" if not needed
+	tls    bool   // whether the server was built with TLS
 
-	main    string   // what the server becomes, where it is a shell that prepares it
-	version []string // the command that tells it, where that is not the server with --version
+	main    string   // the server process if server is a shell that starts it
+	version []string // prints the version; the default is server --version
 }
 
-// site is where one server lives.
+// site is the directory, address and configuration of a server.
 type site struct {
 	programs
-	dir      string // owned by the server's user, and for nobody else
+	dir      string // owned by the user of the server and not accessible to others
 	port     int
 	password string
 	users    []string
-	settings []string // beyond those of the kind
-	secrets  []string // in them
+	settings []string // in addition to those of the kind
+	secrets  []string // secrets in settings
 }
 
 func (s *site) address() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
 
-// secondPort is the distance between a server's two ports: what a Redis Cluster has for
+// secondPort is the distance between the two ports of a server. Redis Cluster uses it for
 // its bus.
 const secondPort = 10000
 
@@ -95,16 +94,16 @@ func (s *site) secondAddress() string {
 	return net.JoinHostPort(loopback, strconv.Itoa(s.port+secondPort))
 }
 
-// data is the folder of the data.
+// data returns the data directory.
 func (s *site) data() string { return filepath.Join(s.dir, "data") }
 
-// run runs a command as the server's user.
+// run runs a command as the user of the server.
 func (s *site) run(ctx context.Context, stdin string, command ...string) error {
 	_, err := runAs(ctx, s.users, s.dir, stdin, command)
 	return s.masked(err)
 }
 
-// write writes a file that only the server's user can read.
+// write writes a file that only the user of the server can read.
 func (s *site) write(name, text string) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -113,7 +112,7 @@ func (s *site) write(name, text string) (path string, err error) {
 	return path, own(path, s.users)
 }
 
-// masked removes the passwords from an error.
+// masked removes passwords from an error.
 func (s *site) masked(err error) error {
 	for _, secret := range append([]string{s.password}, s.secrets...) {
 		if err != nil && strings.Contains(err.Error(), secret) {
@@ -125,10 +124,10 @@ func (s *site) masked(err error) error {
 
 const loopback = "127.0.0.1"
 
-// Kinds are the kinds of which each run has a server, in the order of tables.
+// Kinds returns the kinds of servers, in the order of the table.
 func Kinds() []*Kind { return []*Kind{postgresKind, mysqlKind, redisKind, postfixKind} }
 
-// ByName returns the kind with that name.
+// ByName returns the kind with the given name.
 func ByName(name string) (kind *Kind, ok bool) {
 	i := slices.IndexFunc(Kinds(), func(k *Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -137,25 +136,25 @@ func ByName(name string) (kind *Kind, ok bool) {
 	return Kinds()[i], true
 }
 
-// Missing is the error of a server that is not on this machine.
+// Missing is the error for a server that cannot be started on this machine.
 type Missing struct {
 	Kind    *Kind
 	Problem string
-	Root    bool // only root could start it, whatever is installed
+	Root    bool // only root can start it
 }
 
 // Error implements error.
 func (m *Missing) Error() string {
 	switch {
 	case !supported:
-		return "private servers are started on Linux and macOS only"
+		return "private servers require Linux or macOS"
 	case m.Root:
 		return "only root can start a private " + m.Kind.Name
 	}
 	return fmt.Sprintf("%s; on Debian or Ubuntu: apt-get install %s", m.Problem, m.Kind.Package)
 }
 
-// Look returns nil where a server of the kind can be started here, else a *Missing.
+// Look returns nil if the kind can be started on this machine, or else a *Missing.
 func (k *Kind) Look() error {
 	_, err := k.look()
 	return err

@@ -20,7 +20,7 @@ var mysqlKind = &Kind{
 	engine: mysql{},
 }
 
-// mysql is MariaDB or, where that is not there, MySQL.
+// mysql runs MariaDB or, if that is not installed, MySQL.
 type mysql struct{}
 
 var mysqlFolders = []string{
@@ -36,15 +36,15 @@ func (mysql) find() (programs, error) {
 		return programs{}, err
 	}
 	if !isMariaDB(server) {
-		return programs{server: server}, nil // it makes its data folder itself
+		return programs{server: server}, nil // mysqld initializes its data directory
 	}
-	setup, err := beside(server, []string{"mariadb-install-db", "mysql_install_db"},
+	setup, err := siblingProgram(server, []string{"mariadb-install-db", "mysql_install_db"},
 		append(mysqlFolders, "/usr/bin"))
 	return programs{server: server, setup: setup}, err
 }
 
 func isMariaDB(server string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), stepTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, server, "--no-defaults", "--version").Output()
 	return err == nil && strings.Contains(string(out), "MariaDB")
@@ -59,10 +59,10 @@ func (mysql) product(version string) string {
 }
 
 func (m mysql) prepare(ctx context.Context, s *site) error {
-	strangers := "DROP USER IF EXISTS root@localhost;\n"
+	dropUsers := "DROP USER IF EXISTS root@localhost;\n"
 	create := append(append([]string{s.server}, m.common(s)...), "--initialize-insecure")
 	if s.setup != "" {
-		strangers = "DELETE FROM mysql.global_priv WHERE Host <> '%' AND User IN ('root', '');\nFLUSH PRIVILEGES;\n"
+		dropUsers = "DELETE FROM mysql.global_priv WHERE Host <> '%' AND User IN ('root', '');\nFLUSH PRIVILEGES;\n"
 		create = []string{
 			s.setup, "--no-defaults",
 			"--datadir=" + s.data(), "--auth-root-authentication-method=normal", "--skip-test-db",
@@ -72,20 +72,20 @@ func (m mysql) prepare(ctx context.Context, s *site) error {
 	if err := s.run(ctx, "", create...); err != nil {
 		return err
 	}
-	_, err := s.write(accountsFile, strangers+
+	_, err := s.write(accountsFile, dropUsers+
 		"CREATE USER IF NOT EXISTS root@'%' IDENTIFIED BY '"+s.password+"';\n"+
 		"GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"+
 		"CREATE DATABASE IF NOT EXISTS plinth CHARACTER SET utf8mb4;\n")
 	return err
 }
 
-// accountsFile holds the statements that leave one account: root, with a password, from
-// everywhere. The server runs them at each start, before it accepts connections: nothing
-// needs a client, and a data folder that was just made has no password.
+// accountsFile contains statements that leave one account: root, with a password, from
+// any host. The server runs them at each start before it accepts connections, so a new
+// data directory is never reachable without a password.
 const accountsFile = "accounts.sql"
 
-// common are the arguments of every call of the server. Commits are written to the file,
-// though not flushed to the disk: a killed server keeps them.
+// common returns the arguments of every server command. Commits are written to the file
+// but not flushed to disk, so they survive a kill of the server.
 func (mysql) common(s *site) []string {
 	return []string{
 		"--no-defaults", "--datadir=" + s.data(), "--tmpdir=" + s.dir,
@@ -109,7 +109,7 @@ func (m mysql) command(s *site) (args []string, input string) {
 	), ""
 }
 
-// probe reads the greeting: a packet of protocol version 10.
+// probe reads the greeting packet of protocol version 10.
 // https://mariadb.com/kb/en/connection/#initial-handshake-packet
 func (mysql) probe(conn net.Conn, _ *site) error {
 	head := make([]byte, 5)
@@ -117,7 +117,7 @@ func (mysql) probe(conn net.Conn, _ *site) error {
 		return err
 	}
 	if head[4] != 10 {
-		return fmt.Errorf("the greeting has protocol version %d, length %d",
+		return fmt.Errorf("greeting: protocol version %d, length %d",
 			head[4], binary.LittleEndian.Uint16(head))
 	}
 	return nil

@@ -12,22 +12,22 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// configFile is the file with the settings of a node, which the node rewrites when its
-// role changes.
+// configFile is the configuration file of a node. The node rewrites it if its role
+// changes.
 const configFile = "node.conf"
 
-// memberKind is a Redis that belongs to a deployment.
+// memberKind is a Redis server of a deployment.
 var memberKind = &Kind{
 	Name: "redis-node", Package: redisKind.Package, users: redisKind.users,
 	marker: redisKind.marker, stop: redisKind.stop, drop: redisKind.drop,
-	second: true, // for the bus of a cluster
+	second: true, // the cluster bus
 	engine: member{},
 }
 
 type member struct{ redis }
 
 func (m member) configure(s *site) error {
-	// Replicas get the data at once, and prove themselves as masters do.
+	// Replicas synchronize without delay and authenticate with the password of masters.
 	return configure(s, append(m.common(s), "masterauth "+s.password, "repl-diskless-sync-delay 0"))
 }
 
@@ -37,7 +37,7 @@ func (member) command(s *site) (args []string, input string) {
 
 func (member) tlsDSN(*site) string { return "" }
 
-// sentinelKind is a Redis that watches others.
+// sentinelKind is a Redis Sentinel.
 var sentinelKind = &Kind{
 	Name: "redis-sentinel-node", Package: redisKind.Package, users: redisKind.users,
 	marker: "Sentinel ID is", stop: syscall.SIGTERM, drop: syscall.SIGKILL,
@@ -46,7 +46,7 @@ var sentinelKind = &Kind{
 
 type sentinel struct{ redis }
 
-// configure gives the sentinel a password, which it also shows to the others.
+// configure sets the password of the sentinel, which it also sends to other sentinels.
 func (sentinel) configure(s *site) error {
 	return configure(s, []string{
 		fmt.Sprintf("port %d", s.port), "bind " + loopback, "requirepass " + s.password,
@@ -65,7 +65,7 @@ func configure(s *site, settings []string) error {
 	return err
 }
 
-// synced reports a replica that has no link to its master yet.
+// synced returns an error until the replica is connected to its master.
 func synced(ctx context.Context, c *client.Client) error {
 	info, err := c.Info(ctx, "replication").Result()
 	if err != nil {
@@ -77,7 +77,7 @@ func synced(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// fieldOf reads one of the lines "name:value".
+// fieldOf returns the value of a line "name:value".
 func fieldOf(info, name string) string {
 	lines := bufio.NewScanner(strings.NewReader(info))
 	for lines.Scan() {

@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// postfixKind has no users: the master process stays root, and gives its services the
-// rights of others.
+// postfixKind has no users: the master process runs as root and starts services as other
+// users.
 var postfixKind = &Kind{
 	Name: "postfix", Package: "postfix",
 	marker: "daemon started",
-	stop:   syscall.SIGTERM, drop: syscall.SIGTERM, // the master hands it on to its services
+	stop:   syscall.SIGTERM, drop: syscall.SIGTERM, // the master forwards it to its services
 	engine: postfix{},
 }
 
-// postfix is a Postfix that accepts mail for every domain and sends none: it knows no
-// service that could. All mail goes into one Maildir.
+// postfix runs a Postfix that accepts mail for every domain and delivers it to one
+// Maildir. It has no service that sends mail.
 type postfix struct{}
 
 const (
-	mailOwner = "postfix"  // the user that has the queue
-	mailGroup = "postdrop" // has to be there, though nothing of it is used
-	// the user that mail is delivered as: not root, nor the owner of the queue
+	mailOwner = "postfix"  // owns the queue
+	mailGroup = "postdrop" // must exist, but is not used
+	// the delivery user, who is not root and does not own the queue
 	mailReader = "nobody"
 )
 
@@ -48,13 +48,13 @@ var (
 
 func (postfix) find() (programs, error) {
 	if runtime.GOOS != "linux" {
-		return programs{}, errors.New("a private Postfix is started on Linux only")
+		return programs{}, errors.New("a private Postfix requires Linux")
 	}
 	command, err := program([]string{"postfix"}, postfixFolders)
 	if err != nil {
 		return programs{}, err
 	}
-	settings, err := beside(command, []string{"postconf"}, postfixFolders)
+	settings, err := siblingProgram(command, []string{"postconf"}, postfixFolders)
 	if err != nil {
 		return programs{}, err
 	}
@@ -66,7 +66,7 @@ func (postfix) find() (programs, error) {
 	if _, err := user.LookupGroup(mailGroup); err != nil {
 		return programs{}, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), stepTimeout)
 	defer cancel()
 	folder, err := exec.CommandContext(ctx, settings, "-d", "-h", "daemon_directory").Output()
 	if err != nil {
@@ -74,7 +74,7 @@ func (postfix) find() (programs, error) {
 	}
 	master := filepath.Join(strings.TrimSpace(string(folder)), "master")
 	if !executable(master) {
-		return programs{}, fmt.Errorf("there is no %s on this machine", master)
+		return programs{}, fmt.Errorf("%s is not installed", master)
 	}
 	shell, err := program([]string{"sh"}, nil)
 	if err != nil {
@@ -91,9 +91,8 @@ func (postfix) product(version string) string { return "Postfix " + release(vers
 
 func (postfix) prepare(context.Context, *site) error { return nil }
 
-// services are those of the file master.cf, with the port. None of them opens a
-// connection to another server, or has another root folder.
-// https://www.postfix.org/master.5.html
+// services is the content of master.cf, with a verb for the port. No service connects to
+// other servers or uses chroot. https://www.postfix.org/master.5.html
 const services = `
 # name        type       private unpriv chroot wakeup processes command
 127.0.0.1:%d  inet       n       -      -      -      -         smtpd
@@ -110,8 +109,8 @@ error         unix       -       -      -      -      -         error
 retry         unix       -       -      -      -      -         error
 `
 
-// settings are the lines of main.cf. Whatever is not there has the default of Postfix,
-// not the system's settings. https://www.postfix.org/postconf.5.html
+// settings returns the lines of main.cf. Other settings have the defaults of Postfix, not
+// those of the system. https://www.postfix.org/postconf.5.html
 func (p postfix) settings(s *site, reader *user.User) []string {
 	return []string{
 		"compatibility_level = 3.6",
@@ -121,7 +120,7 @@ func (p postfix) settings(s *site, reader *user.User) []string {
 		"myhostname = localhost", "inet_interfaces = " + loopback, "inet_protocols = ipv4",
 		"smtpd_banner = $myhostname ESMTP $mail_name $mail_version",
 
-		// Every domain is one of virtual mailboxes, and every mailbox is the same.
+		// Every domain is a virtual mailbox domain, and all mailboxes are the same.
 		"mydestination =", "mynetworks =", "alias_maps =", "alias_database =",
 		"local_recipient_maps =",
 		"virtual_mailbox_domains = static:all", "virtual_mailbox_maps = static:" + mailFolder + "/",
@@ -133,7 +132,7 @@ func (p postfix) settings(s *site, reader *user.User) []string {
 		"smtpd_recipient_restrictions = check_recipient_access inline:{" +
 			"{reject5@ = 550 5.1.1 no such mailbox}, {reject4@ = 450 4.2.1 the mailbox is busy}}",
 
-		// There is no DNS, no limit that tests reach, and no mail about mail.
+		// No DNS, no limits that tests reach, and no notifications.
 		"smtp_dns_support_level = disabled", "smtp_host_lookup = native",
 		"smtpd_peername_lookup = no",
 		"smtpd_client_connection_count_limit = 0", "in_flow_delay = 0", "fast_flush_domains =",
@@ -153,8 +152,8 @@ func (postfix) maildir(s *site) string { return filepath.Join(s.dir, mailFolder)
 
 func (postfix) folder(s *site) string { return filepath.Join(s.dir, "etc") }
 
-// configure also makes the folders: that of the locks is root's, that of the mail is its
-// reader's, the others are the owner's.
+// configure writes the configuration and creates the directories with their owners: root
+// for locks, mailReader for mail, and mailOwner for the others.
 func (p postfix) configure(s *site) error {
 	reader, err := user.Lookup(mailReader)
 	if err != nil {
@@ -174,14 +173,14 @@ func (p postfix) configure(s *site) error {
 		"main.cf":   strings.Join(p.settings(s, reader), "\n") + "\n",
 		"master.cf": fmt.Sprintf(services, s.port),
 	} {
-		err = errors.Join(err, settle(filepath.Join(p.folder(s), name), text))
+		err = errors.Join(err, writeAged(filepath.Join(p.folder(s), name), text))
 	}
 	return err
 }
 
-// settle writes a file that looks an hour old: a Postfix waits until its settings have
-// not changed for a second or two.
-func settle(name, text string) error {
+// writeAged writes a file with a modification time of an hour ago. Postfix waits until
+// its configuration has not changed for a few seconds.
+func writeAged(name, text string) error {
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		return err
 	}
@@ -189,7 +188,7 @@ func settle(name, text string) error {
 	return os.Chtimes(name, before, before)
 }
 
-// folders makes folders that belong to the owner; "" is who runs this.
+// folders creates directories with the given owner; "" keeps the current user.
 func folders(owner string, mode os.FileMode, names ...string) error {
 	for _, name := range names {
 		if err := os.MkdirAll(name, mode); err != nil {
@@ -205,32 +204,32 @@ func folders(owner string, mode os.FileMode, names ...string) error {
 	return nil
 }
 
-// leash makes a process that waits for the lock of the group's folder, which is free when
-// the process has died that started the server, and then ends all of its own process
-// group. The signal of confine does not reach a master, since the system forgets it when
-// a process changes its user for a moment.
-const leash = `(flock "$0" sh -c 'kill -s TERM 0' &); exec "$@"`
+// killOnExit starts a process that waits for the lock of the group directory. The lock is
+// released if the process that started the server exits; the waiting process then
+// terminates its process group. The parent-death signal of confine does not reach the
+// Postfix master, because the kernel clears it when a process changes its user.
+const killOnExit = `(flock "$0" sh -c 'kill -s TERM 0' &); exec "$@"`
 
 func (p postfix) command(s *site) (args []string, input string) {
 	held := filepath.Join(filepath.Dir(s.dir), lockFile)
-	// -s keeps the standard output
-	return []string{"-c", leash, held, s.main, "-s", "-c", p.folder(s)}, ""
+	// -s keeps standard output open
+	return []string{"-c", killOnExit, held, s.main, "-s", "-c", p.folder(s)}, ""
 }
 
-// probe reads the greeting and says goodbye.
+// probe reads the greeting and sends QUIT.
 func (postfix) probe(conn net.Conn, _ *site) error {
 	greeting, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil {
 		return err
 	}
 	if !strings.HasPrefix(greeting, "220 ") {
-		return fmt.Errorf("the greeting is %q", greeting)
+		return fmt.Errorf("greeting: %q", greeting)
 	}
 	_, err = conn.Write([]byte("QUIT\r\n"))
 	return err
 }
 
-// dsn tells where the mail arrives, and who has signed the certificate.
+// dsn contains the Maildir and the file of the CA certificate.
 func (p postfix) dsn(s *site) string {
 	query := url.Values{"maildir": {p.maildir(s)}, "ca": {filepath.Join(s.dir, authorityFile)}}
 	return (&url.URL{Scheme: "smtp", Host: s.address(), RawQuery: query.Encode()}).String()

@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
-// postfix is one that runs, as its URL describes it.
+// postfix has the parts of the URL of a running server.
 type postfix struct{ address, maildir, ca string }
 
 func startPostfix(t *testing.T) (s *server.Server, p postfix) {
@@ -31,7 +31,7 @@ func startPostfix(t *testing.T) (s *server.Server, p postfix) {
 	return s, postfix{address: u.Host, maildir: u.Query().Get("maildir"), ca: u.Query().Get("ca")}
 }
 
-// connect begins a session that is encrypted.
+// connect starts an encrypted session.
 func (p postfix) connect(t *testing.T) *smtp.Client {
 	t.Helper()
 	pem, err := os.ReadFile(p.ca)
@@ -53,7 +53,7 @@ func (p postfix) connect(t *testing.T) *smtp.Client {
 	return c
 }
 
-// send sends a mail and fails the test unless it is accepted for all.
+// send sends a mail and fails the test if a recipient is rejected.
 func send(t *testing.T, c *smtp.Client, text string, to ...string) {
 	t.Helper()
 	err := c.Mail("sender@example.org")
@@ -73,7 +73,7 @@ func send(t *testing.T, c *smtp.Client, text string, to ...string) {
 	}
 }
 
-// arrived waits until there are so many mails in the Maildir, and returns them.
+// arrived waits for the given number of mails in the Maildir and returns them.
 func (p postfix) arrived(t *testing.T, wanted int) []string {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -97,12 +97,12 @@ func (p postfix) arrived(t *testing.T, wanted int) []string {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("%d mails have arrived, want %d", len(names), wanted)
+			t.Fatalf("%d mails arrived, want %d", len(names), wanted)
 		}
 	}
 }
 
-func TestPostfixKeepsMailForEveryDomainInOneMaildir(t *testing.T) {
+func TestPostfix_Delivery(t *testing.T) {
 	s, p := startPostfix(t)
 	for _, name := range []string{"new", "cur", "tmp"} {
 		if _, err := os.Stat(filepath.Join(p.maildir, name)); err != nil {
@@ -112,7 +112,7 @@ func TestPostfixKeepsMailForEveryDomainInOneMaildir(t *testing.T) {
 	c := p.connect(t)
 	for _, extension := range []string{"SIZE", "8BITMIME", "PIPELINING", "ENHANCEDSTATUSCODES"} {
 		if ok, _ := c.Extension(extension); !ok {
-			t.Errorf("the extension %s is not offered", extension)
+			t.Errorf("missing extension %s", extension)
 		}
 	}
 	to := []string{
@@ -123,18 +123,18 @@ func TestPostfixKeepsMailForEveryDomainInOneMaildir(t *testing.T) {
 	mails := strings.Join(p.arrived(t, len(to)), "\n")
 	for _, address := range to {
 		if !strings.Contains(mails, "Delivered-To: "+address) {
-			t.Errorf("there is no mail to %s", address)
+			t.Errorf("no mail to %s", address)
 		}
 	}
 	if got := strings.Count(mails, "What it says."); got != len(to) {
-		t.Errorf("the text is there %d times, want %d", got, len(to))
+		t.Errorf("text occurs %d times, want %d", got, len(to))
 	}
 	if !strings.HasPrefix(s.Version(), "Postfix ") {
 		t.Errorf("version = %q", s.Version())
 	}
 }
 
-func TestPostfixRefusesWhatItIsAskedTo(t *testing.T) {
+func TestPostfix_Rejection(t *testing.T) {
 	_, p := startPostfix(t)
 	c := p.connect(t)
 	if err := c.Mail("sender@example.org"); err != nil {
@@ -146,11 +146,11 @@ func TestPostfixRefusesWhatItIsAskedTo(t *testing.T) {
 		want     string
 	}{
 		{
-			name: "for good", to: "reject5@example.com",
+			name: "permanently", to: "reject5@example.com",
 			code: 550, want: "5.1.1 <reject5@example.com>",
 		},
 		{
-			name: "for now", to: "reject4@other.example",
+			name: "temporarily", to: "reject4@other.example",
 			code: 450, want: "4.2.1 <reject4@other.example>",
 		},
 	} {
@@ -162,12 +162,12 @@ func TestPostfixRefusesWhatItIsAskedTo(t *testing.T) {
 			}
 		})
 	}
-	if err := c.Rcpt("someone@example.com"); err != nil {
-		t.Errorf("RCPT after those that are refused = %v", err)
+	if err := c.Rcpt("user@example.com"); err != nil {
+		t.Errorf("RCPT after rejected recipients = %v", err)
 	}
 }
 
-func TestPostfixListensOnThisMachineOnly(t *testing.T) {
+func TestPostfix_Loopback(t *testing.T) {
 	_, p := startPostfix(t)
 	_, port, err := net.SplitHostPort(p.address)
 	if err != nil {
@@ -183,23 +183,23 @@ func TestPostfixListensOnThisMachineOnly(t *testing.T) {
 			continue
 		}
 		if !refuses(t, net.JoinHostPort(own.IP.String(), port)) {
-			t.Errorf("it answers at %s", own.IP)
+			t.Errorf("the server responds at %s", own.IP)
 		}
 	}
 }
 
-func TestPostfixHasItsMailAfterAKill(t *testing.T) {
+func TestPostfix_Kill(t *testing.T) {
 	s, p := startPostfix(t)
-	send(t, p.connect(t), "before", "someone@example.com")
+	send(t, p.connect(t), "before", "user@example.com")
 	p.arrived(t, 1)
 	if err := errors.Join(s.Kill(t.Context()), s.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	send(t, p.connect(t), "after", "someone@example.com")
+	send(t, p.connect(t), "after", "user@example.com")
 	p.arrived(t, 2)
 }
 
-// holders returns the processes whose command line or environment names the folder.
+// holders returns the processes whose command line or environment contains the directory.
 func holders(t *testing.T, folder string) []string {
 	t.Helper()
 	var found []string
@@ -217,28 +217,28 @@ func holders(t *testing.T, folder string) []string {
 	return found
 }
 
-func TestPostfixLeavesNoProcessAndNoFolder(t *testing.T) {
+func TestPostfix_Cleanup(t *testing.T) {
 	s, p := startPostfix(t)
 	c := p.connect(t)
-	send(t, c, "a mail", "someone@example.com")
+	send(t, c, "a mail", "user@example.com")
 	p.arrived(t, 1)
 	folder := filepath.Dir(p.maildir)
 	if len(holders(t, folder)) == 0 {
-		t.Fatal("no process names the folder")
+		t.Fatal("no process uses the directory")
 	}
-	if err := s.Stop(t.Context()); err != nil { // with a session that is open
+	if err := s.Stop(t.Context()); err != nil { // with an open session
 		t.Fatal(err)
 	}
 	if left := holders(t, folder); len(left) > 0 {
-		t.Errorf("after the stop there is %q", left)
+		t.Errorf("processes after Stop: %q", left)
 	}
 	if err := errors.Join(s.Start(t.Context()), s.Delete(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if left := holders(t, folder); len(left) > 0 || !refuses(t, p.address) {
-		t.Errorf("after the end there is %q", left)
+		t.Errorf("processes after Delete: %q", left)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is left: %v", err)
+		t.Errorf("the directory still exists: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (postgres) find() (programs, error) {
 	if err != nil {
 		return programs{}, err
 	}
-	setup, err := beside(server, []string{"initdb"}, postgresFolders)
+	setup, err := siblingProgram(server, []string{"initdb"}, postgresFolders)
 	return programs{server: server, setup: setup}, err
 }
 
@@ -63,9 +63,9 @@ func (postgres) prepare(ctx context.Context, s *site) error {
 		"postgres")
 }
 
-// command leaves synchronous_commit on: without fsync it costs next to nothing, and a
-// killed server keeps what was committed. A server that stops waits for clients that have
-// connected and say nothing, for authentication_timeout at most.
+// command keeps synchronous_commit on, so that commits survive a kill of the server;
+// without fsync it is cheap. authentication_timeout limits how long a stopping server
+// waits for clients that have not authenticated.
 func (postgres) command(s *site) (args []string, input string) {
 	args = []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
 	for _, setting := range []string{
@@ -80,13 +80,13 @@ func (postgres) command(s *site) (args []string, input string) {
 	return args, ""
 }
 
-// probe sends a startup message, which the server answers with a request to authenticate.
+// probe sends a startup message and expects an authentication request.
 // https://www.postgresql.org/docs/current/protocol-flow.html
 func (postgres) probe(conn net.Conn, _ *site) error {
 	const version = 3 << 16
 	text := "user\x00postgres\x00database\x00plinth\x00\x00"
 	message := append(binary.BigEndian.AppendUint32(make([]byte, 4), version), text...)
-	binary.BigEndian.PutUint32(message, uint32(len(message))) // it is short
+	binary.BigEndian.PutUint32(message, uint32(len(message))) // the message is short
 	if _, err := conn.Write(message); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (postgres) probe(conn net.Conn, _ *site) error {
 		return err
 	}
 	if answer[0] != 'R' {
-		return fmt.Errorf("the answer to a startup message is %q", answer)
+		return fmt.Errorf("response to the startup message: %q", answer)
 	}
 	return nil
 }
@@ -107,8 +107,7 @@ func (postgres) dsn(s *site) string {
 	}).String()
 }
 
-// discard removes the segment of shared memory that a killed server cannot remove; a
-// start would do that too.
+// discard removes the shared memory segment of a killed server.
 func (postgres) discard(ctx context.Context, s *site) {
 	id, err := segment(filepath.Join(s.data(), "postmaster.pid"))
 	if err == nil {
@@ -116,8 +115,8 @@ func (postgres) discard(ctx context.Context, s *site) {
 	}
 }
 
-// segment reads the id of the shared memory from the pid file: the second word of its
-// seventh line.
+// segment returns the ID of the shared memory segment: the second word of the seventh
+// line of the PID file.
 func segment(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -129,5 +128,5 @@ func segment(file string) (string, error) {
 			return words[1], nil
 		}
 	}
-	return "", errors.New("the pid file names no shared memory")
+	return "", errors.New("the PID file has no shared memory segment")
 }

@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// process is a running server with the processes that it has started.
+// process is a running server with its child processes.
 type process struct {
-	cmd  *exec.Cmd
-	gone chan struct{} // closed when none of them is left
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when all processes have exited
 }
 
-// start starts cmd. The process and all that descends from it inherit a pipe, whose end
-// says that the last one has ended; their ids would not tell, as nobody may be there to
-// reap those that have lost their parent. A server that closes the pipe leaves all of its
-// processes in its group.
+// start starts cmd. The process and its descendants inherit a pipe that is closed when
+// the last of them exits. Process IDs would not show this, because orphaned processes may
+// never be reaped. A server that closes the pipe must keep its processes in its process
+// group.
 func start(cmd *exec.Cmd) (*process, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	cmd.ExtraFiles = []*os.File{writer}
-	p := &process{cmd: cmd, gone: make(chan struct{})}
+	p := &process{cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The kernel ends the server with the thread that has started it; hence this one
+		// The parent-death signal is sent when the starting thread exits, so this thread
 		// lives as long as the server.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -43,12 +43,12 @@ func start(cmd *exec.Cmd) (*process, error) {
 		_ = cmd.Wait()
 		disband(cmd.Process.Pid)
 		_, _ = io.Copy(io.Discard, reader)
-		close(p.gone)
+		close(p.exited)
 	}()
 	return p, <-started
 }
 
-// disband ends what is left of the group of a server that has ended, and waits for it.
+// disband terminates the remaining processes of a group and waits for them.
 func disband(group int) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -58,47 +58,46 @@ func disband(group int) {
 	}
 }
 
-// runs reports whether any of its processes is left.
+// runs reports whether any process is running.
 func (p *process) runs() bool {
 	select {
-	case <-p.gone:
+	case <-p.exited:
 		return false
 	default:
 		return true
 	}
 }
 
-// end sends a signal and waits until all is gone.
-func (p *process) end(signal syscall.Signal, most time.Duration) error {
+// end sends a signal and waits for all processes to exit.
+func (p *process) end(signal syscall.Signal, timeout time.Duration) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	return p.wait(most)
+	return p.wait(timeout)
 }
 
-func (p *process) wait(most time.Duration) error {
-	timer := time.NewTimer(most)
+func (p *process) wait(timeout time.Duration) error {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-p.gone:
+	case <-p.exited:
 		return nil
 	case <-timer.C:
-		return errors.New("the server did not end in " + most.String())
+		return errors.New("the server did not exit within " + timeout.String())
 	}
 }
 
-// pause halts the process and its children.
+// pause stops the process and its children with SIGSTOP.
 func (p *process) pause() error { return haltAll(p.cmd.Process.Pid) }
 
-// resume undoes pause. A process that was not paused does not notice.
+// resume reverts pause. It has no effect on a running process.
 func (p *process) resume() {
 	if p.runs() {
 		resumeAll(p.cmd.Process.Pid)
 	}
 }
 
-// kill ends the process and its children at once. A server's children may be in process
-// groups of their own.
+// kill kills the process and its children, which may have their own process groups.
 func (p *process) kill() error {
 	killAll(p.cmd.Process.Pid)
 	return p.wait(10 * time.Second)

@@ -8,16 +8,15 @@ import (
 	"syscall"
 )
 
-// inherit does nothing: the system cannot tell a process that its parent has died.
+// inherit does nothing: macOS has no parent-death signal.
 func inherit(*syscall.SysProcAttr, syscall.Signal) {}
 
-// grouped reports nothing: the servers of this system keep the pipe that tells when they
-// have ended.
+// grouped returns false: on macOS, servers keep the pipe open until they exit.
 func grouped(int) bool { return false }
 
-// children returns the processes that pid has started.
+// children returns the child processes of pid.
 func children(pid int) []int {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), stepTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,ppid=").Output()
 	if err != nil {

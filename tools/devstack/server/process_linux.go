@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// inherit makes the kernel send the signal when this process dies.
+// inherit sets the signal that the kernel sends when this process exits.
 func inherit(attributes *syscall.SysProcAttr, death syscall.Signal) { attributes.Pdeathsig = death }
 
-// children returns the processes that pid has started.
+// children returns the child processes of pid.
 func children(pid int) []int {
 	var found []int
 	for _, p := range processes() {
@@ -23,20 +23,19 @@ func children(pid int) []int {
 	return found
 }
 
-// grouped reports whether a process of the group runs. One that only waits to be reaped
-// does not.
+// grouped reports whether the group has a running process. Zombies do not count.
 func grouped(group int) bool {
 	return slices.ContainsFunc(processes(),
 		func(p status) bool { return p.group == group && !p.ended })
 }
 
-// status is what the kernel says of a process.
+// status is the status of a process.
 type status struct {
 	pid, parent, group int
 	ended              bool
 }
 
-// processes returns all of them.
+// processes returns the status of all processes.
 // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
 func processes() []status {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -44,9 +43,9 @@ func processes() []status {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // the process has exited
 		}
-		// pid (name) state parent group ...; the name may hold anything
+		// pid (name) state parent group ...; the name may contain any character
 		words := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		if len(words) < 3 {
 			continue

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// supported says that private servers can be started on this system.
+// supported reports whether private servers can be started on this platform.
 const supported = false
 
 func confine(*exec.Cmd, []string, syscall.Signal) error { return nil }

@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// supported says that private servers can be started on this system.
+// supported reports whether private servers can be started on this platform.
 const supported = true
 
-// confine gives cmd a session and with it a process group of its own, so that a signal of
-// the terminal does not reach it, and the rights of the first of users that exists where
-// this process is root; without users it keeps those of root. Where the system can, it
-// gets the signal when this process dies.
+// confine starts cmd in its own session and process group, so that signals of the
+// terminal do not reach it. If this process is root, cmd runs as the first existing user
+// of users; without users it runs as root. On Linux, cmd receives the signal death when
+// this process exits.
 func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	inherit(attributes, death)
@@ -28,14 +28,14 @@ func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 		if err != nil {
 			return err
 		}
-		// ids of the system
+		// IDs of the system fit
 		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	cmd.SysProcAttr = attributes
 	return nil
 }
 
-// identity returns the ids of the first of users that exists.
+// identity returns the IDs of the first existing user.
 func identity(users []string) (uid, gid int, err error) {
 	for _, name := range users {
 		found, err := user.Lookup(name)
@@ -48,11 +48,11 @@ func identity(users []string) (uid, gid int, err error) {
 			return uid, gid, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("the server must not run as root, and there is no user %s",
+	return 0, 0, fmt.Errorf("the server must not run as root, and no user %s exists",
 		strings.Join(users, " or "))
 }
 
-// own gives a folder and all in it to the user that the server runs as.
+// own changes the owner of a directory and its content to the user of the server.
 func own(dir string, users []string) error {
 	if os.Geteuid() != 0 || len(users) == 0 {
 		return nil
@@ -65,18 +65,18 @@ func own(dir string, users []string) error {
 		if err != nil {
 			return err
 		}
-		return os.Lchown(path, uid, gid) //nolint:gosec // nobody else writes there
+		return os.Lchown(path, uid, gid) //nolint:gosec // no other user writes there
 	})
 }
 
-// haltAll stops a process and its children until resumeAll. The parent is the first, so
-// that it starts no further ones.
+// haltAll stops a process and its children until resumeAll. It stops the parent first, so
+// that no more children are started.
 func haltAll(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
 	for _, child := range children(pid) {
-		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended
+		_ = syscall.Kill(child, syscall.SIGSTOP) // the child may have exited
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func resumeAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// killAll ends a process, its group and its children. The parent is halted first, so that
-// it starts no further ones.
+// killAll kills a process, its group and its children. It stops the parent first, so that
+// no more children are started.
 func killAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	for _, child := range children(pid) {
@@ -99,11 +99,11 @@ func killAll(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// terminate asks a process group to end.
+// terminate sends SIGTERM to a process group.
 func terminate(group int) { _ = syscall.Kill(-group, syscall.SIGTERM) }
 
-// lock takes a lock on a file, or fails where another process has it. It ends with the
-// process.
+// lock locks a file, or returns an error if another process has the lock. The lock is
+// released when the process exits.
 func lock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -30,8 +30,8 @@ func (redis) find() (programs, error) {
 
 func (redis) product(version string) string { return "Redis " + release(version) }
 
-// prepare finds out whether the server knows TLS. It reads its settings in order and
-// names the first that it does not know.
+// prepare detects TLS support. The server reads its settings in order and reports the
+// first unknown one.
 func (redis) prepare(ctx context.Context, s *site) error {
 	const unknown = "no-such-setting"
 	_, err := runAs(ctx, s.users, s.dir, "tls-port 0\n"+unknown+" 0\n", []string{s.server, "-"})
@@ -42,7 +42,7 @@ func (redis) prepare(ctx context.Context, s *site) error {
 	return nil
 }
 
-// common are the settings of every server that holds data. One that ends keeps nothing.
+// common returns the settings of data nodes. Data is not persisted.
 func (redis) common(s *site) []string {
 	return []string{
 		"port " + strconv.Itoa(s.port), "bind " + loopback, "requirepass " + s.password,
@@ -51,8 +51,8 @@ func (redis) common(s *site) []string {
 	}
 }
 
-// command gives the settings on the standard input: the password is in nobody's list of
-// processes.
+// command passes the settings on standard input, so that the password is not in the
+// process list.
 func (r redis) command(s *site) (args []string, input string) {
 	settings := r.common(s)
 	if s.tls {
@@ -77,7 +77,7 @@ func (redis) probe(conn net.Conn, s *site) error {
 			return err
 		}
 		if line != want {
-			return fmt.Errorf("the answer is %q, not %q", line, want)
+			return fmt.Errorf("response %q, want %q", line, want)
 		}
 	}
 	return nil

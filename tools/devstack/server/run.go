@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// runAs runs a command as one of the users and returns what it writes; the error holds
-// the end of that.
+// runAs runs a command as one of users and returns its output. Errors contain the end of
+// the output.
 func runAs(
 	ctx context.Context, users []string, dir, stdin string, command []string,
 ) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, environment(dir), strings.NewReader(stdin)
@@ -38,7 +38,7 @@ func runAs(
 	return out.String(), nil
 }
 
-// environment is that of servers: nothing in it changes what they do.
+// environment returns the environment of servers. It does not affect their behavior.
 func environment(dir string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/usr/bin:/sbin:/bin",
@@ -46,12 +46,12 @@ func environment(dir string) []string {
 	}
 }
 
-// tail is the end of a log, for an error.
+// tail returns the end of a log for an error.
 func tail(log string) string {
-	const most = 15
+	const maxLines = 15
 	lines := slices.Collect(strings.Lines(strings.TrimSpace(log)))
 	if len(lines) == 0 {
-		return " (it logged nothing)"
+		return " (empty log)"
 	}
-	return "; the end of its log:\n" + strings.Join(lines[max(0, len(lines)-most):], "")
+	return "; end of its log:\n" + strings.Join(lines[max(0, len(lines)-maxLines):], "")
 }

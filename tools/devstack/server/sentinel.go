@@ -11,11 +11,11 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// sentinelTopology is a master with two replicas, and three sentinels of which two have
-// to agree that the master is down. The sentinels have a password of their own.
+// sentinelTopology has a master, two replicas and three sentinels with a quorum of two.
+// The sentinels have a separate password.
 var sentinelTopology = &Topology{Name: "redis-sentinel", Kind: redisKind, build: buildSentinel}
 
-// masterName is the one under which the sentinels know the servers.
+// masterName is the name of the master in the configuration of the sentinels.
 const masterName = "mymaster"
 
 func buildSentinel(ctx context.Context, d *Deployment) error {
@@ -23,15 +23,15 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 	if err := d.add(ctx, 1, RoleMaster, memberKind, func(*site) {}); err != nil {
 		return err
 	}
-	master := d.nodes[0].site // nobody else has it yet
+	master := d.nodes[0].site // no concurrent access yet
 	where := fmt.Sprintf("%s %d", loopback, master.port)
 	if err := d.add(ctx, 2, RoleReplica, memberKind,
 		func(s *site) { s.settings = []string{"replicaof " + where} }); err != nil {
 		return err
 	}
-	// A sentinel that begins when the replicas are there finds them at once, else ten
-	// seconds later.
-	err := together(d.role(RoleReplica), func(n *Node) error { return n.settled(ctx, synced) })
+	// If the replicas are connected before a sentinel starts, it discovers them
+	// immediately, otherwise after ten seconds.
+	err := forAll(d.role(RoleReplica), func(n *Node) error { return n.waitFor(ctx, synced) })
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 			"sentinel monitor " + masterName + " " + where + " 2",
 			"sentinel auth-pass " + masterName + " " + s.password,
 			"sentinel down-after-milliseconds " + masterName + " 1000",
-			// A failover that takes longer is given up, and what its master has taken by
-			// then is lost in the next.
+			// A longer failover is aborted, and the next one loses the writes of its
+			// master.
 			"sentinel failover-timeout " + masterName + " 15000",
 		}
 		s.password = own
@@ -60,11 +60,11 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 		User:   url.UserPassword("", master.password), Host: strings.Join(addresses, ","),
 		Path: "/" + masterName + "/0", RawQuery: url.Values{"sentinel_password": {own}}.Encode(),
 	}).String()
-	return together(d.role(RoleSentinel), func(n *Node) error { return n.settled(ctx, watches) })
+	return forAll(d.role(RoleSentinel), func(n *Node) error { return n.waitFor(ctx, watches) })
 }
 
-// watches reports a sentinel that does not know all of the others and of the replicas
-// yet.
+// watches returns an error until the sentinel has discovered the other sentinels and the
+// replicas.
 func watches(ctx context.Context, c *client.Client) error {
 	s := client.NewSentinelClient(c.Options())
 	defer func() { _ = s.Close() }()
@@ -74,7 +74,7 @@ func watches(ctx context.Context, c *client.Client) error {
 	}
 	if known["num-slaves"] != "2" || known["num-other-sentinels"] != "2" ||
 		known["flags"] != "master" {
-		return errors.New("the sentinel does not know all nodes")
+		return errors.New("the sentinel has not discovered all nodes")
 	}
 	return s.CkQuorum(ctx, masterName).Err()
 }

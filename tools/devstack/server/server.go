@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Server is one that was started by a Group. It is safe for concurrent use.
+// Server is a server started by a Group. It is safe for concurrent use.
 type Server struct {
 	group   *Group
 	kind    *Kind
@@ -21,31 +21,31 @@ type Server struct {
 
 	mu      sync.Mutex
 	site    site
-	process *process // nil: it does not run
+	process *process // nil if the server is not running
 	deleted bool
 }
 
-// Kind returns the server's.
+// Kind returns the kind of the server.
 func (s *Server) Kind() *Kind { return s.kind }
 
-// Version is the product and its release, as "PostgreSQL 15.4".
+// Version returns the product and its release, such as "PostgreSQL 15.4".
 func (s *Server) Version() string { return s.version }
 
-// Address is the host and the port, which a start does not change.
+// Address returns the host and port. They do not change when the server restarts.
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.site.address()
 }
 
-// DSN is the connection string of an administrator, with the password.
+// DSN returns the connection string of an administrator, including the password.
 func (s *Server) DSN() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kind.dsn(&s.site)
 }
 
-// TLSDSN is like DSN for a server that listens for TLS on a port of its own, else empty.
+// TLSDSN returns the DSN of the separate TLS port, or "" if the server has none.
 func (s *Server) TLSDSN() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,8 @@ func (s *Server) TLSDSN() string {
 	return ""
 }
 
-// open starts the server for the first time: a port that another process has taken
-// meanwhile is changed.
+// open starts the server for the first time. It selects another port if the port is in
+// use.
 func (s *Server) open(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,7 @@ func (s *Server) open(ctx context.Context) error {
 	}
 }
 
-// Start starts the server again, with its data and at its address, and returns when it
-// answers.
+// Start restarts the server with its data and address, and returns when it responds.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +90,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// Stop ends the server in order and returns when it is gone. It does not heed ctx.
+// Stop stops the server in order and waits for it to exit. It ignores ctx.
 func (s *Server) Stop(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,13 +99,13 @@ func (s *Server) Stop(context.Context) error {
 	}
 	defer func() { s.process = nil }()
 	s.process.resume()
-	if err := s.process.end(s.kind.stop, patience/2); err != nil {
+	if err := s.process.end(s.kind.stop, stepTimeout/2); err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", s.kind.Name, err), s.process.kill())
 	}
 	return nil
 }
 
-// Kill ends the server and all of its processes at once. It does not heed ctx.
+// Kill kills the server and all its processes. It ignores ctx.
 func (s *Server) Kill(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,19 +116,18 @@ func (s *Server) Kill(context.Context) error {
 	return s.process.kill()
 }
 
-// Pause halts the server and all of its processes: connections stay open, and nothing
-// answers. It does not heed ctx.
+// Pause stops the server and all its processes with SIGSTOP. Connections stay open, but
+// the server does not respond. Pause ignores ctx.
 func (s *Server) Pause(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil || !s.process.runs() {
-		return fmt.Errorf("%s: the server does not run", s.kind.Name)
+		return fmt.Errorf("%s: the server is not running", s.kind.Name)
 	}
 	return s.process.pause()
 }
 
-// Continue lets a server go on that was paused; others do so anyway. It does not heed
-// ctx.
+// Continue resumes a paused server. It has no effect on other servers and ignores ctx.
 func (s *Server) Continue(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +137,8 @@ func (s *Server) Continue(context.Context) error {
 	return nil
 }
 
-// Delete ends the server, without care for its data, and removes its folder, also when
-// ctx has ended.
+// Delete stops the server, which may lose data, and removes its directory, even if ctx is
+// canceled.
 func (s *Server) Delete(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,21 +154,21 @@ func (s *Server) Delete(ctx context.Context) error {
 		}
 		s.process = nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
 	defer cancel()
 	s.kind.discard(ctx, &s.site)
 	s.group.mu.Lock()
-	delete(s.group.alive, s)
+	delete(s.group.servers, s)
 	s.group.mu.Unlock()
 	return errors.Join(problem, os.RemoveAll(s.site.dir))
 }
 
-// errInUse is part of the error of a server whose port is taken.
-var errInUse = errors.New("its port is in use")
+// errInUse is wrapped if the port of a server is in use.
+var errInUse = errors.New("port is in use")
 
-// launch starts the process and waits until it answers.
+// launch starts the process and waits until the server responds.
 func (s *Server) launch(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	logName := filepath.Join(s.site.dir, "log")
 	log, err := os.Create(logName)
@@ -179,7 +177,7 @@ func (s *Server) launch(ctx context.Context) error {
 	}
 	defer func() { _ = log.Close() }()
 	args, input := s.kind.command(&s.site)
-	cmd := exec.Command(s.site.server, args...) //nolint:noctx // it outlives the start; process ends it
+	cmd := exec.Command(s.site.server, args...) //nolint:noctx // it outlives this call; process stops it
 	cmd.Dir, cmd.Env = s.site.dir, environment(s.site.dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), log, log
 	if err := confine(cmd, s.kind.users, s.kind.drop); err != nil {
@@ -201,17 +199,16 @@ func (s *Server) launch(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the server says in its log that it is ready, and proves it. The log
-// alone would do for most; a probe alone could be answered by another process that has
-// taken the port.
+// ready waits until the log reports that the server is ready, and then probes it. A probe
+// alone could reach another process that uses the port.
 func (s *Server) ready(ctx context.Context, logName string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	err := errors.New("it is not ready yet")
+	err := errors.New("not ready")
 	for {
 		select {
-		case <-s.process.gone:
-			return errors.New("it has ended")
+		case <-s.process.exited:
+			return errors.New("the process exited")
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), err)
 		case <-tick.C:
@@ -223,14 +220,14 @@ func (s *Server) ready(ctx context.Context, logName string) error {
 		if !strings.Contains(string(text), s.kind.marker) {
 			continue
 		}
-		if err = s.ask(ctx); err == nil {
+		if err = s.probe(ctx); err == nil {
 			return nil
 		}
 	}
 }
 
-// ask probes the server over a connection.
-func (s *Server) ask(ctx context.Context) error {
+// probe probes the server over a new connection.
+func (s *Server) probe(ctx context.Context) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.site.address())
 	if err != nil {
 		return err

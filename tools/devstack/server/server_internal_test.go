@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// script is a double of a kind of server: a shell script that is none.
+// script is a fake kind of server that runs a shell script.
 type script string
 
 func (script) find() (programs, error) {
@@ -37,11 +37,11 @@ func (s script) kind() *Kind {
 	}
 }
 
-// startScript starts the double; the error is what a user would see.
+// startScript starts the fake server and returns the error of Start.
 func startScript(t *testing.T, s script) error {
 	t.Helper()
 	if !supported {
-		t.Skip("private servers are not started on this system")
+		t.Skip("no private servers on this platform")
 	}
 	g, err := NewGroup(t.Context())
 	if err != nil {
@@ -59,27 +59,31 @@ func startScript(t *testing.T, s script) error {
 	return startErr
 }
 
-func TestServerThatDiesShowsTheEndOfItsLog(t *testing.T) {
-	err := startScript(t, "echo early; i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done; echo no space left; exit 1")
-	if err == nil || !strings.Contains(err.Error(), "script did not start: it has ended") ||
-		!strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "early") {
-		t.Errorf("Start = %v", err)
-	}
-}
+func TestGroup_Start_Script(t *testing.T) {
+	t.Run("shows the end of the log if the server exits", func(t *testing.T) {
+		err := startScript(t, "echo early; i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done; echo no space left; exit 1")
+		if err == nil || !strings.Contains(err.Error(),
+			"script did not start: the process exited") ||
+			!strings.Contains(err.Error(), "no space left") ||
+			strings.Contains(err.Error(), "early") {
+			t.Errorf("Start = %v", err)
+		}
+	})
 
-func TestPortThatIsTakenIsChanged(t *testing.T) {
-	err := startScript(t, `echo $0 >>ports; n=$(sort -u ports | wc -l)
+	t.Run("selects another port if the port is in use", func(t *testing.T) {
+		err := startScript(t, `echo $0 >>ports; n=$(sort -u ports | wc -l)
 		if [ $n -ge 3 ]; then echo three ports; else echo bind: Address already in use; fi; exit 1`)
-	if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), "three ports") {
-		t.Errorf("Start = %v, want an attempt with each of three ports", err)
-	}
-	if err := startScript(t, "echo bind: Address already in use; exit 1"); !errors.Is(err,
-		errInUse) {
-		t.Errorf("Start = %v, want that the port is in use", err)
-	}
+		if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), "three ports") {
+			t.Errorf("Start = %v, want an attempt with each of three ports", err)
+		}
+		if err := startScript(t, "echo bind: Address already in use; exit 1"); !errors.Is(err,
+			errInUse) {
+			t.Errorf("Start = %v, want errInUse", err)
+		}
+	})
 }
 
-func TestKillReachesChildrenInGroupsOfTheirOwn(t *testing.T) {
+func TestProcess_Kill(t *testing.T) {
 	shell, err := program([]string{"bash"}, nil)
 	if err != nil || !supported {
 		t.Skip("bash or signals are missing")
@@ -100,18 +104,18 @@ func TestKillReachesChildrenInGroupsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !p.runs() {
-		t.Error("the process does not run")
+		t.Error("the process is not running")
 	}
 	if err := p.kill(); err != nil {
-		t.Fatalf("kill = %v", err) // the child lives, and would hold up what follows
+		t.Fatalf("kill = %v", err) // the child still runs and would block the next read
 	}
-	// the end: nobody has the pipe open
+	// EOF: no process has the pipe open
 	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 || p.runs() {
 		t.Errorf("after the kill: %q, %v, runs = %v", rest, err, p.runs())
 	}
 }
 
-func TestErrorsHideThePassword(t *testing.T) {
+func TestSite_Masked(t *testing.T) {
 	s := &site{password: "s3cret"}
 	err := s.masked(errors.New("syntax error near 's3cret'"))
 	if err == nil || strings.Contains(err.Error(), "s3cret") ||
@@ -120,9 +124,9 @@ func TestErrorsHideThePassword(t *testing.T) {
 	}
 }
 
-func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
+func TestSweep(t *testing.T) {
 	if !supported {
-		t.Skip("there are no locks on this system")
+		t.Skip("no file locks on this platform")
 	}
 	base := t.TempDir()
 	folder := func(name string) string {
@@ -150,9 +154,9 @@ func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
 		name, dir string
 		want      bool
 	}{
-		{name: "its process lives", dir: held, want: true},
-		{name: "its process has ended", dir: left, want: false},
-		{name: "it is not marked yet", dir: young, want: true},
+		{name: "running process", dir: held, want: true},
+		{name: "exited process", dir: left, want: false},
+		{name: "not marked", dir: young, want: true},
 	} {
 		if got := exists(tc.dir); got != tc.want {
 			t.Errorf("%s: exists = %v, want %v", tc.name, got, tc.want)
@@ -160,7 +164,7 @@ func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
 	}
 }
 
-func TestNewestOfSeveralFoldersIsFound(t *testing.T) {
+func TestProgram(t *testing.T) {
 	base := t.TempDir()
 	for _, version := range []string{"9.6", "15", "16", "8"} {
 		dir := filepath.Join(base, version, "bin")
@@ -168,7 +172,7 @@ func TestNewestOfSeveralFoldersIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if version == "16" {
-			continue // a folder without the program
+			continue // a directory without the program
 		}
 		if err := os.WriteFile(filepath.Join(dir, "no-such-server"), nil, 0o700); err != nil {
 			t.Fatal(err)
@@ -180,10 +184,10 @@ func TestNewestOfSeveralFoldersIsFound(t *testing.T) {
 	}
 }
 
-func TestMissingServerNamesThePackage(t *testing.T) {
+func TestMissing_Error(t *testing.T) {
 	_, err := program([]string{"no-such-server"}, nil)
 	if err == nil {
-		t.Fatal("program found a server that is nowhere")
+		t.Fatal("program found a missing server")
 	}
 	text := (&Missing{Kind: redisKind, Problem: err.Error()}).Error()
 	if supported && (!strings.Contains(text, "no-such-server") ||
@@ -192,7 +196,7 @@ func TestMissingServerNamesThePackage(t *testing.T) {
 	}
 }
 
-func TestProductIsReadFromTheVersion(t *testing.T) {
+func TestKind_Product(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		kind *Kind
@@ -200,7 +204,8 @@ func TestProductIsReadFromTheVersion(t *testing.T) {
 		want string
 	}{
 		{
-			name: "PostgreSQL", kind: postgresKind, text: "postgres (PostgreSQL) 15.4 (Debian 15.4-1)",
+			name: "PostgreSQL",
+			kind: postgresKind, text: "postgres (PostgreSQL) 15.4 (Debian 15.4-1)",
 			want: "PostgreSQL 15.4",
 		},
 		{
@@ -212,7 +217,8 @@ func TestProductIsReadFromTheVersion(t *testing.T) {
 			want: "MariaDB 10.11.6",
 		},
 		{
-			name: "MySQL", kind: mysqlKind, text: "/opt/mysql-9/mysqld  Ver 8.0.39-0ubuntu0 for Linux",
+			name: "MySQL", kind: mysqlKind,
+			text: "/opt/mysql-9/mysqld  Ver 8.0.39-0ubuntu0 for Linux",
 			want: "MySQL 8.0.39",
 		},
 		{name: "Redis", kind: redisKind, text: "Redis server v=7.0.15 sha=0", want: "Redis 7.0.15"},

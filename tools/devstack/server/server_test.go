@@ -33,12 +33,12 @@ func newGroup(t *testing.T) *server.Group {
 	return g
 }
 
-// start starts a server of the kind, or skips the test where there is none.
+// start starts a server, or skips the test if its kind is not installed.
 func start(t *testing.T, g *server.Group, name string) *server.Server {
 	t.Helper()
 	kind, ok := server.ByName(name)
 	if !ok {
-		t.Fatalf("there is no kind %q", name)
+		t.Fatalf("unknown kind %q", name)
 	}
 	s, err := g.Start(t.Context(), kind)
 	if missing := (*server.Missing)(nil); errors.As(err, &missing) {
@@ -72,7 +72,7 @@ func refuses(t *testing.T, address string) bool {
 	return err != nil
 }
 
-// first sends a message, if any, and returns the first n bytes of the answer.
+// first sends a message, if any, and returns the first n bytes of the response.
 func first(t *testing.T, conn net.Conn, message string, n int) string {
 	t.Helper()
 	if _, err := io.WriteString(conn, message); err != nil {
@@ -85,70 +85,71 @@ func first(t *testing.T, conn net.Conn, message string, n int) string {
 	return string(answer)
 }
 
-// startup is the first message of a PostgreSQL client.
+// startup returns the startup message of a PostgreSQL client.
 func startup() string {
 	text := "\x00\x03\x00\x00user\x00postgres\x00database\x00plinth\x00\x00"
 	return string(binary.BigEndian.AppendUint32(nil, uint32(4+len(text)))) + text
 }
 
-// answers fails the test unless the server speaks its protocol, and asks for a password
-// where that shows before one is given. It returns the connection.
-func answers(t *testing.T, s *server.Server) net.Conn {
+// checkResponds fails the test unless the server speaks its protocol and, if visible
+// before login, requires a password. It returns the connection.
+func checkResponds(t *testing.T, s *server.Server) net.Conn {
 	t.Helper()
 	conn := dial(t, s.Address())
 	switch s.Kind().Name {
 	case "postgres": // AuthenticationSASL
 		if got := first(t, conn, startup(), 9); got[0] != 'R' || got[5:] != "\x00\x00\x00\x0a" {
-			t.Errorf("the answer to a startup message is %q, want a request for SCRAM", got)
+			t.Errorf("response to the startup message = %q, want a request for SCRAM", got)
 		}
 	case "mysql": // protocol version 10
 		if got := first(t, conn, "", 5); got[4] != 10 {
-			t.Errorf("the greeting begins with %q", got)
+			t.Errorf("greeting starts with %q", got)
 		}
 	case "redis":
 		if got := first(t, conn, "PING\r\n", 7); got != "-NOAUTH" {
-			t.Errorf("the answer to a PING without a password is %q", got)
+			t.Errorf("response to PING without password = %q", got)
 		}
 	case "postfix":
 		if got := first(t, conn, "", 4); got != "220 " {
-			t.Errorf("the greeting begins with %q", got)
+			t.Errorf("greeting starts with %q", got)
 		}
 	}
 	return conn
 }
 
-func TestServerKeepsItsAddressHoweverItEnds(t *testing.T) {
+func TestServer_Start(t *testing.T) {
 	for _, kind := range server.Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			s := start(t, newGroup(t), kind.Name)
 			address := s.Address()
-			open := answers(t, s)
-			for _, way := range []struct {
+			open := checkResponds(t, s)
+			for _, action := range []struct {
 				name string
 				end  func(context.Context) error
 			}{{"Kill", s.Kill}, {"Stop", s.Stop}, {"Kill", s.Kill}} {
-				if err := way.end(t.Context()); err != nil {
-					t.Fatalf("%s = %v", way.name, err)
+				if err := action.end(t.Context()); err != nil {
+					t.Fatalf("%s = %v", action.name, err)
 				}
 				if _, err := io.Copy(io.Discard, open); errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Errorf("a connection is open after %s", way.name)
+					t.Errorf("a connection is open after %s", action.name)
 				}
 				if !refuses(t, address) {
-					t.Errorf("the port is open after %s", way.name)
+					t.Errorf("the port is open after %s", action.name)
 				}
 				if err := s.Start(t.Context()); err != nil {
-					t.Fatalf("Start after %s = %v", way.name, err)
+					t.Fatalf("Start after %s = %v", action.name, err)
 				}
 				if s.Address() != address {
-					t.Errorf("the address is %s after %s, want %s", s.Address(), way.name, address)
+					t.Errorf("the address is %s after %s, want %s",
+						s.Address(), action.name, address)
 				}
-				open = answers(t, s)
+				open = checkResponds(t, s)
 			}
 		})
 	}
 }
 
-func TestFurtherServersAreApart(t *testing.T) {
+func TestServer_Delete(t *testing.T) {
 	g := newGroup(t)
 	one, two := start(t, g, "redis"), start(t, g, "redis")
 	if one.Address() == two.Address() || one.DSN() == two.DSN() {
@@ -158,15 +159,15 @@ func TestFurtherServersAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !refuses(t, one.Address()) {
-		t.Error("a deleted server answers")
+		t.Error("a deleted server responds")
 	}
 	if err := one.Start(t.Context()); err == nil {
 		t.Error("a deleted server was started")
 	}
-	answers(t, two)
+	checkResponds(t, two)
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestGroup_Close(t *testing.T) {
 	g, err := server.NewGroup(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Dir(g.CA())); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is left: %v", err)
+		t.Errorf("the directory still exists: %v", err)
 	}
 	if missing := (*server.Missing)(nil); errors.As(startErr, &missing) {
 		t.Skip(missing)
@@ -186,18 +187,18 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Fatal(startErr)
 	}
 	if !refuses(t, s.Address()) {
-		t.Error("a server answers after Close")
+		t.Error("a server responds after Close")
 	}
 	if _, err := g.Start(t.Context(), kind); err == nil {
 		t.Error("a closed group started a server")
 	}
 }
 
-// encrypt begins TLS as a client of the kind does.
+// encrypt starts TLS in the protocol of each kind.
 var encrypt = map[string]func(t *testing.T, conn net.Conn){
 	"postgres": func(t *testing.T, conn net.Conn) { // SSLRequest
 		if got := first(t, conn, "\x00\x00\x00\x08\x04\xd2\x16\x2f", 1); got != "S" {
-			t.Fatalf("the answer to an SSLRequest is %q", got)
+			t.Fatalf("response to SSLRequest = %q", got)
 		}
 	},
 	"mysql": func(t *testing.T, conn net.Conn) {
@@ -212,7 +213,7 @@ var encrypt = map[string]func(t *testing.T, conn net.Conn){
 	},
 }
 
-func TestCertificateHoldsForThisMachine(t *testing.T) {
+func TestGroup_CA(t *testing.T) {
 	for name, begin := range encrypt {
 		t.Run(name, func(t *testing.T) {
 			g := newGroup(t)
@@ -239,13 +240,13 @@ func TestCertificateHoldsForThisMachine(t *testing.T) {
 					MinVersion: tls.VersionTLS12,
 				})
 			if err := other.HandshakeContext(t.Context()); err == nil {
-				t.Error("the certificate holds for example.org")
+				t.Error("the certificate is valid for example.org")
 			}
 		})
 	}
 }
 
-func TestOnlyTheServersUserReadsItsFolder(t *testing.T) {
+func TestGroup_Start_Permissions(t *testing.T) {
 	g := newGroup(t)
 	start(t, g, "postgres")
 	folders, err := filepath.Glob(filepath.Join(filepath.Dir(g.CA()), "postgres-*"))
@@ -258,21 +259,21 @@ func TestOnlyTheServersUserReadsItsFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.Mode().Perm() != 0o700 {
-			t.Errorf("%s has the rights %v", folder, info.Mode())
+			t.Errorf("%s has the mode %v", folder, info.Mode())
 		}
 		if text, err := os.ReadFile(filepath.Join(folder, "password")); err == nil {
-			t.Errorf("the file with the password is left, %d bytes", len(bytes.TrimSpace(text)))
+			t.Errorf("the password file still exists, %d bytes", len(bytes.TrimSpace(text)))
 		}
 	}
 }
 
-// answersWithin reports whether a server answers a new connection in time, with its
-// greeting or to its first message.
-func answersWithin(t *testing.T, s *server.Server, most time.Duration) bool {
+// respondsWithin reports whether the server responds to a new connection within the
+// timeout.
+func respondsWithin(t *testing.T, s *server.Server, timeout time.Duration) bool {
 	t.Helper()
 	conn := dial(t, s.Address())
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(most)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		t.Fatal(err)
 	}
 	switch s.Kind().Name {
@@ -283,41 +284,41 @@ func answersWithin(t *testing.T, s *server.Server, most time.Duration) bool {
 	}
 	_, err := io.ReadFull(conn, make([]byte, 1))
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a read ends with %v", err)
+		t.Errorf("read: %v", err)
 	}
 	return err == nil
 }
 
-func TestPausedServerKeepsConnectionsAndAnswersNothing(t *testing.T) {
+func TestServer_Pause(t *testing.T) {
 	for _, kind := range server.Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			s := start(t, newGroup(t), kind.Name)
 			if err := s.Pause(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if answersWithin(t, s, 300*time.Millisecond) {
-				t.Error("a paused server answers")
+			if respondsWithin(t, s, 300*time.Millisecond) {
+				t.Error("a paused server responds")
 			}
-			for range 2 { // a second one does nothing
+			for range 2 { // the second call has no effect
 				if err := s.Continue(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if !answersWithin(t, s, 20*time.Second) {
-				t.Error("a server does not answer after Continue")
+			if !respondsWithin(t, s, 20*time.Second) {
+				t.Error("a server does not respond after Continue")
 			}
-			for _, way := range []struct {
+			for _, action := range []struct {
 				name string
 				end  func(context.Context) error
 			}{{"Stop", s.Stop}, {"Kill", s.Kill}} {
-				if err := errors.Join(s.Pause(t.Context()), way.end(t.Context())); err != nil {
-					t.Fatalf("%s of a paused server = %v", way.name, err)
+				if err := errors.Join(s.Pause(t.Context()), action.end(t.Context())); err != nil {
+					t.Fatalf("%s of a paused server = %v", action.name, err)
 				}
 				if !refuses(t, s.Address()) {
-					t.Errorf("the port is open after %s", way.name)
+					t.Errorf("the port is open after %s", action.name)
 				}
 				if err := s.Pause(t.Context()); err == nil {
-					t.Error("a server was paused that does not run")
+					t.Error("Pause of a stopped server succeeded")
 				}
 				if err := s.Start(t.Context()); err != nil {
 					t.Fatal(err)
@@ -327,7 +328,7 @@ func TestPausedServerKeepsConnectionsAndAnswersNothing(t *testing.T) {
 	}
 }
 
-func TestRedisHasASecondPortForTLS(t *testing.T) {
+func TestServer_TLSDSN(t *testing.T) {
 	g := newGroup(t)
 	s := start(t, g, "redis")
 	if s.TLSDSN() == "" {
@@ -347,6 +348,6 @@ func TestRedisHasASecondPortForTLS(t *testing.T) {
 	password, _ := u.User.Password()
 	if got := first(t, conn, "AUTH "+password+"\r\nACL SETUSER app on nopass ~app:* +@all\r\n",
 		10); got != "+OK\r\n+OK\r\n" {
-		t.Errorf("the answers are %q", got)
+		t.Errorf("responses = %q", got)
 	}
 }

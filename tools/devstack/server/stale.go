@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// prefix is that of the folders of groups.
+	// prefix of the directories of groups
 	prefix = "plinth-servers-"
-	// lockFile is locked as long as the process lives to which the folder belongs.
+	// lockFile is locked while the process that owns the directory runs.
 	lockFile = "lock"
 )
 
-// temporary is the system's folder for temporary files, or /tmp where other users cannot
-// get into that: servers do not run as root.
+// temporary returns the temporary directory, or /tmp if other users cannot access it,
+// because servers do not run as root.
 func temporary() string {
 	base := os.TempDir()
 	if os.Geteuid() != 0 {
@@ -29,9 +29,9 @@ func temporary() string {
 	}
 }
 
-// mark says that dir belongs to this process, until the file is closed.
+// mark marks dir as used by this process until the returned file is closed.
 func mark(dir string) (*os.File, error) {
-	// The file gets its name when it is locked: sweep must not find it before.
+	// The file is renamed after it is locked, so that sweep does not find it unlocked.
 	file, err := os.CreateTemp(dir, "new-")
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func mark(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// sweep removes what processes have left that were killed. Their servers have ended with
-// them, or end now.
+// sweep removes the directories of killed processes. Their servers have exited or are
+// exiting.
 func sweep(base string) {
 	if !supported {
 		return
@@ -56,7 +56,7 @@ func sweep(base string) {
 	for _, name := range names {
 		file, err := os.Open(name)
 		if err != nil {
-			continue // it is not ours, or gone meanwhile
+			continue // another user's file, or already removed
 		}
 		if lock(file) == nil {
 			_ = os.RemoveAll(filepath.Dir(name))

@@ -12,18 +12,18 @@ import (
 	client "github.com/redis/go-redis/v9"
 )
 
-// Topology is a way in which several servers belong together. There is one value of each.
+// Topology is a deployment of several servers. There is one value per topology.
 type Topology struct {
-	Name string // in requests, as "redis-cluster"
-	Kind *Kind  // of the binary that it takes
+	Name string // in requests, such as "redis-cluster"
+	Kind *Kind  // the kind of its binary
 
 	build func(ctx context.Context, d *Deployment) error
 }
 
-// Topologies are those that can be started.
+// Topologies returns the available topologies.
 func Topologies() []*Topology { return []*Topology{sentinelTopology, clusterTopology} }
 
-// TopologyByName returns the topology with that name.
+// TopologyByName returns the topology with the given name.
 func TopologyByName(name string) (topology *Topology, ok bool) {
 	i := slices.IndexFunc(Topologies(), func(t *Topology) bool { return t.Name == name })
 	if i < 0 {
@@ -32,11 +32,9 @@ func TopologyByName(name string) (topology *Topology, ok bool) {
 	return Topologies()[i], true
 }
 
-// Deployment is several servers that belong together. Its nodes do not change; their
-// roles may.
+// Deployment is a running topology. Its nodes do not change, but their roles may.
 type Deployment struct {
-	// Master is the name under which sentinels know the servers; empty where there are
-	// none.
+	// Master is the name of the master for sentinels, or "" without sentinels.
 	Master string
 
 	group *Group
@@ -44,33 +42,32 @@ type Deployment struct {
 	dsn   string
 }
 
-// Node is one server of a deployment.
+// Node is a server of a deployment.
 type Node struct {
 	*Server
 	Name string
 	Role Role
 }
 
-// Role is what a node was when the deployment was built.
+// Role is the initial role of a node.
 type Role string
 
-// The roles.
+// Roles of nodes.
 const (
 	RoleMaster   Role = "master"
 	RoleReplica  Role = "replica"
 	RoleSentinel Role = "sentinel"
 )
 
-// Deploy starts a deployment and returns when it is whole: every node knows the others,
-// and the replicas have what their masters have. Where there is no binary on this machine
-// the error is a *Missing.
+// Deploy starts a deployment and waits until all nodes are connected and the replicas are
+// synchronized. It returns a *Missing if the binary is not installed.
 func (g *Group) Deploy(ctx context.Context, t *Topology) (*Deployment, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	d := &Deployment{group: g}
 	if err := t.build(ctx, d); err != nil {
@@ -79,47 +76,47 @@ func (g *Group) Deploy(ctx context.Context, t *Topology) (*Deployment, error) {
 	return d, nil
 }
 
-// DSN is the connection string of an administrator, with the passwords.
+// DSN returns the connection string of an administrator, including the passwords.
 func (d *Deployment) DSN() string { return d.dsn }
 
-// TLSDSN is empty: the nodes do not encrypt.
+// TLSDSN returns "": the nodes do not support TLS.
 func (d *Deployment) TLSDSN() string { return "" }
 
-// Version is the product and its release, and the number of nodes.
+// Version returns the product, its release and the number of nodes.
 func (d *Deployment) Version() string {
 	return fmt.Sprintf("%s, %d nodes", d.nodes[0].Version(), len(d.nodes))
 }
 
-// Password is that of the nodes which hold data.
+// Password returns the password of the data nodes.
 func (d *Deployment) Password() string { return d.group.password }
 
 // Nodes returns the nodes.
 func (d *Deployment) Nodes() []*Node { return slices.Clone(d.nodes) }
 
-// Start starts those of the nodes that do not run.
+// Start starts the nodes that are not running.
 func (d *Deployment) Start(ctx context.Context) error { return d.each(ctx, (*Server).Start) }
 
-// Stop ends every node in order.
+// Stop stops all nodes in order.
 func (d *Deployment) Stop(ctx context.Context) error { return d.each(ctx, (*Server).Stop) }
 
-// Kill ends every node at once.
+// Kill kills all nodes.
 func (d *Deployment) Kill(ctx context.Context) error { return d.each(ctx, (*Server).Kill) }
 
-// Pause halts every node.
+// Pause pauses all nodes.
 func (d *Deployment) Pause(ctx context.Context) error { return d.each(ctx, (*Server).Pause) }
 
-// Continue lets every node go on.
+// Continue resumes all nodes.
 func (d *Deployment) Continue(ctx context.Context) error { return d.each(ctx, (*Server).Continue) }
 
-// Delete ends every node and removes its folder, also when ctx has ended.
+// Delete stops all nodes and removes their directories, even if ctx is canceled.
 func (d *Deployment) Delete(ctx context.Context) error { return d.each(ctx, (*Server).Delete) }
 
 func (d *Deployment) each(ctx context.Context, do func(*Server, context.Context) error) error {
-	return together(d.nodes, func(n *Node) error { return do(n.Server, ctx) })
+	return forAll(d.nodes, func(n *Node) error { return do(n.Server, ctx) })
 }
 
-// together does something with all items at once.
-func together[T any](items []T, do func(T) error) error {
+// forAll calls do for all items concurrently and joins the errors.
+func forAll[T any](items []T, do func(T) error) error {
 	problems := make([]error, len(items))
 	var all sync.WaitGroup
 	for i, item := range items {
@@ -129,7 +126,7 @@ func together[T any](items []T, do func(T) error) error {
 	return errors.Join(problems...)
 }
 
-// add starts n nodes of a role.
+// add starts n nodes with a role.
 func (d *Deployment) add(
 	ctx context.Context, n int, role Role, kind *Kind, change func(*site),
 ) error {
@@ -137,7 +134,7 @@ func (d *Deployment) add(
 	for i := range nodes {
 		nodes[i] = &Node{Name: "node-" + strconv.Itoa(len(d.nodes)+i+1), Role: role}
 	}
-	err := together(nodes, func(n *Node) (err error) {
+	err := forAll(nodes, func(n *Node) (err error) {
 		n.Server, err = d.group.start(ctx, kind, change)
 		return err
 	})
@@ -146,13 +143,13 @@ func (d *Deployment) add(
 	return err
 }
 
-// role returns the nodes that had the role.
+// role returns the nodes with an initial role.
 func (d *Deployment) role(role Role) []*Node {
 	return slices.DeleteFunc(d.Nodes(), func(n *Node) bool { return n.Role != role })
 }
 
-// ask runs something with a client of one node.
-func (n *Node) ask(do func(c *client.Client) error) error {
+// withClient calls do with a client of the node.
+func (n *Node) withClient(do func(c *client.Client) error) error {
 	n.mu.Lock()
 	address, password := n.site.address(), n.site.password
 	n.mu.Unlock()
@@ -167,13 +164,13 @@ func (n *Node) ask(do func(c *client.Client) error) error {
 	return nil
 }
 
-// settled asks the node again and again until the answer holds no problem.
-func (n *Node) settled(
+// waitFor calls check repeatedly until it returns nil or ctx is canceled.
+func (n *Node) waitFor(
 	ctx context.Context, problem func(ctx context.Context, c *client.Client) error,
 ) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	return n.ask(func(c *client.Client) error {
+	return n.withClient(func(c *client.Client) error {
 		for {
 			err := problem(ctx, c)
 			if err == nil {

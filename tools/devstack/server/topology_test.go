@@ -13,14 +13,14 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
-// deploy starts a deployment, or skips the test where there is no binary.
+// deploy starts a deployment, or skips the test if the binary is not installed.
 func deploy(t *testing.T, g *server.Group, name string) *server.Deployment {
 	t.Helper()
 	topology, ok := server.TopologyByName(name)
 	if !ok {
-		t.Fatalf("there is no topology %q", name)
+		t.Fatalf("unknown topology %q", name)
 	}
-	began := time.Now()
+	started := time.Now()
 	d, err := g.Deploy(t.Context(), topology)
 	if missing := (*server.Missing)(nil); errors.As(err, &missing) {
 		t.Skip(missing)
@@ -28,16 +28,16 @@ func deploy(t *testing.T, g *server.Group, name string) *server.Deployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s took %s", name, time.Since(began).Round(time.Millisecond))
+	t.Logf("%s took %s", name, time.Since(started).Round(time.Millisecond))
 	return d
 }
 
-// passwords are the servers' and the sentinels'.
+// passwords returns the passwords of the data nodes and of the sentinels.
 func passwords(t *testing.T, d *server.Deployment) (data, sentinels string) {
 	t.Helper()
-	u, err := url.Parse(strings.ReplaceAll(d.DSN(), ",", "")) // several hosts are no host
+	u, err := url.Parse(strings.ReplaceAll(d.DSN(), ",", "")) // url.Parse rejects several hosts
 	if err != nil {
-		t.Fatal("the connection string is no URL")
+		t.Fatal("the connection string is not a URL")
 	}
 	data, _ = u.User.Password()
 	return data, u.Query().Get("sentinel_password")
@@ -55,7 +55,7 @@ func addresses(d *server.Deployment, roles ...server.Role) []string {
 	return all
 }
 
-// node returns the one at an address.
+// node returns the node with the given address.
 func node(t *testing.T, d *server.Deployment, address string) *server.Node {
 	t.Helper()
 	for _, n := range d.Nodes() {
@@ -67,8 +67,8 @@ func node(t *testing.T, d *server.Deployment, address string) *server.Node {
 	return nil
 }
 
-// succeeds calls do until it gives no error.
-func succeeds(t *testing.T, do func(ctx context.Context) error) {
+// eventually calls do until it returns nil.
+func eventually(t *testing.T, do func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -87,7 +87,7 @@ func succeeds(t *testing.T, do func(ctx context.Context) error) {
 	}
 }
 
-func TestSentinelsReplaceAMasterThatIsKilled(t *testing.T) {
+func TestDeploy_Sentinel(t *testing.T) {
 	d := deploy(t, newGroup(t), "redis-sentinel")
 	data, own := passwords(t, d)
 	if data == "" || own == "" || data == own {
@@ -108,7 +108,7 @@ func TestSentinelsReplaceAMasterThatIsKilled(t *testing.T) {
 	if err := node(t, d, old).Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	succeeds(t, func(ctx context.Context) error { return c.Set(ctx, "key", "after", 0).Err() })
+	eventually(t, func(ctx context.Context) error { return c.Set(ctx, "key", "after", 0).Err() })
 	info, err := c.Info(t.Context(), "server").Result()
 	_, port, found := strings.Cut(info, "tcp_port:")
 	if err != nil || !found {
@@ -126,11 +126,11 @@ func TestSentinelsReplaceAMasterThatIsKilled(t *testing.T) {
 	defer func() { _ = direct.Close() }()
 	role, err := direct.Do(t.Context(), "role").Slice()
 	if err != nil || role[0] != "master" {
-		t.Errorf("after its restart the new master has the role %v, %v", role, err)
+		t.Errorf("role of the new master after a restart = %v, %v", role, err)
 	}
 }
 
-func TestClusterReplacesAMasterThatIsKilled(t *testing.T) {
+func TestDeploy_Cluster(t *testing.T) {
 	d := deploy(t, newGroup(t), "redis-cluster")
 	data, _ := passwords(t, d)
 	c := client.NewClusterClient(&client.ClusterOptions{Addrs: addresses(d, server.RoleMaster,
@@ -153,7 +153,7 @@ func TestClusterReplacesAMasterThatIsKilled(t *testing.T) {
 	if err := node(t, d, master.Options().Addr).Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	succeeds(t, func(ctx context.Context) error {
+	eventually(t, func(ctx context.Context) error {
 		c.ReloadState(ctx)
 		got, err := c.Get(ctx, "key").Result()
 		if err == nil && got != "before" {
@@ -163,7 +163,7 @@ func TestClusterReplacesAMasterThatIsKilled(t *testing.T) {
 	})
 }
 
-func TestDeploymentEndsWithItsGroup(t *testing.T) {
+func TestGroup_Close_Deployment(t *testing.T) {
 	g, err := server.NewGroup(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestDeploymentEndsWithItsGroup(t *testing.T) {
 	}
 	for _, n := range d.Nodes() {
 		if !refuses(t, n.Address()) {
-			t.Errorf("%s at %s answers after Close", n.Role, n.Address())
+			t.Errorf("%s at %s responds after Close", n.Role, n.Address())
 		}
 	}
 	topology, _ := server.TopologyByName("redis-sentinel")

@@ -15,11 +15,11 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
-// control lets tests start servers of their own. The package comment of
-// conformance/testserver has the protocol.
+// control is an HTTP endpoint with which tests start their own servers. The package
+// comment of conformance/testserver documents the protocol.
 type control struct {
 	stack *Stack
-	url   string // with a token that others do not know
+	url   string // contains a secret token
 	http  *http.Server
 	done  chan error
 
@@ -28,7 +28,7 @@ type control struct {
 	units map[string]unit
 }
 
-// unit is what a test gets: a server or a deployment of several.
+// unit is a server or a deployment that a test uses.
 type unit interface {
 	subject
 	DSN() string
@@ -37,7 +37,7 @@ type unit interface {
 	Delete(ctx context.Context) error
 }
 
-// subject is what a test does something to: a unit or one of its nodes.
+// subject is a unit or one of its nodes.
 type subject interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
@@ -46,7 +46,7 @@ type subject interface {
 	Continue(ctx context.Context) error
 }
 
-// serve listens on this machine only.
+// serve starts the endpoint on the loopback interface.
 func serve(ctx context.Context, stack *Stack) (*control, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,7 +70,7 @@ func serve(ctx context.Context, stack *Stack) (*control, error) {
 	return c, nil
 }
 
-// create answers a request for a new server or deployment.
+// create handles requests for a new server or deployment.
 func (c *control) create(w http.ResponseWriter, r *http.Request) {
 	started, err := c.start(r.Context(), r.URL.Query().Get("kind"))
 	switch {
@@ -78,7 +78,7 @@ func (c *control) create(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	case started == nil:
-		http.Error(w, "no server of this kind was started here", http.StatusNotImplemented)
+		http.Error(w, "no private server of this kind is running", http.StatusNotImplemented)
 		return
 	}
 	c.mu.Lock()
@@ -88,12 +88,11 @@ func (c *control) create(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	_ = json.NewEncoder(w).Encode(describe(id, started)) //nolint:gosec // the test that asked needs the password
+	_ = json.NewEncoder(w).Encode(describe(id, started)) //nolint:gosec // the test needs the password
 }
 
-// start returns nil for a kind that there is not. There are only those of which one runs:
-// where the environment gives a server, tests that need one of their own must not get
-// another product.
+// start returns nil for an unknown kind and for a kind without a private server. If the
+// environment provides a server, tests must not get another product.
 func (c *control) start(ctx context.Context, name string) (unit, error) {
 	runs := func(k *server.Kind) bool {
 		return slices.ContainsFunc(c.stack.rows,
@@ -116,14 +115,14 @@ func (c *control) start(ctx context.Context, name string) (unit, error) {
 	return nil, nil
 }
 
-// answer describes a unit.
-type answer struct {
+// description is the JSON representation of a unit.
+type description struct {
 	ID       string `json:"id"`
 	DSN      string `json:"dsn"`
 	TLSDSN   string `json:"tlsDSN,omitempty"`
 	Version  string `json:"version"`
 	Master   string `json:"master,omitempty"`
-	Password string `json:"password,omitempty"` // of the nodes, for who asks one of them
+	Password string `json:"password,omitempty"` // of the nodes, for direct connections
 	Nodes    []node `json:"nodes,omitempty"`
 }
 
@@ -133,8 +132,8 @@ type node struct {
 	Role    server.Role `json:"role"`
 }
 
-func describe(id string, u unit) answer {
-	a := answer{ID: id, DSN: u.DSN(), TLSDSN: u.TLSDSN(), Version: u.Version()}
+func describe(id string, u unit) description {
+	a := description{ID: id, DSN: u.DSN(), TLSDSN: u.TLSDSN(), Version: u.Version()}
 	if d, ok := u.(*server.Deployment); ok {
 		a.Master, a.Password = d.Master, d.Password()
 		for _, n := range d.Nodes() {
@@ -166,19 +165,19 @@ func (c *control) find(r *http.Request) subject {
 	return nil
 }
 
-// on answers a request that does something with one server.
+// on returns a handler that calls do for the subject of a request.
 func (c *control) on(do func(subject, context.Context) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := c.find(r)
 		if s == nil {
-			http.Error(w, "there is no such server", http.StatusNotFound)
+			http.Error(w, "unknown server", http.StatusNotFound)
 			return
 		}
 		done(w, do(s, r.Context()))
 	}
 }
 
-// remove answers a request to end a unit for good.
+// remove handles requests to delete a unit.
 func (c *control) remove(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	c.mu.Lock()
@@ -186,7 +185,7 @@ func (c *control) remove(w http.ResponseWriter, r *http.Request) {
 	delete(c.units, id)
 	c.mu.Unlock()
 	if !ok {
-		http.Error(w, "there is no such server", http.StatusNotFound)
+		http.Error(w, "unknown server", http.StatusNotFound)
 		return
 	}
 	done(w, u.Delete(r.Context()))

@@ -1,6 +1,5 @@
-// Package stack gives tests their servers: those whose connection strings stand in the
-// environment, and private ones for the kinds that are missing there. Tests find both in
-// the variables of Env.
+// Package stack provides servers for tests: those of the environment, and private servers
+// for the other kinds. Env returns variables with their connection strings.
 package stack
 
 import (
@@ -20,33 +19,33 @@ const (
 	caVariable      = "PLINTH_TEST_TLS_CA"
 )
 
-// Private is how the table of suites calls servers that were started here.
+// Private is the source of private servers in tables of suites.
 const Private = "private server"
 
-// Stack is the servers of one run.
+// Stack is the set of servers of a run.
 type Stack struct {
 	rows    []row
 	group   *server.Group
-	control *control // nil: there is one already, or nothing to control
+	control *control // nil if an endpoint exists already or no private server runs
 	given   Environment
 }
 
-// row is what the stack says of one kind.
+// row is the state of a kind.
 type row struct {
 	kind    *server.Kind
-	given   string          // the connection string in the environment
-	address string          // of the server that is given
-	silent  bool            // that server does not answer
-	private *server.Server  // that was started
-	missing *server.Missing // why there is none
+	given   string          // connection string of the environment
+	address string          // address of that server
+	silent  bool            // that server does not respond
+	private *server.Server  // private server, or nil
+	missing *server.Missing // reason for no server
 }
 
-// Environment looks up a variable.
+// Environment returns the value of a variable.
 type Environment func(name string) string
 
-// Start finds or starts a server of each kind. One that is not on the machine is no
-// error, and neither is one that does not answer: the table says so. A connection string
-// that does not parse is one. Close has to be called without an error.
+// Start finds or starts a server of each kind. Servers that are not installed or do not
+// respond are reported in the table, not as errors. An invalid connection string is an
+// error. If Start succeeds, the caller must call Close.
 func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, error) {
 	group, err := server.NewGroup(ctx)
 	if err != nil {
@@ -83,7 +82,7 @@ func (r *row) start(ctx context.Context, group *server.Group) error {
 	return err
 }
 
-// trust adds the certificates that the environment names to the group's own.
+// trust adds the certificates of the environment to the CA file of the group.
 func (s *Stack) trust() error {
 	name := s.given(caVariable)
 	if name == "" {
@@ -101,7 +100,7 @@ func (s *Stack) trust() error {
 	return errors.Join(err, file.Close())
 }
 
-// Env returns what to add to a command's environment, as NAME=value.
+// Env returns additional variables for a command, as NAME=value.
 func (s *Stack) Env() []string {
 	var env []string
 	for _, r := range s.rows {
@@ -122,21 +121,20 @@ func (s *Stack) Env() []string {
 	return env
 }
 
-// private reports whether a server was started here.
+// private reports whether the stack started a server.
 func (s *Stack) private() bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.private != nil })
 }
 
-// trusted reports whether the file of certificates holds for every server. It does not
-// where the environment gives a server and not its authority: tests would then refuse
-// that server.
+// trusted reports whether the CA file is valid for all servers. It is not if the
+// environment provides a server without its CA: tests would then reject its certificate.
 func (s *Stack) trusted() bool {
 	return s.given(caVariable) != "" ||
 		!slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
 }
 
-// Packages returns the Debian packages of those kinds that have no server, neither in the
-// environment nor on the machine, and would have one with the package.
+// Packages returns the Debian packages of kinds that have no server in the environment
+// and are not installed.
 func Packages(env Environment, kinds []*server.Kind) []string {
 	var packages []string
 	for _, k := range kinds {
@@ -148,25 +146,25 @@ func Packages(env Environment, kinds []*server.Kind) []string {
 	return packages
 }
 
-// Missing returns an error that names those of the required kinds that have no server, or
-// one that does not answer.
+// Missing returns an error that lists the required kinds without a server or with a
+// server that does not respond.
 func (s *Stack) Missing(required []string) error {
 	var problems []error
 	for _, r := range s.rows {
 		switch {
 		case !slices.Contains(required, r.kind.Name):
 		case r.missing != nil:
-			problems = append(problems, fmt.Errorf("%s is required: %s is not set, and %w",
+			problems = append(problems, fmt.Errorf("%s is required, but %s is not set: %w",
 				r.kind.Name, dsnVariable(r.kind), r.missing))
 		case r.silent:
-			problems = append(problems, fmt.Errorf("%s is required: no answer from %s of %s",
+			problems = append(problems, fmt.Errorf("%s is required, but %s of %s does not respond",
 				r.kind.Name, r.address, dsnVariable(r.kind)))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// Close stops what was started, also when ctx has ended.
+// Close stops the private servers, even if ctx is canceled.
 func (s *Stack) Close(ctx context.Context) error {
 	var err error
 	if s.control != nil {
@@ -175,7 +173,7 @@ func (s *Stack) Close(ctx context.Context) error {
 	return errors.Join(err, s.group.Close(ctx))
 }
 
-// dsnVariable is the one that holds the kind's connection string.
+// dsnVariable returns the name of the variable with the connection string.
 func dsnVariable(kind *server.Kind) string {
 	switch kind.Name {
 	case "redis", "postfix":
@@ -188,12 +186,12 @@ func dsnVariable(kind *server.Kind) string {
 func variable(kind *server.Kind, what string) string {
 	name := kind.Name
 	if name == "postfix" {
-		name = "smtp" // any mail server may be given
+		name = "smtp" // may be any mail server
 	}
 	return "PLINTH_TEST_" + strings.ToUpper(name) + "_" + what
 }
 
-// Shell returns assignments of env that a shell can read.
+// Shell returns env as export statements of a shell.
 func Shell(env []string) string {
 	var b strings.Builder
 	for _, assignment := range env {
@@ -203,7 +201,7 @@ func Shell(env []string) string {
 	return b.String()
 }
 
-// Choose returns the kinds that are named in only, or all. Names are separated by commas.
+// Choose returns the kinds in a comma-separated list, or all kinds if it is empty.
 func Choose(only string) ([]*server.Kind, error) {
 	var kinds []*server.Kind
 	for name := range strings.SplitSeq(only, ",") {
@@ -212,7 +210,7 @@ func Choose(only string) ([]*server.Kind, error) {
 		}
 		kind, ok := server.ByName(name)
 		if !ok {
-			return nil, fmt.Errorf("there is no kind of server %q", name)
+			return nil, fmt.Errorf("unknown kind of server %q", name)
 		}
 		kinds = append(kinds, kind)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/stack"
 )
 
-// start starts a stack of the kinds in an environment that holds nothing else than env.
+// start starts a stack with exactly the environment env.
 func start(t *testing.T, only string, env map[string]string) *stack.Stack {
 	t.Helper()
 	kinds, err := stack.Choose(only)
@@ -41,14 +41,14 @@ func need(t *testing.T, name string) {
 	t.Helper()
 	kind, ok := server.ByName(name)
 	if !ok {
-		t.Fatalf("there is no kind %q", name)
+		t.Fatalf("unknown kind %q", name)
 	}
 	if err := kind.Look(); err != nil {
 		t.Skip(err)
 	}
 }
 
-// exported returns the value that the stack gives a variable.
+// exported returns the value of a variable of the stack.
 func exported(s *stack.Stack, name string) string {
 	for _, assignment := range s.Env() {
 		if value, ok := strings.CutPrefix(assignment, name+"="); ok {
@@ -58,107 +58,109 @@ func exported(s *stack.Stack, name string) string {
 	return ""
 }
 
-func TestServersOfTheEnvironmentAreLeftAlone(t *testing.T) {
-	s := start(t, "", map[string]string{
-		"PLINTH_TEST_POSTGRES_DSN":    "postgres://app:s3cret@db.example:5433/x",
-		"PLINTH_TEST_POSTGRES_SOURCE": "container",
-		"PLINTH_TEST_MYSQL_DSN":       "app:s3cret@tcp(sql.example:3307)/x",
-		"PLINTH_TEST_REDIS_URL":       "redis://:s3cret@cache.example/0",
-		"PLINTH_TEST_SMTP_URL":        "smtp://app:s3cret@mail.example",
-		"PLINTH_TEST_SMTP_SOURCE":     "our relay",
-	})
-	if env := s.Env(); len(env) > 0 {
-		t.Errorf("Env = %q, want nothing", env)
-	}
-	table := s.Table()
-	for _, want := range []string{
-		"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307",
-		"cache.example",
-		"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
-	} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the table lacks %q:\n%s", want, table)
+func TestStart_Environment(t *testing.T) {
+	t.Run("uses the servers of the environment", func(t *testing.T) {
+		s := start(t, "", map[string]string{
+			"PLINTH_TEST_POSTGRES_DSN":    "postgres://app:s3cret@db.example:5433/x",
+			"PLINTH_TEST_POSTGRES_SOURCE": "container",
+			"PLINTH_TEST_MYSQL_DSN":       "app:s3cret@tcp(sql.example:3307)/x",
+			"PLINTH_TEST_REDIS_URL":       "redis://:s3cret@cache.example/0",
+			"PLINTH_TEST_SMTP_URL":        "smtp://app:s3cret@mail.example",
+			"PLINTH_TEST_SMTP_SOURCE":     "our relay",
+		})
+		if env := s.Env(); len(env) > 0 {
+			t.Errorf("Env = %q, want nothing", env)
 		}
-	}
-	if strings.Contains(table, "s3cret") {
-		t.Errorf("the table shows a password:\n%s", table)
-	}
-}
+		table := s.Table()
+		for _, want := range []string{
+			"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307",
+			"cache.example",
+			"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
+		} {
+			if !strings.Contains(table, want) {
+				t.Errorf("the table lacks %q:\n%s", want, table)
+			}
+		}
+		if strings.Contains(table, "s3cret") {
+			t.Errorf("the table shows a password:\n%s", table)
+		}
+	})
 
-func TestConnectionStringThatDoesNotParseIsAnErrorWithoutItsText(t *testing.T) {
-	for _, tc := range []struct {
-		kind, variable string
-		dsns           []string
-	}{
-		{kind: "postgres", variable: "PLINTH_TEST_POSTGRES_DSN", dsns: []string{
-			"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y",
-			"postgres://u:1/s3cret@db/y", "://s3cret", "s3cret@db", "redis://s3cret",
-		}},
-		{kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", dsns: []string{
-			"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret",
-			"u:p@udp(s3cret)/x",
-		}},
-		{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{
-			"s3cret",
-			"redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@",
-		}},
-		{
-			kind: "postfix", variable: "PLINTH_TEST_SMTP_URL",
-			dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"},
-		},
-	} {
-		kinds, err := stack.Choose(tc.kind)
+	t.Run("rejects invalid connection strings without quoting them", func(t *testing.T) {
+		for _, tc := range []struct {
+			kind, variable string
+			dsns           []string
+		}{
+			{kind: "postgres", variable: "PLINTH_TEST_POSTGRES_DSN", dsns: []string{
+				"host=db password=s3cret", "postgres://u:s3cret/x@db:5432/y",
+				"postgres://u:1/s3cret@db/y", "://s3cret", "s3cret@db", "redis://s3cret",
+			}},
+			{kind: "mysql", variable: "PLINTH_TEST_MYSQL_DSN", dsns: []string{
+				"u:s3cret@db/y", "u:s3cret@tcp(db:1", "s3cret", "u:p@tcp(db)/x@tcp(s3cret",
+				"u:p@udp(s3cret)/x",
+			}},
+			{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{
+				"s3cret",
+				"redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@",
+			}},
+			{
+				kind: "postfix", variable: "PLINTH_TEST_SMTP_URL",
+				dsns: []string{"s3cret:25", "smtp://?ca=s3cret", "http://u:s3cret@mail/"},
+			},
+		} {
+			kinds, err := stack.Choose(tc.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, dsn := range tc.dsns {
+				s, err := stack.Start(t.Context(),
+					func(name string) string { return map[string]string{tc.variable: dsn}[name] },
+					kinds)
+				if err == nil {
+					t.Errorf("%q was accepted", dsn)
+					_ = s.Close(t.Context())
+				} else if text := err.Error(); !strings.Contains(text, tc.variable) ||
+					strings.Contains(text, "s3cret") {
+					t.Errorf("error = %q, want %s and no part of the value", text, tc.variable)
+				}
+			}
+		}
+	})
+
+	t.Run("reports a server that does not respond", func(t *testing.T) {
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, dsn := range tc.dsns {
-			s, err := stack.Start(t.Context(),
-				func(name string) string { return map[string]string{tc.variable: dsn}[name] },
-				kinds)
-			if err == nil {
-				t.Errorf("%q is accepted", dsn)
-				_ = s.Close(t.Context())
-			} else if text := err.Error(); !strings.Contains(text, tc.variable) ||
-				strings.Contains(text, "s3cret") {
-				t.Errorf("error = %q, want it to name %s and to quote nothing", text, tc.variable)
+		defer func() { _ = listener.Close() }()
+		s := start(t, "", map[string]string{
+			"PLINTH_TEST_POSTGRES_DSN": "postgres://u:s3cret@127.0.0.1:1/x",
+			"PLINTH_TEST_MYSQL_DSN": "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() +
+				")/x?tls=true",
+			"PLINTH_TEST_REDIS_URL": "redis://:s3cret@" + listener.Addr().String() + "/0",
+			"PLINTH_TEST_SMTP_URL":  "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
+		})
+		lines := strings.Split(s.Table(), "\n")
+		for i, want := range []bool{false, true, false, false, true} {
+			if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
+				t.Errorf("line %d reports no response: %v, want %v:\n%s",
+					i, got, want, lines[i])
 			}
 		}
-	}
-}
-
-func TestGivenServerThatDoesNotAnswerIsLoud(t *testing.T) {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	s := start(t, "", map[string]string{
-		"PLINTH_TEST_POSTGRES_DSN": "postgres://u:s3cret@127.0.0.1:1/x",
-		"PLINTH_TEST_MYSQL_DSN": "u:s3c)/@tcp(s3cret@tcp(" + listener.Addr().String() +
-			")/x?tls=true",
-		"PLINTH_TEST_REDIS_URL": "redis://:s3cret@" + listener.Addr().String() + "/0",
-		"PLINTH_TEST_SMTP_URL":  "smtp://u:s3cret@127.0.0.1:1?maildir=/x",
-	})
-	lines := strings.Split(s.Table(), "\n")
-	for i, want := range []bool{false, true, false, false, true} {
-		if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
-			t.Errorf("line %d says that there is no answer: %v, want %v:\n%s",
-				i, got, want, lines[i])
+		if strings.Contains(s.Table(), "s3c") {
+			t.Errorf("the table shows a password:\n%s", s.Table())
 		}
-	}
-	if strings.Contains(s.Table(), "s3c") {
-		t.Errorf("the table shows a password:\n%s", s.Table())
-	}
-	if err := s.Missing([]string{"mysql", "redis"}); err != nil {
-		t.Errorf("Missing = %v", err)
-	}
-	if err := s.Missing([]string{"postgres"}); err == nil || !strings.Contains(err.Error(),
-		"no answer from 127.0.0.1:1 of PLINTH_TEST_POSTGRES_DSN") {
-		t.Errorf("Missing = %v", err)
-	}
+		if err := s.Missing([]string{"mysql", "redis"}); err != nil {
+			t.Errorf("Missing = %v", err)
+		}
+		if err := s.Missing([]string{"postgres"}); err == nil || !strings.Contains(err.Error(),
+			"127.0.0.1:1 of PLINTH_TEST_POSTGRES_DSN does not respond") {
+			t.Errorf("Missing = %v", err)
+		}
+	})
 }
 
-func TestPrivateServerIsExported(t *testing.T) {
+func TestStack_Env(t *testing.T) {
 	need(t, "redis")
 	s := start(t, "redis", nil)
 	u, err := url.Parse(exported(s, "PLINTH_TEST_REDIS_URL"))
@@ -183,20 +185,20 @@ func TestPrivateServerIsExported(t *testing.T) {
 		t.Errorf("table =\n%s", table)
 	}
 	if kind, ok := server.ByName("redis"); ok && s.Missing([]string{kind.Name}) != nil {
-		t.Error("a server that runs is missing")
+		t.Error("Missing lists a running server")
 	}
 }
 
-func TestCertificatesHoldForEveryServerOrNone(t *testing.T) {
+func TestStack_Env_CA(t *testing.T) {
 	need(t, "redis")
 	foreign := map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"}
 	s := start(t, "mysql,redis", foreign)
 	if got := exported(s, "PLINTH_TEST_TLS_CA"); got != "" {
-		t.Errorf("PLINTH_TEST_TLS_CA = %q, though nobody knows who has signed the other server's",
+		t.Errorf("PLINTH_TEST_TLS_CA = %q, want unset without the CA of the other server",
 			got)
 	}
 	if !strings.Contains(s.Table(), "PLINTH_TEST_TLS_CA") {
-		t.Error("the table does not say that certificates are not checked")
+		t.Error("the table does not report that certificates are not verified")
 	}
 	own := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(own, []byte("-----BEGIN OWN-----"), 0o600); err != nil {
@@ -206,7 +208,7 @@ func TestCertificatesHoldForEveryServerOrNone(t *testing.T) {
 	text, err := os.ReadFile(exported(start(t, "mysql,redis", foreign), "PLINTH_TEST_TLS_CA"))
 	if err != nil || !strings.Contains(string(text), "-----BEGIN OWN-----") ||
 		strings.Count(string(text), "BEGIN CERTIFICATE") != 1 {
-		t.Errorf("the file holds %q, %v; want both authorities", text, err)
+		t.Errorf("file = %q, %v; want both CAs", text, err)
 	}
 }
 
@@ -235,21 +237,21 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestShellQuotes(t *testing.T) {
+func TestShell(t *testing.T) {
 	if got, want := stack.Shell([]string{"A=it's $x=1"}),
 		`export A='it'\''s $x=1'`+"\n"; got != want {
 		t.Errorf("Shell = %s, want %s", got, want)
 	}
 }
 
-// ask sends a request to the control endpoint.
-func ask(t *testing.T, method, target string, want int) string {
+// request sends a request to the control endpoint.
+func request(t *testing.T, method, target string, want int) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, target, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), method, target, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,20 +272,20 @@ func connects(t *testing.T, address string) bool {
 	return err == nil
 }
 
-func TestControlRunsServersOfOneTest(t *testing.T) {
+func TestControl_Servers(t *testing.T) {
 	for _, kind := range []string{"postgres", "redis"} {
 		t.Run(kind, func(t *testing.T) {
 			need(t, kind)
 			s := start(t, kind, nil)
 			control := exported(s, "PLINTH_TEST_CONTROL")
 			var created struct{ ID, DSN string }
-			answer := ask(t, http.MethodPost, control+"/servers?kind="+kind, http.StatusCreated)
+			answer := request(t, http.MethodPost, control+"/servers?kind="+kind, http.StatusCreated)
 			if err := json.Unmarshal([]byte(answer), &created); err != nil {
 				t.Fatal(err)
 			}
 			u, err := url.Parse(created.DSN)
 			if err != nil || !connects(t, u.Host) || strings.Contains(s.Table(), u.Host) {
-				t.Fatalf("a further server is at %q, %v", u.Host, err)
+				t.Fatalf("new server at %q, %v", u.Host, err)
 			}
 			one := control + "/servers/" + created.ID
 			for _, step := range []struct {
@@ -295,34 +297,35 @@ func TestControlRunsServersOfOneTest(t *testing.T) {
 				{"stop", false},
 				{"start", true},
 				{"start", true},
-				{"pause", true}, // the system answers, not the server
+				{"pause", true}, // the kernel accepts the connection, not the server
 				{"kill", false},
 				{"start", true},
 				{"pause", true},
 				{"continue", true},
 			} {
-				ask(t, http.MethodPost, one+"/"+step.do, http.StatusNoContent)
+				request(t, http.MethodPost, one+"/"+step.do, http.StatusNoContent)
 				if got := connects(t, u.Host); got != step.want {
 					t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
 				}
 			}
-			ask(t, http.MethodDelete, one, http.StatusNoContent)
+			request(t, http.MethodDelete, one, http.StatusNoContent)
 			if connects(t, u.Host) {
-				t.Error("a deleted server answers")
+				t.Error("a deleted server responds")
 			}
-			ask(t, http.MethodPost, one+"/start", http.StatusNotFound)
+			request(t, http.MethodPost, one+"/start", http.StatusNotFound)
 		})
 	}
 }
 
-func TestControlSwitchesTheNodesOfADeployment(t *testing.T) {
+func TestControl_Nodes(t *testing.T) {
 	need(t, "redis")
 	control := exported(start(t, "redis", nil), "PLINTH_TEST_CONTROL")
 	var created struct {
 		ID, DSN, Version, Master, Password string
 		Nodes                              []struct{ Name, Address, Role string }
 	}
-	answer := ask(t, http.MethodPost, control+"/servers?kind=redis-sentinel", http.StatusCreated)
+	answer := request(t, http.MethodPost, control+"/servers?kind=redis-sentinel",
+		http.StatusCreated)
 	if err := json.Unmarshal([]byte(answer), &created); err != nil {
 		t.Fatal(err)
 	}
@@ -349,24 +352,24 @@ func TestControlSwitchesTheNodesOfADeployment(t *testing.T) {
 		do   string
 		want bool
 	}{{"kill", false}, {"start", true}, {"pause", true}, {"continue", true}, {"stop", false}} {
-		ask(t, http.MethodPost, one+"/nodes/"+last.Name+"/"+step.do, http.StatusNoContent)
+		request(t, http.MethodPost, one+"/nodes/"+last.Name+"/"+step.do, http.StatusNoContent)
 		if got := connects(t, last.Address); got != step.want {
 			t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
 		}
 		if !connects(t, created.Nodes[4].Address) {
-			t.Errorf("after %s of another node this one is gone", step.do)
+			t.Errorf("a node does not respond after %s of another node", step.do)
 		}
 	}
-	ask(t, http.MethodPost, one+"/nodes/node-7/kill", http.StatusNotFound)
-	ask(t, http.MethodPost, one+"/kill", http.StatusNoContent)
+	request(t, http.MethodPost, one+"/nodes/node-7/kill", http.StatusNotFound)
+	request(t, http.MethodPost, one+"/kill", http.StatusNoContent)
 	for _, n := range created.Nodes {
 		if connects(t, n.Address) {
-			t.Errorf("%s answers after the end of all", n.Name)
+			t.Errorf("%s responds after kill", n.Name)
 		}
 	}
 }
 
-func TestControlRefuses(t *testing.T) {
+func TestControl_Errors(t *testing.T) {
 	need(t, "redis")
 	s := start(t, "mysql,redis",
 		map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
@@ -376,27 +379,27 @@ func TestControlRefuses(t *testing.T) {
 		want         int
 	}{
 		{
-			name: "another token", target: control + "x/servers?kind=redis",
+			name: "wrong token", target: control + "x/servers?kind=redis",
 			want: http.StatusNotFound,
 		},
 		{
-			name: "a kind that there is not", target: control + "/servers?kind=sybase",
+			name: "unknown kind", target: control + "/servers?kind=sybase",
 			want: http.StatusNotImplemented,
 		},
 		{
-			name: "a kind that the environment gives", target: control + "/servers?kind=mysql",
+			name: "kind of the environment", target: control + "/servers?kind=mysql",
 			want: http.StatusNotImplemented,
 		},
 		{
-			name: "what no node does", target: control + "/servers/7/nodes/node-1/explode",
+			name: "unknown action", target: control + "/servers/7/nodes/node-1/explode",
 			want: http.StatusNotFound,
 		},
 		{
-			name: "a server that there is not", target: control + "/servers/7/stop",
+			name: "unknown server", target: control + "/servers/7/stop",
 			want: http.StatusNotFound,
 		},
 	} {
-		t.Run(tc.name, func(t *testing.T) { ask(t, http.MethodPost, tc.target, tc.want) })
+		t.Run(tc.name, func(t *testing.T) { request(t, http.MethodPost, tc.target, tc.want) })
 	}
 	if host, err := url.Parse(control); err != nil || host.Hostname() != "127.0.0.1" {
 		t.Errorf("the control listens at %q, %v", host.Host, err)

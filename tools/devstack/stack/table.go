@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table shows people where each kind of server comes from. It holds no password.
+// Table returns a table of the sources of all servers, without passwords.
 func (s *Stack) Table() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -33,7 +33,7 @@ func (s *Stack) Table() string {
 	}
 	_ = w.Flush()
 	if s.private() && !s.trusted() {
-		fmt.Fprintf(&b, "%s is not set: tests do not check certificates. Set it to those of the servers that were given.\n", caVariable)
+		fmt.Fprintf(&b, "%s is not set: tests do not verify certificates. Set it to the CA certificates of the servers of the environment.\n", caVariable)
 	}
 	return b.String()
 }
