@@ -1,8 +1,8 @@
 // Footprint builds the smallest program of each module and prints its size and the number
-// of modules that it links, with plain gin beside it, and grpc-go alone beside grpcx.
+// of modules that it links. It compares them with gin, and grpcx with grpc-go.
 //
 //	footprint          print the table
-//	footprint -check   fail where core costs more over gin than was promised; nothing else is built
+//	footprint -check   fail if core exceeds its limits over gin; builds two programs only
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail where core costs more over gin than was promised")
+	check := flag.Bool("check", false, "fail if core exceeds its limits over gin")
 	flag.Parse()
 	do := show
 	if *check {
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// show prints the table of every program.
+// show prints the table of all programs.
 func show(ctx context.Context, root string) error {
 	sizes, err := footprint.Measure(ctx, root)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-func TestEveryDriverIsLinked(t *testing.T) {
+func TestDrivers(t *testing.T) {
 	if want := []string{
 		"mysql", "oracle", "postgres", "sqlite",
 		"sqlserver",
@@ -42,8 +42,7 @@ func TestEveryDriverIsLinked(t *testing.T) {
 // errOf returns the error of a call.
 func errOf[T any](_ T, err error) error { return err }
 
-// upstream returns the error of reading from a server that ends the connection, with a
-// reset or not.
+// upstream returns the read error for a connection that the server closes or resets.
 func upstream(t *testing.T, reset bool) error {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -68,7 +67,7 @@ func upstream(t *testing.T, reset bool) error {
 	return err
 }
 
-// unreachable returns an address at which no server listens.
+// unreachable returns an address without a listening server.
 func unreachable(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -79,8 +78,8 @@ func unreachable(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// The codes are those of a program without a driver: see the table of xerror.
-func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
+// The codes equal those of a program without a driver; see the table of xerror.
+func TestFrom_OtherLibraries(t *testing.T) {
 	address := unreachable(t)
 	for name, tc := range map[string]struct {
 		err  error
@@ -88,13 +87,13 @@ func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 	}{
 		"end of file": {upstream(t, false), xerror.ServerInternalError},
 		"reset":       {upstream(t, true), xerror.NetworkError},
-		"JSON that breaks": {
+		"truncated JSON": {
 			json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)),
 			xerror.ServerInternalError,
 		},
-		"closed connection": {fmt.Errorf("x: %w", net.ErrClosed), xerror.NetworkError},
-		"dead upstream":     {errOf(http.Get("http://" + address)), xerror.RemoteError}, //nolint:bodyclose,noctx // it fails
-		"dead server": {
+		"closed connection":    {fmt.Errorf("x: %w", net.ErrClosed), xerror.NetworkError},
+		"unreachable upstream": {errOf(http.Get("http://" + address)), xerror.RemoteError}, //nolint:bodyclose,noctx // it fails
+		"unreachable server": {
 			errOf(new(net.Dialer).DialContext(t.Context(), "tcp", address)),
 			xerror.ServiceUnavailable,
 		},
@@ -102,8 +101,8 @@ func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 			&net.DNSError{Err: "no such host", Name: "elsewhere"},
 			xerror.NetworkError,
 		},
-		"upstream's deadline": {context.DeadlineExceeded, xerror.GatewayTimeout},
-		"no record":           {gorm.ErrRecordNotFound, xerror.RecordNotFound},
+		"deadline of the upstream": {context.DeadlineExceeded, xerror.GatewayTimeout},
+		"no record":                {gorm.ErrRecordNotFound, xerror.RecordNotFound},
 	} {
 		for _, err := range []error{
 			tc.err, fmt.Errorf("wrapped: %w", tc.err),
@@ -116,7 +115,7 @@ func TestErrorsOfOtherLibrariesAreNotTheDatabases(t *testing.T) {
 	}
 }
 
-func TestTruncatedBodiesAreTheClients(t *testing.T) {
+func TestServe_TruncatedBody(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(xhelper.Serve(xhelper.Config{}))
@@ -126,10 +125,10 @@ func TestTruncatedBodiesAreTheClients(t *testing.T) {
 	t.Cleanup(s.Close)
 	part := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nhalf"
 	for name, text := range map[string]string{
-		"an upload that breaks off": "POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n" + part,
-		"an upload without its last delimiter": fmt.Sprintf(
+		"truncated upload": "POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n" + part,
+		"upload without final boundary": fmt.Sprintf(
 			"POST /file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s", len(part), part),
-		"a document that breaks off": "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
+		"truncated document": "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
 	} {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
 		if err != nil {
@@ -152,7 +151,7 @@ func TestTruncatedBodiesAreTheClients(t *testing.T) {
 	}
 }
 
-// lines is where the log of a test goes.
+// lines is a concurrent log buffer.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -170,7 +169,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-func TestResetsInABodyAreTheClients(t *testing.T) {
+func TestServe_ResetBody(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	out := &lines{}
 	log, err := xlog.New(xlog.Config{Writer: out, Format: xlog.FormatJSON})
@@ -212,7 +211,7 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 			"POST "+path+" HTTP/1.1\r\nHost: x\r\n"+begin); err != nil {
 			t.Fatal(err)
 		}
-		<-reading // else the reset discards what was sent
+		<-reading // otherwise the reset discards the sent data
 		if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +231,7 @@ func TestResetsInABodyAreTheClients(t *testing.T) {
 		}
 	}
 	if info != 2 || all != 2 {
-		t.Errorf("%d lines, %d of CANCELED at INFO, want 2 alone:\n%s", all, info, out)
+		t.Errorf("%d lines, %d of CANCELED at INFO, want 2 and no others:\n%s", all, info, out)
 	}
 }
 
@@ -249,7 +248,7 @@ func (r *firstRead) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestDeadDatabasesAreUnavailable(t *testing.T) {
+func TestOpen_Unreachable(t *testing.T) {
 	address := unreachable(t)
 	for name, dsn := range map[string]string{
 		"mysql":     "u:p@tcp(" + address + ")/d",

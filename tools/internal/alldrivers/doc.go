@@ -1,3 +1,2 @@
-// Package alldrivers tests what a program does that links every database and cache
-// driver.
+// Package alldrivers tests a program that links all database and cache drivers.
 package alldrivers

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// The budget of core over plain gin.
+// Limits of core over gin.
 const (
 	budgetBytes   = 3_000_000
 	budgetModules = 15
 )
 
-// Check refuses a core that costs more over plain gin than was promised. It builds those
-// two programs.
+// Check returns an error if core exceeds its limits over gin. It builds these two
+// programs.
 func Check(ctx context.Context, root string) error {
 	sizes, err := measure(ctx, root, programs[:2])
 	if err != nil {
@@ -22,16 +22,16 @@ func Check(ctx context.Context, root string) error {
 	return budget(sizes["gin"], sizes["core"])
 }
 
-// budget refuses a core that costs more than was promised.
+// budget returns an error if core exceeds its limits.
 func budget(gin, core measured) error {
 	var problems []error
 	if over := core.bytes - gin.bytes; over > budgetBytes {
-		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the budget is %.1f MB",
+		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the limit is %.1f MB",
 			mb(over), mb(budgetBytes)))
 	}
 	if over := core.modules - gin.modules; over > budgetModules {
 		problems = append(problems,
-			fmt.Errorf("core links %d modules more than gin; the budget is %d",
+			fmt.Errorf("core links %d modules more than gin; the limit is %d",
 				over, budgetModules))
 	}
 	return errors.Join(problems...)

@@ -32,14 +32,14 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-func TestBudgetIsThatOfCoreOverGin(t *testing.T) {
+func TestPrograms_Order(t *testing.T) {
 	if programs[0].folder != "gin" || programs[1].folder != "core" {
 		t.Errorf("the first programs are %s and %s, want gin and core",
 			programs[0].folder, programs[1].folder)
 	}
 }
 
-func TestProgramIsComparedWithItsPeer(t *testing.T) {
+func TestSizes_Table(t *testing.T) {
 	sizes := Sizes{
 		"gin": {bytes: 14_000_000}, "core": {bytes: 16_000_000},
 		"baregrpc": {bytes: 10_000_000},
@@ -53,12 +53,12 @@ func TestProgramIsComparedWithItsPeer(t *testing.T) {
 	for _, p := range programs {
 		if !slices.ContainsFunc(programs,
 			func(other program) bool { return other.folder == p.peer }) {
-			t.Errorf("the peer of %s is no program: %q", p.folder, p.peer)
+			t.Errorf("the peer of %s is unknown: %q", p.folder, p.peer)
 		}
 	}
 }
 
-func TestModuleWeighsWhatItAddsToTheProgramWithoutIt(t *testing.T) {
+func TestSizes_Modules(t *testing.T) {
 	sizes := Sizes{
 		"gin": {bytes: 14_000_000, modules: 19}, "core": {bytes: 16_000_000, modules: 29},
 		"memory": {bytes: 16_900_000, modules: 30},
@@ -66,7 +66,7 @@ func TestModuleWeighsWhatItAddsToTheProgramWithoutIt(t *testing.T) {
 	text := sizes.Modules()
 	for _, want := range []string{
 		"| 2.0 MB, 10 modules over gin |",
-		"| `cacheplugins/memory` | the cache in the process | 0.9 MB, 1 module |",
+		"| `cacheplugins/memory` | in-memory cache | 0.9 MB, 1 module |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("table has no %q:\n%s", want, text)
@@ -78,13 +78,13 @@ func TestModuleWeighsWhatItAddsToTheProgramWithoutIt(t *testing.T) {
 	for _, m := range modules {
 		for _, w := range m.weights {
 			if !known(w.program) || !known(w.without) {
-				t.Errorf("%s is weighed by programs that are not there: %+v", m.name, w)
+				t.Errorf("weight of %s has unknown programs: %+v", m.name, w)
 			}
 		}
 	}
 }
 
-func TestEveryReleasedModuleHasARow(t *testing.T) {
+func TestModules(t *testing.T) {
 	root, err := workspace.Find()
 	if err != nil {
 		t.Skip(err)

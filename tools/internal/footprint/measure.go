@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// Sizes are the programs as they were measured, by folder.
+// Sizes maps program directories to their measurements.
 type Sizes map[string]measured
 
-// measured is what one program costs.
+// measured is the size of a program and its number of linked modules.
 type measured struct {
 	bytes   int64
 	modules int
 }
 
-// Measure builds every program of the repository at root.
+// Measure builds and measures all programs of the repository at root.
 func Measure(ctx context.Context, root string) (Sizes, error) {
 	return measure(ctx, root, programs)
 }

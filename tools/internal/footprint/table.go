@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Table is every program, in Markdown.
+// Table returns a Markdown table of the programs.
 func (s Sizes) Table() string {
 	var b strings.Builder
-	b.WriteString("| Program | Size | Over gin, or grpc-go alone | Linked modules |\n|---|---|---|---|\n")
+	b.WriteString("| Program | Size | Over gin or grpc-go | Linked modules |\n|---|---|---|---|\n")
 	for _, p := range programs {
 		m := s[p.folder]
 		fmt.Fprintf(&b, "| %s | %.1f MB | %+.1f MB | %d |\n",
@@ -19,10 +19,10 @@ func (s Sizes) Table() string {
 	return b.String()
 }
 
-// Modules is the table of modules with what each adds to a program, in Markdown.
+// Modules returns a Markdown table of the modules and the sizes that they add.
 func (s Sizes) Modules() string {
 	var b strings.Builder
-	b.WriteString("| Module | What it is | Adds to a program with `core` | Page |\n|---|---|---|---|\n")
+	b.WriteString("| Module | Description | Adds to a program with `core` | Page |\n|---|---|---|---|\n")
 	for _, m := range modules {
 		var adds []string
 		for _, w := range m.weights {
@@ -36,7 +36,7 @@ func (s Sizes) Modules() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n",
 			m.name, m.what, strings.Join(adds, "; "), m.page)
 	}
-	b.WriteString("\nMegabytes of the binary and linked modules. " + machine() + "\n")
+	b.WriteString("\nSize of the binary in megabytes, and number of linked modules. " + machine() + "\n")
 	return b.String()
 }
 
@@ -48,7 +48,7 @@ func count(modules int) string {
 }
 
 func machine() string {
-	return fmt.Sprintf("Stripped, without cgo, %s, %s/%s.",
+	return fmt.Sprintf("Stripped binaries without cgo, %s, %s/%s.",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
