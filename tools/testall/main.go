@@ -1,20 +1,20 @@
-// Testall runs the tests of every module, or of those named, and ends with a table of the
-// backends that the suites really ran on.
+// Testall runs the tests of all modules, or of the named modules, and prints a table of
+// the backends that the suites used.
 //
 //	testall [-race] [-go VERSION] [NAME...]
 //
-// With -go the tests run with that Go version, such as go1.27.4: -short, without servers
-// and without the race detector. If the go command cannot obtain it, a line in capitals
-// reports that, and nothing else happens.
+// With -go, it runs the short tests with that Go version, such as go1.27.4, without
+// servers and race detector. If the go command cannot download the version, testall
+// prints a line in capitals and exits successfully.
 //
-// A suite that needs a server finds it in the environment, as PLINTH_TEST_POSTGRES_DSN,
-// or gets a private one whose binary is on the machine; the first table says which. The
-// program devstack does the same for any command.
+// Suites use the servers of the environment, such as PLINTH_TEST_POSTGRES_DSN, or private
+// servers whose binaries are installed. The first table lists these servers. The program
+// devstack provides them for any command.
 //
-// A suite says where it ran in a file of the folder PLINTH_TEST_REPORT; the closing table
-// is made of these files, not of what was meant to run. PLINTH_TEST_REQUIRE names
-// backends, separated by commas, without which the run fails; an unknown one, and one
-// whose server or program is missing or does not answer, fails it at the start.
+// Each suite writes a report to the directory PLINTH_TEST_REPORT, and the final table is
+// made from these reports. PLINTH_TEST_REQUIRE is a comma-separated list of backends; the
+// run fails if no suite ran on one of them. It fails immediately if a name is unknown, or
+// if a server or program is missing or does not respond.
 package main
 
 import (
@@ -35,12 +35,12 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// together is how many modules are tested at the same time: two keep the processors of a
-// small machine busy, and in a third the modules whose tests mostly wait pass by.
-const together = 3
+// parallel is the number of modules that are tested concurrently. Two of them use the
+// processors of a small machine; the third one mostly waits.
+const parallel = 3
 
-// longest are the modules that take longest, each more than a minute, the longest first.
-// They begin, so that none of them runs alone at the end.
+// longest are the modules whose tests take more than a minute, in descending order. They
+// start first, so that none of them runs alone at the end.
 var longest = []string{
 	"tools", "tools/devstack", "tools/plinth", "cacheplugins/redis", "conformance", "core", "docs",
 	"asyncx", "cacheplugins/memory",
@@ -48,15 +48,14 @@ var longest = []string{
 	"dbplugins/sqlite", "dbplugins/mysql", "asyncx/asynq", "notifyx", "grpcx",
 }
 
-// plain are the modules that a run of all tests as verify has built them, without the
-// race detector: programs for developers, which link every driver and six frameworks. To
-// compile and link those once more takes longer than their tests. Whoever names such a
-// module gets the detector.
+// plain are modules that are tested without the race detector unless they are named.
+// Their programs link every driver and six frameworks, so that a second build takes
+// longer than the tests.
 var plain = []string{"tools"}
 
 func main() {
-	race := flag.Bool("race", false, "look for data races, where the machine has what that takes")
-	version := flag.String("go", "", "run the short tests with this Go version, without servers")
+	race := flag.Bool("race", false, "enable the race detector if cgo and a C compiler are available")
+	version := flag.String("go", "", "run the short tests with this Go `version`, without servers")
 	flag.Parse()
 	signals := child.Watch()
 	err := run(signals, *race, *version, flag.Args())
@@ -69,7 +68,7 @@ func main() {
 
 func run(signals *child.Signals, race bool, version string, names []string) error {
 	if version == "" {
-		if err := refused(required()); err != nil {
+		if err := checkRequired(required()); err != nil {
 			return err
 		}
 	}
@@ -104,8 +103,7 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
-// within does something while the servers run that the modules can use. env is what tells
-// the tests about them.
+// within starts the servers that the modules can use and calls do with their environment.
 func within(
 	signals *child.Signals, modules []workspace.Module, do func(env []string) error,
 ) (err error) {
@@ -128,15 +126,15 @@ func within(
 // runner runs the tests of modules.
 type runner struct {
 	signals *child.Signals
-	args    []string // of go test, but for plain modules
+	args    []string // of go test, except for plain modules
 	all     bool     // no module was named
-	long    string   // the module whose long tests run too, though args have -short
+	long    string   // module whose long tests run even if args contains -short
 
 	environ  []string
 	required []string // backends
 }
 
-// testAll runs the tests of every module and says where they ran.
+// testAll runs the tests of all modules and prints the reports.
 func (r runner) testAll(modules []workspace.Module, env []string) error {
 	reports, err := os.MkdirTemp("", "plinth-tests-")
 	if err != nil {
@@ -145,13 +143,13 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(r.environ, env, []string{"PLINTH_TEST_REPORT=" + reports})
 	if os.Getenv("GORACE") == "" {
-		// At its end a process waits a second for races of its last moment, more than a
-		// hundred times: a tenth of that will do.
+		// More than a hundred test processes wait a second for late races at exit. A
+		// tenth is enough.
 		env = append(env, "GORACE=atexit_sleep_ms=100")
 	}
 	start := time.Now()
 	slices.SortStableFunc(modules, func(a, b workspace.Module) int { return rank(a) - rank(b) })
-	problems := lanes.Each(together, modules,
+	problems := lanes.Each(parallel, modules,
 		func(m workspace.Module) error { return r.test(m, env) })
 	if err := r.signals.Err(); err != nil {
 		return errors.Join(problems, err)
@@ -160,11 +158,11 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stdout, "\n%s\n%s in all\n", table(ran), time.Since(start).Round(time.Second))
+	fmt.Fprintf(os.Stdout, "\n%s\n%s in total\n", table(ran), time.Since(start).Round(time.Second))
 	return errors.Join(problems, missing(ran, r.required))
 }
 
-// rank is the place of a module among the longest, which come before all others.
+// rank returns the index of a module in longest; other modules follow.
 func rank(m workspace.Module) int {
 	if i := slices.Index(longest, m.Name); i >= 0 {
 		return i
@@ -172,17 +170,15 @@ func rank(m workspace.Module) int {
 	return len(longest)
 }
 
-// quick are the arguments of every go test: one package of each module at a time, since
-// several modules are tested at a time; the linters vet, and to do it again for every
-// dependency takes an eighth of a cold run.
+// quick are the common arguments of go test. Each module tests one package at a time,
+// because several modules run concurrently. vet is off because the linters run it.
 var quick = []string{"test", "-count=1", "-p=1", "-vet=off"}
 
-// inner starts a test in the environment of its users: memory is collected as often as
-// ever. What the test builds by itself, it builds as the Makefile does, since that has
-// been compiled before.
+// inner starts tests with the default GOGC. Tests that build programs use the build
+// settings of the Makefile, whose results are cached.
 const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath"
 
-// arguments returns those of go test.
+// arguments returns the arguments of go test.
 func arguments(ctx context.Context, race bool) []string {
 	args := slices.Clip(quick)
 	if _, err := exec.LookPath("env"); err == nil {
@@ -190,29 +186,29 @@ func arguments(ctx context.Context, race bool) []string {
 	}
 	switch {
 	case race && raceDetector(ctx):
-		// Nobody debugs these binaries: to compile them without the data for that takes a
-		// ninth less time. SQLite translated from C runs on its own locks: what the
-		// detector sees there is a third of the time of such tests.
+		// Without debug data, compilation takes a ninth less time. The race detector is
+		// off for SQLite, which is translated from C and uses its own locks; this saves a
+		// third of its test time.
 		return append(args, "-race", "-gcflags=all=-dwarf=false",
 			"-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
 		fmt.Fprintln(os.Stdout,
-			"*** WITHOUT THE RACE DETECTOR: it takes cgo and a C compiler, which this machine lacks ***")
+			"*** WITHOUT RACE DETECTOR: it requires cgo and a C compiler ***")
 	}
 	return args
 }
 
-// test runs one module's tests, and shows what they say when they have ended. After a
-// signal it does nothing.
+// test runs the tests of a module and prints their output at the end. It does nothing
+// after a signal.
 func (r runner) test(m workspace.Module, env []string) error {
 	if r.signals.Context().Err() != nil {
 		return nil //nolint:nilerr // the caller has it
 	}
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
-	// compilers live for seconds
+	// compilers are short-lived
 	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400")
-	// signals and processes need no servers
+	// tests of signals and processes need no servers
 	if m.Name == r.long {
 		args = slices.Clip(quick)
 	}
@@ -229,15 +225,15 @@ func (r runner) test(m workspace.Module, env []string) error {
 	}
 	text := fmt.Sprintf("--- %s, %s\n%s",
 		m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
-	_, _ = os.Stdout.WriteString(text) // in one piece, as others write too
+	// a single write, because tests of other modules write concurrently
+	_, _ = os.Stdout.WriteString(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return nil
 }
 
-// raceDetector reports whether a test binary can be built with the race detector: it
-// takes cgo and a C compiler.
+// raceDetector reports whether cgo and a C compiler are available.
 func raceDetector(ctx context.Context) bool {
 	out, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
 	enabled, compiler, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
@@ -248,7 +244,7 @@ func raceDetector(ctx context.Context) bool {
 	return err == nil
 }
 
-// quiet returns the output of a test run without the packages that have no tests.
+// quiet removes packages without tests from the output.
 func quiet(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// next prepares a run with another Go: -short, without servers and without the race
-// detector. It reports false, in capitals, if the go command cannot obtain that version.
+// next checks that a Go version is available. If not, it prints a line in capitals and
+// returns false.
 func next(ctx context.Context, version string) bool {
 	cmd := exec.CommandContext(ctx, "go", "version")
 	cmd.Dir, cmd.Env = os.TempDir(),
 		append(os.Environ(), "GOTOOLCHAIN="+version, "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		fmt.Fprintf(os.Stdout, "*** NOT TESTED WITH %s: it cannot be obtained: %v: %s ***\n",
+		fmt.Fprintf(os.Stdout, "*** NOT TESTED WITH %s: download failed: %v: %s ***\n",
 			strings.ToUpper(version), err, strings.TrimSpace(string(out)))
 		return false
 	}
@@ -24,7 +24,7 @@ func next(ctx context.Context, version string) bool {
 	return true
 }
 
-// nextEnv is the environment of such a run: no server is required or given.
+// nextEnv returns environ with the given Go version and without test servers.
 func nextEnv(version string, environ []string) []string {
 	env := []string{"GOTOOLCHAIN=" + version}
 	for _, entry := range environ {

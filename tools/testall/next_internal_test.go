@@ -8,12 +8,12 @@ import (
 
 func TestNext(t *testing.T) {
 	if !next(t.Context(), runtime.Version()) {
-		t.Errorf("%s, which runs this test, cannot be obtained", runtime.Version())
+		t.Errorf("next(%s) = false for the running version", runtime.Version())
 	}
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOMODCACHE", t.TempDir())
 	if next(t.Context(), "go1.999.0") {
-		t.Error("a version that does not exist was obtained")
+		t.Error("next = true for a version that does not exist")
 	}
 }
 

@@ -12,29 +12,29 @@ import (
 	"text/tabwriter"
 )
 
-// ran is what one run of a suite says of itself.
+// ran is the report of a run of a suite.
 type ran struct {
 	Family  string   `json:"family"`  // one of families
-	Backend string   `json:"backend"` // the driver's name
-	Source  string   `json:"source"`  // where the server came from
-	Server  string   `json:"server"`  // what the server says it is
+	Backend string   `json:"backend"` // name of the driver
+	Source  string   `json:"source"`  // origin of the server
+	Server  string   `json:"server"`  // product and version
 	Tests   int      `json:"tests"`
 	Outcome string   `json:"outcome"` // passed, failed or skipped
-	Reason  string   `json:"reason"`  // of a skip
-	Notes   []string `json:"notes"`   // what was measured
+	Reason  string   `json:"reason"`  // reason of a skip
+	Notes   []string `json:"notes"`   // measurements
 }
 
-// families are those of the table, in its order.
+// families in the order of the table.
 var families = []string{"database", "cache", "jobs", "mail", "lease", "failover", "documentation"}
 
-// same reports whether both are the same but for what is counted.
+// same reports whether r and other differ only in Tests and Notes.
 func (r *ran) same(other *ran) bool {
 	a, b := *r, *other
 	a.Tests, a.Notes, b.Tests, b.Notes = 0, nil, 0, nil
 	return reflect.DeepEqual(a, b)
 }
 
-// read collects the reports in dir.
+// read reads the reports in dir.
 func read(dir string) ([]ran, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -62,7 +62,7 @@ func read(dir string) ([]ran, error) {
 	return merge(all), nil
 }
 
-// merge makes one row of those that only differ in what is counted.
+// merge combines adjacent reports that differ only in Tests and Notes.
 func merge(sorted []ran) []ran {
 	var rows []ran
 	for _, r := range sorted {
@@ -76,7 +76,7 @@ func merge(sorted []ran) []ran {
 	return rows
 }
 
-// table shows the reports to people.
+// table formats the reports.
 func table(all []ran) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -97,7 +97,7 @@ func table(all []ran) string {
 	return b.String()
 }
 
-// notes shows what was measured, below the table.
+// notes formats the measurements.
 func notes(all []ran) string {
 	var b strings.Builder
 	for _, r := range all {
@@ -111,20 +111,18 @@ func notes(all []ran) string {
 	return b.String()
 }
 
-// conformance are the families whose suites show that a backend is usable: that of a
-// lease or a failover does not.
+// conformance are the families whose suites prove that a backend is usable.
 var conformance = []string{"database", "cache", "mail", "documentation"}
 
-// missing returns an error that names the required backends on which no conformance suite
-// has run.
+// missing returns an error that lists the required backends without a conformance run.
 func missing(all []ran, required []string) error {
 	var absent []string
 	for _, name := range required {
-		there := slices.ContainsFunc(all, func(r ran) bool {
+		exists := slices.ContainsFunc(all, func(r ran) bool {
 			return r.Backend == name && r.Outcome != "skipped" &&
 				slices.Contains(conformance, r.Family)
 		})
-		if !there {
+		if !exists {
 			absent = append(absent, name)
 		}
 	}

@@ -33,43 +33,45 @@ const (
 	failover  = `{"family":"failover","backend":"redis","source":"private server","tests":1,"outcome":"passed","notes":["back in %s"]}`
 )
 
-func TestTableShowsDatabasesFirstAndSkipsLoudly(t *testing.T) {
-	got := table(reports(t, onPostfix, onMemory, noRedis, onSQLite))
-	lines := strings.Split(strings.TrimSpace(got), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[1], "database") ||
-		!strings.Contains(lines[3], "SKIPPED: no server") ||
-		!strings.HasPrefix(lines[4], "mail") {
-		t.Errorf("table =\n%s", got)
-	}
-	if empty := table(nil); !strings.Contains(empty, "no suite ran") {
-		t.Errorf("empty table =\n%s", empty)
-	}
+func TestTable(t *testing.T) {
+	t.Run("sorts databases first and prints skips in capitals", func(t *testing.T) {
+		got := table(reports(t, onPostfix, onMemory, noRedis, onSQLite))
+		lines := strings.Split(strings.TrimSpace(got), "\n")
+		if len(lines) != 5 || !strings.HasPrefix(lines[1], "database") ||
+			!strings.Contains(lines[3], "SKIPPED: no server") ||
+			!strings.HasPrefix(lines[4], "mail") {
+			t.Errorf("table =\n%s", got)
+		}
+		if empty := table(nil); !strings.Contains(empty, "no suite ran") {
+			t.Errorf("empty table =\n%s", empty)
+		}
+	})
+
+	t.Run("merges failovers and prints their notes", func(t *testing.T) {
+		lease := strings.Replace(onSQLite, "database", "lease", 1)
+		got := table(reports(t, fmt.Sprintf(failover, "2s"), lease, fmt.Sprintf(failover, "3s"),
+			onMemory, onSQLite))
+		rows, notes, _ := strings.Cut(got, "\n\n")
+		var families []string
+		for line := range strings.Lines(rows) {
+			families = append(families, strings.Fields(line)[0])
+		}
+		if want := []string{
+			"FAMILY", "database", "cache", "lease",
+			"failover",
+		}; !slices.Equal(families, want) {
+			t.Errorf("families = %q, want %q", families, want)
+		}
+		if words := strings.Fields(rows); !slices.Equal(words[len(words)-2:], []string{"2", "passed"}) {
+			t.Errorf("the last row does not have two tests:\n%s", got)
+		}
+		if want := "failover, redis:\n  back in 2s\n  back in 3s\n"; notes != want {
+			t.Errorf("notes = %q, want %q", notes, want)
+		}
+	})
 }
 
-func TestFailoversAreOneRowWithNotesBelowTheTable(t *testing.T) {
-	lease := strings.Replace(onSQLite, "database", "lease", 1)
-	got := table(reports(t, fmt.Sprintf(failover, "2s"), lease, fmt.Sprintf(failover, "3s"),
-		onMemory, onSQLite))
-	rows, notes, _ := strings.Cut(got, "\n\n")
-	var families []string
-	for line := range strings.Lines(rows) {
-		families = append(families, strings.Fields(line)[0])
-	}
-	if want := []string{
-		"FAMILY", "database", "cache", "lease",
-		"failover",
-	}; !slices.Equal(families, want) {
-		t.Errorf("families = %q, want %q", families, want)
-	}
-	if words := strings.Fields(rows); !slices.Equal(words[len(words)-2:], []string{"2", "passed"}) {
-		t.Errorf("the last row is that of one test:\n%s", got)
-	}
-	if want := "failover, redis:\n  back in 2s\n  back in 3s\n"; notes != want {
-		t.Errorf("notes = %q, want %q", notes, want)
-	}
-}
-
-func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
+func TestMissing(t *testing.T) {
 	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql",
 		1)
 	all := reports(t, onMemory, noRedis, onSQLite, onPostfix, fmt.Sprintf(failover, "2s"), lease)
@@ -78,7 +80,7 @@ func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
 		required string
 		want     string
 	}{
-		{name: "nothing is required", required: "", want: ""},
+		{name: "empty", required: "", want: ""},
 		{name: "all ran", required: "sqlite, memory, postfix", want: ""},
 		{name: "one was skipped", required: "sqlite,redis", want: "redis"},
 		{name: "two are absent", required: "postgres,mysql", want: "postgres, mysql"},
@@ -94,7 +96,7 @@ func TestRequiredBackendThatDidNotRunFails(t *testing.T) {
 	}
 }
 
-func TestBrokenReportIsAnError(t *testing.T) {
+func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "run-1.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// uses are the kinds of server, and the other programs, that the tests of each module can
-// use.
+// uses lists the servers and programs that the tests of each module can use.
 var uses = map[string][]string{
 	"asyncx":              {"postgres", "mysql"},
 	"asyncx/asynq":        {"redis"},
@@ -38,8 +37,8 @@ var uses = map[string][]string{
 	"tools/plinth":        {"postgres", "redis"},
 }
 
-// kindsOf returns the kinds that the tests of the modules can use. A module that uses
-// does not name gets all.
+// kindsOf returns the kinds of servers that the modules can use. Modules that are not in
+// uses can use all kinds.
 func kindsOf(modules []workspace.Module) []*server.Kind {
 	return slices.DeleteFunc(server.Kinds(), func(k *server.Kind) bool {
 		return !slices.ContainsFunc(modules, func(m workspace.Module) bool {
@@ -49,8 +48,7 @@ func kindsOf(modules []workspace.Module) []*server.Kind {
 	})
 }
 
-// absent returns an error where a required program that the tests of the modules use is
-// not on the machine.
+// absent returns an error if a required program that the modules use is not installed.
 func absent(modules []workspace.Module, required []string) error {
 	var problems []error
 	for _, p := range programs.All() {
@@ -67,32 +65,32 @@ func absent(modules []workspace.Module, required []string) error {
 	return errors.Join(problems...)
 }
 
-// backends are the names that PLINTH_TEST_REQUIRE may hold.
+// backends are the valid names in PLINTH_TEST_REQUIRE.
 var backends = []string{
 	"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver",
 	"oracle", "node", "chromium",
 }
 
-// refused returns an error where no run could have all of the required backends: a name
-// is unknown, or a server that is never started privately is not given.
-func refused(required []string) error {
+// checkRequired returns an error if a required backend is unknown, or if its server
+// cannot be started privately and is not in the environment.
+func checkRequired(required []string) error {
 	var problems []error
 	for _, name := range required {
 		variable := "PLINTH_TEST_" + strings.ToUpper(name) + "_DSN"
 		switch {
 		case !slices.Contains(backends, name):
 			problems = append(problems,
-				fmt.Errorf("PLINTH_TEST_REQUIRE: there is no backend %q, only %s",
+				fmt.Errorf("PLINTH_TEST_REQUIRE: unknown backend %q; available: %s",
 					name, strings.Join(backends, ", ")))
 		case (name == "sqlserver" || name == "oracle") && os.Getenv(variable) == "":
 			problems = append(problems,
-				fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required: %s is not set", name, variable))
+				fmt.Errorf("PLINTH_TEST_REQUIRE: %s is required, but %s is not set", name, variable))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// required are the names in PLINTH_TEST_REQUIRE.
+// required returns the names in PLINTH_TEST_REQUIRE.
 func required() []string {
 	return strings.FieldsFunc(os.Getenv("PLINTH_TEST_REQUIRE"),
 		func(r rune) bool { return r == ',' || r == ' ' })

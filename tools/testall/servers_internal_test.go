@@ -10,32 +10,32 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
+func TestKindsOf(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		modules string
 		want    []string
 	}{
 		{
-			name:    "modules that know no server",
+			name:    "modules without servers",
 			modules: "core grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil,
 		},
 		{
-			name: "plugins", modules: "core dbplugins/mysql cacheplugins/redis",
+			name: "drivers", modules: "core dbplugins/mysql cacheplugins/redis",
 			want: []string{"mysql", "redis"},
 		},
 		{
-			name: "an application", modules: "core examples",
+			name: "application", modules: "core examples",
 			want: []string{"postgres", "mysql", "redis"},
 		},
 		{name: "pages", modules: "docs", want: nil},
 		{name: "messages", modules: "notifyx", want: []string{"postfix"}},
 		{
-			name: "engines of jobs", modules: "asyncx/river asyncx/asynq",
+			name: "job engines", modules: "asyncx/river asyncx/asynq",
 			want: []string{"postgres", "redis"},
 		},
 		{
-			name: "a module that is new", modules: "nonsense",
+			name: "unknown module", modules: "nonsense",
 			want: []string{"postgres", "mysql", "redis", "postfix"},
 		},
 	} {
@@ -55,12 +55,12 @@ func TestOnlyServersThatTheModulesCanUseAreStarted(t *testing.T) {
 	}
 }
 
-// allModules are those of the repository.
+// allModules returns the modules of the repository.
 func allModules(t *testing.T) []workspace.Module {
 	t.Helper()
 	root, err := workspace.Find()
 	if err != nil {
-		t.Skip("the module is not in the repository, whose modules this is about: ", err)
+		t.Skip("outside of the repository: ", err)
 	}
 	modules, err := workspace.Modules(root)
 	if err != nil {
@@ -69,7 +69,7 @@ func allModules(t *testing.T) []workspace.Module {
 	return modules
 }
 
-func TestServersOfEveryModuleAreKnown(t *testing.T) {
+func TestUses(t *testing.T) {
 	left := maps.Clone(uses)
 	for _, m := range allModules(t) {
 		if _, known := uses[m.Name]; !known {
@@ -78,37 +78,37 @@ func TestServersOfEveryModuleAreKnown(t *testing.T) {
 		delete(left, m.Name)
 	}
 	for name := range left {
-		t.Errorf("uses names %s, which is no module", name)
+		t.Errorf("uses lists the unknown module %s", name)
 	}
 }
 
-func TestRequiredServerThatIsMissingFailsBeforeTheTests(t *testing.T) {
+func TestWithin(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("PLINTH_TEST_REDIS_URL", "")
 	t.Setenv("PLINTH_TEST_REQUIRE", "sqlite, redis")
 	signals := child.Watch()
 	defer signals.Stop()
-	began := false
+	started := false
 	err := within(signals, []workspace.Module{{Name: "cacheplugins/redis"}}, func([]string) error {
-		began = true
+		started = true
 		return nil
 	})
-	if began && err == nil {
-		t.Skip("redis-server is also where no PATH leads")
+	if started && err == nil {
+		t.Skip("redis-server is installed outside of PATH")
 	}
-	if err == nil || began || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("within = %v, the tests began: %v; want the package that is missing", err, began)
+	if err == nil || started || !strings.Contains(err.Error(), "apt-get install redis-server") {
+		t.Errorf("within = %v, tests started = %v; want an error with the missing package", err, started)
 	}
 }
 
-func TestRequiredProgramThatIsMissingFailsBeforeTheTests(t *testing.T) {
+func TestAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	docs, core := []workspace.Module{{Name: "docs"}}, []workspace.Module{{Name: "core"}}
 	for _, tc := range []struct {
 		name     string
 		modules  []workspace.Module
 		required []string
-		want     []string // in the error; nil: there is none
+		want     []string // in the error; nil for no error
 	}{
 		{name: "nothing is required", modules: docs},
 		{name: "no module uses it", modules: core, required: []string{"node"}},
@@ -131,19 +131,19 @@ func TestRequiredProgramThatIsMissingFailsBeforeTheTests(t *testing.T) {
 	}
 }
 
-func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
+func TestCheckRequired(t *testing.T) {
 	for _, tc := range []struct {
 		name, required, oracle string
-		want                   []string // in the error; nil: there is none
+		want                   []string // in the error; nil for no error
 	}{
-		{name: "nothing", required: ""},
+		{name: "empty", required: ""},
 		{
-			name:     "all that need no server of their own",
+			name:     "all that can be started privately",
 			required: "sqlite, memory,postgres,mysql,redis,postfix,node,chromium",
 		},
-		{name: "a server that is given", required: "oracle", oracle: "oracle://u:p@h/s"},
+		{name: "server of the environment", required: "oracle", oracle: "oracle://u:p@h/s"},
 		{
-			name: "one that is not", required: "oracle",
+			name: "server without DSN", required: "oracle",
 			want: []string{"PLINTH_TEST_ORACLE_DSN is not set"},
 		},
 		{
@@ -154,13 +154,13 @@ func TestBackendThatNoRunCanHaveIsRefusedAtOnce(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("PLINTH_TEST_REQUIRE", tc.required)
 			t.Setenv("PLINTH_TEST_ORACLE_DSN", tc.oracle)
-			err := refused(required())
+			err := checkRequired(required())
 			if (err != nil) != (tc.want != nil) {
-				t.Fatalf("refused = %v, want %q", err, tc.want)
+				t.Fatalf("checkRequired = %v, want %q", err, tc.want)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("refused = %v, want %q", err, want)
+					t.Errorf("checkRequired = %v, want %q", err, want)
 				}
 			}
 		})
