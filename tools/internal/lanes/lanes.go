@@ -1,6 +1,4 @@
-// Package lanes does several things at the same time and no more of them: they are of
-// very different lengths, and much of each is waiting for a server, a disk, a linker or
-// for time to pass.
+// Package lanes runs functions concurrently with a limit.
 package lanes
 
 import (
@@ -8,8 +6,8 @@ import (
 	"sync"
 )
 
-// Each calls do for every item, beginning in their order, for n of them at the same time.
-// It returns the errors in the order of the items.
+// Each calls do for all items, in order and at most n at a time. It returns the errors in
+// the order of the items.
 func Each[T any](n int, items []T, do func(T) error) error {
 	problems := make([]error, len(items))
 	next := make(chan int)

@@ -1,5 +1,4 @@
-// Package marks replaces what a program writes into a file that people write too: the
-// part between two marks.
+// Package marks replaces generated parts of files between two marks.
 //
 //	<!-- NAME: written by `make bench-docs` -->
 //	...
@@ -13,8 +12,8 @@ import (
 	"strings"
 )
 
-// Put replaces what stands between the marks of that name in the file. The file has to
-// have both, once.
+// Put replaces the text between the marks of a name. The file must contain both marks
+// exactly once.
 func Put(file, name, text string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -30,14 +29,14 @@ func Put(file, name, text string) error {
 func replace(whole, name, text string) (string, error) {
 	begin, end := "<!-- "+name+": ", "<!-- /"+name+" -->\n"
 	if strings.Count(whole, begin) != 1 || strings.Count(whole, end) != 1 {
-		return "", errors.New("the marks of " + name + " are not there once each")
+		return "", errors.New("the marks of " + name + " must occur exactly once")
 	}
 	head, rest, _ := strings.Cut(whole, begin)
 	mark, body, closed := strings.Cut(rest, " -->\n")
 	_, tail, ended := strings.Cut(body, end)
 	if !closed || !ended {
 		return "", errors.New("the mark of " + name +
-			" is no line of its own, or its end comes first")
+			" must be on a separate line before its end mark")
 	}
 	return head + begin + mark + " -->\n" + text + end + tail, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/marks"
 )
 
-func TestTextIsPutBetweenItsMarks(t *testing.T) {
+func TestPut(t *testing.T) {
 	const begin, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n",
 		"<!-- b: written by y -->\nkept\n<!-- /b -->\n"
 	for _, tc := range []struct{ name, file, want string }{
@@ -19,7 +19,7 @@ func TestTextIsPutBetweenItsMarks(t *testing.T) {
 		{name: "empty before", file: begin + end, want: begin + "new\n" + end},
 		{name: "no marks", file: other},
 		{name: "no end", file: begin},
-		{name: "the end first", file: end + begin},
+		{name: "end mark first", file: end + begin},
 		{name: "twice", file: begin + end + begin + end},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package modproxy builds a file-system module proxy from the working tree and from its
-// tags, so that the modules of this repository can resolve one another before they are
+// Package modproxy creates a file-system module proxy from the working tree and its tags,
+// so that the modules of this repository can resolve each other before they are
 // published.
 //
-// The layout is that of the GOPROXY protocol (https://go.dev/ref/mod#goproxy-protocol);
-// each zip holds what the public proxy would pack, so its hash is the one that go.sum
-// will have.
+// The layout is that of the GOPROXY protocol (https://go.dev/ref/mod#goproxy-protocol).
+// Zips equal those of the public proxy, so their hashes equal those of go.sum after
+// publication.
 package modproxy
 
 import (
@@ -31,13 +31,12 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// Add publishes the module's working tree as version into the proxy at dir.
+// Add publishes the working tree of a module as version in the proxy at dir.
 func Add(ctx context.Context, dir string, m workspace.Module, version string) error {
 	return AddWith(ctx, dir, m, version, nil)
 }
 
-// AddTag publishes the module as its tag in the repository at root has it, which need not
-// be checked out.
+// AddTag publishes a tag of a module. The tag need not be checked out.
 func AddTag(ctx context.Context, dir, root string, m workspace.Module, version string) error {
 	mod, err := FileAt(ctx, root, m.Tag(version), path.Join(m.Name, "go.mod"))
 	if err != nil {
@@ -48,12 +47,12 @@ func AddTag(ctx context.Context, dir, root string, m workspace.Module, version s
 	})
 }
 
-// Pack writes the zip of the module's working tree.
+// Pack writes the zip of the working tree of a module.
 func Pack(ctx context.Context, w io.Writer, m workspace.Module, version string) error {
 	return PackWith(ctx, w, m, version, nil)
 }
 
-// PackTag writes the zip of the module as its tag has it.
+// PackTag writes the zip of a tag of a module.
 func PackTag(w io.Writer, root string, m workspace.Module, version string) error {
 	id := module.Version{Path: m.Path(), Version: version}
 	if err := modzip.CreateFromVCS(w, id, root, m.Tag(version), m.Name); err != nil {
@@ -62,7 +61,7 @@ func PackTag(w io.Writer, root string, m workspace.Module, version string) error
 	return nil
 }
 
-// Hash returns the h1 hash of a zip that pack writes, as go.sum has it.
+// Hash returns the h1 hash of the zip that pack writes, in the format of go.sum.
 func Hash(pack func(io.Writer) error) (string, error) {
 	file, err := os.CreateTemp("", "plinth-*.zip")
 	if err != nil {
@@ -75,14 +74,14 @@ func Hash(pack func(io.Writer) error) (string, error) {
 	return dirhash.HashZip(file.Name(), dirhash.Hash1)
 }
 
-// HashMod returns the h1 hash of a go.mod, as go.sum has it.
+// HashMod returns the h1 hash of a go.mod, in the format of go.sum.
 func HashMod(text []byte) (string, error) {
 	return dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(text)), nil
 	})
 }
 
-// FileAt returns a file of a revision; the name is relative to the root, with slashes.
+// FileAt returns a file of a revision. The name is relative to the root, with slashes.
 func FileAt(ctx context.Context, root, revision, name string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", "-C", root, "show", revision+":"+name)
 	var problem bytes.Buffer
@@ -95,7 +94,7 @@ func FileAt(ctx context.Context, root, revision, name string) ([]byte, error) {
 	return out, nil
 }
 
-// add puts one version into the proxy at dir.
+// add adds a version to the proxy at dir.
 func add(dir string, id module.Version, mod []byte, pack func(io.Writer) error) error {
 	if err := module.Check(id.Path, id.Version); err != nil {
 		return err
@@ -120,7 +119,7 @@ func add(dir string, id module.Version, mod []byte, pack func(io.Writer) error) 
 			return err
 		}
 	}
-	if err := enlist(filepath.Join(folder, "list"), id.Version); err != nil {
+	if err := addToList(filepath.Join(folder, "list"), id.Version); err != nil {
 		return err
 	}
 	out, err := os.Create(filepath.Join(folder, id.Version+".zip"))
@@ -130,8 +129,8 @@ func add(dir string, id module.Version, mod []byte, pack func(io.Writer) error) 
 	return errors.Join(pack(out), out.Close())
 }
 
-// enlist adds the version to the list of those that the proxy has.
-func enlist(name, version string) error {
+// addToList adds a version to the list of the proxy.
+func addToList(name, version string) error {
 	data, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -141,7 +140,7 @@ func enlist(name, version string) error {
 	return os.WriteFile(name, []byte(strings.Join(slices.Compact(versions), "\n")+"\n"), 0o600)
 }
 
-// file is one file of a module; it implements zip.File.
+// file is a file of a module. It implements zip.File.
 type file struct{ dir, name string }
 
 // Path implements zip.File.

@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// tree makes a repository of two modules, one inside the other's folder.
+// tree creates a repository with a module nested in another.
 func tree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,39 +47,40 @@ func tree(t *testing.T) string {
 	return dir
 }
 
-func TestZipHoldsWhatTheModuleOwns(t *testing.T) {
-	folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "@v")
-	for name, want := range map[string]string{
-		"list":        "v0.1.0\n",
-		"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.26.0\n",
-		"v0.1.0.info": `{"Time":"1970-01-01T00:00:00Z","Version":"v0.1.0"}`,
-	} {
-		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
-			t.Errorf("%s = %q, %v; want %q", name, got, err, want)
+func TestPack(t *testing.T) {
+	t.Run("contains the files of the module", func(t *testing.T) {
+		folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "@v")
+		for name, want := range map[string]string{
+			"list":        "v0.1.0\n",
+			"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.26.0\n",
+			"v0.1.0.info": `{"Time":"1970-01-01T00:00:00Z","Version":"v0.1.0"}`,
+		} {
+			if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
+				t.Errorf("%s = %q, %v; want %q", name, got, err, want)
+			}
 		}
-	}
-	const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
-	want := []string{
-		prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod",
-		prefix + "lib.go",
-	}
-	if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
-		t.Errorf("files = %q, want %q", got, want)
-	}
+		const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
+		want := []string{
+			prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod",
+			prefix + "lib.go",
+		}
+		if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+			t.Errorf("files = %q, want %q", got, want)
+		}
+	})
+
+	t.Run("omits nested modules", func(t *testing.T) {
+		folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "nested", "@v")
+		const prefix = "github.com/plinthgo/plinth/lib/nested@v0.1.0/"
+		want := []string{prefix + "LICENSE", prefix + "code.go", prefix + "go.mod"}
+		if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+			t.Errorf("files = %q, want %q", got, want)
+		}
+	})
 }
 
-func TestModuleInsideAnotherHasItsOwnZip(t *testing.T) {
-	folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "nested", "@v")
-	const prefix = "github.com/plinthgo/plinth/lib/nested@v0.1.0/"
-	want := []string{prefix + "LICENSE", prefix + "code.go", prefix + "go.mod"}
-	if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
-		t.Errorf("files = %q, want %q", got, want)
-	}
-}
-
-// TestPackageIsFoundInTheInnerModule lets the go command look for both packages: it
-// refuses one that two modules hold.
-func TestPackageIsFoundInTheInnerModule(t *testing.T) {
+// The go command rejects a package that two modules contain.
+func TestAdd_NestedModule(t *testing.T) {
 	proxy, app := published(t), t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/app\n\ngo 1.26.0\n",
@@ -114,7 +115,7 @@ func TestPackageIsFoundInTheInnerModule(t *testing.T) {
 	}
 }
 
-// published makes a proxy that has every module of the tree.
+// published creates a proxy with all modules of the tree.
 func published(t *testing.T) string {
 	t.Helper()
 	root, proxy := tree(t), t.TempDir()
@@ -130,52 +131,65 @@ func published(t *testing.T) string {
 	return proxy
 }
 
-func TestProxyHasEveryVersionThatWasAdded(t *testing.T) {
-	root, proxy := tree(t), t.TempDir()
-	git(t, root, "add", ".")
-	git(t, root, "commit", "-qm", "first")
-	git(t, root, "tag", "lib/v0.1.0")
-	if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"),
-		[]byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	modules, err := workspace.Modules(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib := modules[0]
-	if err := modproxy.Add(t.Context(), proxy, lib, "v0.2.0"); err != nil {
-		t.Fatal(err)
-	}
-	if err := modproxy.AddTag(t.Context(), proxy, root, lib, "v0.1.0"); err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
-	if got, err := os.ReadFile(filepath.Join(folder, "list")); err != nil ||
-		string(got) != "v0.1.0\nv0.2.0\n" {
-		t.Errorf("list = %q, %v", got, err)
-	}
-	tag, err := modproxy.Hash(func(w io.Writer) error {
-		return modproxy.PackTag(w, root, lib, "v0.1.0")
+func TestAdd(t *testing.T) {
+	t.Run("lists all added versions", func(t *testing.T) {
+		root, proxy := tree(t), t.TempDir()
+		git(t, root, "add", ".")
+		git(t, root, "commit", "-qm", "first")
+		git(t, root, "tag", "lib/v0.1.0")
+		if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"),
+			[]byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		modules, err := workspace.Modules(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lib := modules[0]
+		if err := modproxy.Add(t.Context(), proxy, lib, "v0.2.0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := modproxy.AddTag(t.Context(), proxy, root, lib, "v0.1.0"); err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(proxy, "github.com", "plinthgo", "plinth", "lib", "@v")
+		if got, err := os.ReadFile(filepath.Join(folder, "list")); err != nil ||
+			string(got) != "v0.1.0\nv0.2.0\n" {
+			t.Errorf("list = %q, %v", got, err)
+		}
+		tag, err := modproxy.Hash(func(w io.Writer) error {
+			return modproxy.PackTag(w, root, lib, "v0.1.0")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := modproxy.Hash(func(w io.Writer) error {
+			return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tag == tree {
+			t.Error("a changed file did not change the hash of the zip")
+		}
+		git(t, root, "checkout", "-q", "--", "lib/lib.go")
+		if same, err := modproxy.Hash(func(w io.Writer) error {
+			return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
+		}); err != nil || same != tag {
+			t.Errorf("hash of the tree = %s, %v; want that of its tag, %s", same, err, tag)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := modproxy.Hash(func(w io.Writer) error {
-		return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
+
+	t.Run("rejects an invalid version", func(t *testing.T) {
+		file, err := modfile.Parse("go.mod", []byte("module github.com/plinthgo/plinth/lib\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := modproxy.Add(t.Context(), t.TempDir(), workspace.Module{Dir: t.TempDir(), File: file},
+			"v2.0.0"); err == nil {
+			t.Error("a version of another major was accepted")
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tag == tree {
-		t.Error("a changed file did not change the hash of the zip")
-	}
-	git(t, root, "checkout", "-q", "--", "lib/lib.go")
-	if same, err := modproxy.Hash(func(w io.Writer) error {
-		return modproxy.Pack(t.Context(), w, lib, "v0.1.0")
-	}); err != nil || same != tag {
-		t.Errorf("hash of the tree = %s, %v; want that of its tag, %s", same, err, tag)
-	}
 }
 
 // git runs git in the repository.
@@ -202,15 +216,4 @@ func packed(t *testing.T, name string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-func TestBadVersionIsRefused(t *testing.T) {
-	file, err := modfile.Parse("go.mod", []byte("module github.com/plinthgo/plinth/lib\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := modproxy.Add(t.Context(), t.TempDir(), workspace.Module{Dir: t.TempDir(), File: file},
-		"v2.0.0"); err == nil {
-		t.Error("a version of another major was accepted")
-	}
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// An Overlay is what files of a module are to be, by their names within it, while the
-// working tree is left alone. They need not exist there.
+// An Overlay maps names of files in a module to their content, which replaces the content
+// of the working tree. The files need not exist.
 type Overlay map[string][]byte
 
-// Read returns a file of the module as the overlay has it, or else as the working tree
-// does; nil where neither has it.
+// Read returns a file of the overlay or the working tree. It returns nil if the file does
+// not exist.
 func (o Overlay) Read(m workspace.Module, name string) ([]byte, error) {
 	if text, ok := o[name]; ok {
 		return text, nil
@@ -32,7 +32,7 @@ func (o Overlay) Read(m workspace.Module, name string) ([]byte, error) {
 	return text, err
 }
 
-// AddWith is Add with some files as the overlay has them.
+// AddWith is like Add, with the files of the overlay.
 func AddWith(
 	ctx context.Context, dir string, m workspace.Module, version string, over Overlay,
 ) error {
@@ -45,7 +45,7 @@ func AddWith(
 	})
 }
 
-// PackWith is Pack with some files as the overlay has them.
+// PackWith is like Pack, with the files of the overlay.
 func PackWith(
 	ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay,
 ) (err error) {
@@ -58,7 +58,7 @@ func PackWith(
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	var files []modzip.File // those of modules nested in it are left out by the packer
+	var files []modzip.File // modzip.Create omits files of nested modules
 	for _, name := range names {
 		if _, replaced := over[name]; !replaced {
 			files = append(files, file{dir: m.Dir, name: name})

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-func TestOverlayIsPackedLikeTheFilesThatItStandsFor(t *testing.T) {
+func TestPackWith(t *testing.T) {
 	root := tree(t)
 	modules, err := workspace.Modules(root)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestOverlayIsPackedLikeTheFilesThatItStandsFor(t *testing.T) {
 	}
 }
 
-func TestOverlaidVersionHasItsGoMod(t *testing.T) {
+func TestAddWith(t *testing.T) {
 	root, proxy := tree(t), t.TempDir()
 	modules, err := workspace.Modules(root)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// few has a file, a server and nothing for the database and the cache, and each extra
-// with and without the others.
+// few covers a file, a server and no backend for database and cache, and each extra with
+// and without the others.
 var few = []wanted{
 	{database: "sqlite", cache: "memory"},
 	{database: "postgres", cache: "redis", grpc: true, mail: true},
@@ -25,7 +25,7 @@ var (
 	caches    = []string{"memory", "redis", "none"}
 )
 
-// combinations are all services that can be wanted.
+// combinations returns all combinations of options.
 func combinations() []wanted {
 	var all []wanted
 	for _, database := range databases {
@@ -39,9 +39,9 @@ func combinations() []wanted {
 	return all
 }
 
-// TestServicesWork builds, vets and tests what is written, as the machine of somebody
-// else does it: PLINTH_TEST_COMBINATIONS=all for every combination.
-func TestServicesWork(t *testing.T) {
+// It builds, vets and tests services as a consumer does. PLINTH_TEST_COMBINATIONS=all
+// tests all combinations.
+func TestNew_Services(t *testing.T) {
 	services := few
 	if os.Getenv("PLINTH_TEST_COMBINATIONS") == "all" {
 		services = combinations()
@@ -59,7 +59,7 @@ func TestServicesWork(t *testing.T) {
 	}
 }
 
-// direct are the requirements of the service's go.mod that are its own.
+// direct returns the direct requirements in the go.mod of the service.
 func direct(t *testing.T, p *project) string {
 	t.Helper()
 	file, err := modfile.Parse("go.mod", []byte(p.read("go.mod")), nil)
@@ -81,7 +81,7 @@ var allFields = []string{
 	"paid_at:time", "userId:id",
 }
 
-func TestGeneratedEntitiesWork(t *testing.T) {
+func TestGen_Entities(t *testing.T) {
 	for _, database := range []string{"sqlite", "none"} {
 		t.Run(database, func(t *testing.T) {
 			p := write(t, everything(database, "memory"))
@@ -104,13 +104,13 @@ func TestGeneratedEntitiesWork(t *testing.T) {
 	}
 }
 
-// added is what plinth add prints as JSON.
+// added is the JSON output of plinth add.
 type added struct {
 	Changes []struct{ Path string }
 	Left    []string
 }
 
-func TestAddedBackendsWork(t *testing.T) {
+func TestAdd_Backends(t *testing.T) {
 	p := write(t, wanted{database: "none", cache: "none"})
 	add := func(kind, name string) (a added) {
 		out, err := p.command(nil, p.sandbox.Path("plinth"), "add", kind, name, "--json",

@@ -86,9 +86,9 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestOtherPeoplesDriverHasItsOwnVariables has a driver of which no module of the project
+// TestDriver_ThirdParty has a driver of which no module of the project
 // knows.
-func TestOtherPeoplesDriverHasItsOwnVariables(t *testing.T) {
+func TestDriver_ThirdParty(t *testing.T) {
 	p := ofAcme(t)
 	wrong := []string{"DATABASE_DRIVER=acme", "ACME_REGION=nowhere", "ACME_TOKEN=hunter2"}
 	t.Run("start", func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestOtherPeoplesDriverHasItsOwnVariables(t *testing.T) {
 	})
 }
 
-func TestTheVariablesOfAServiceThatDoesNotBuildAreThoseOfPlinth(t *testing.T) {
+func TestEnv_BuildFailure(t *testing.T) {
 	p := ofAcme(t)
 	put(t, filepath.Join(p.dir, "broken.go"), "package main\n\nvar broken int = \"text\"\n")
 	var errs strings.Builder

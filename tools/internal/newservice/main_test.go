@@ -1,5 +1,5 @@
-// Package newservice_test has the tests of services that plinth writes, as users have
-// them: outside of the repository, with the modules that it would publish.
+// Package newservice_test tests services that plinth creates as consumers use them:
+// outside of the repository, with the modules that it would publish.
 package newservice_test
 
 import (
@@ -17,29 +17,29 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// box is the machine of somebody else, with what this working tree would publish, and the
-// program. It is opened when a test asks for it.
+// box is the sandbox of a consumer, with the modules of the working tree and the program.
+// It is opened on first use.
 var box struct {
 	once    sync.Once
 	sandbox *sandbox.Sandbox
 	err     error
 }
 
-// module is that of the services in the tests.
+// module is the module path of the services in the tests.
 const module = "example.com/my.shop/v2"
 
-// wanted says which service plinth new writes.
+// wanted describes a service of plinth new.
 type wanted struct {
 	database, cache         string
 	grpc, async, cron, mail bool
 }
 
-// everything is the service with all options.
+// everything returns a service with all options.
 func everything(database, cache string) wanted {
 	return wanted{database: database, cache: cache, grpc: true, async: true, cron: true, mail: true}
 }
 
-// flags are those of plinth new.
+// flags returns the flags of plinth new.
 func (w wanted) flags() []string {
 	flags := []string{"--db=" + w.database, "--cache=" + w.cache}
 	for flag, set := range map[string]bool{
@@ -65,8 +65,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stranger returns the sandbox of all tests.
-func stranger(t *testing.T) *sandbox.Sandbox {
+// consumer returns the sandbox of all tests.
+func consumer(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds whole services")
@@ -100,14 +100,14 @@ func open(ctx context.Context) (*sandbox.Sandbox, error) {
 	return s, s.Publish(ctx, modules...)
 }
 
-// project is a service in a folder of the stranger's.
+// project is a service in a directory of the sandbox.
 type project struct {
 	t       *testing.T
 	dir     string
 	sandbox *sandbox.Sandbox
 }
 
-// write writes a service into a folder and fetches its modules.
+// write creates a service and downloads its modules.
 func write(t *testing.T, w wanted) *project {
 	t.Helper()
 	p := written(t, w)
@@ -115,10 +115,10 @@ func write(t *testing.T, w wanted) *project {
 	return p
 }
 
-// written writes a service into a folder.
+// written creates a service.
 func written(t *testing.T, w wanted) *project {
 	t.Helper()
-	p := &project{t: t, sandbox: stranger(t), dir: filepath.Join(t.TempDir(), "service")}
+	p := &project{t: t, sandbox: consumer(t), dir: filepath.Join(t.TempDir(), "service")}
 	if err := os.Mkdir(p.dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +129,14 @@ func written(t *testing.T, w wanted) *project {
 	return p
 }
 
-// plinth runs the program in the folder of the service, and returns what it prints.
+// plinth runs the program in the directory of the service and returns its output.
 func (p *project) plinth(args ...string) (string, error) {
 	p.t.Helper()
 	out, err := p.command(nil, p.sandbox.Path("plinth"), args...).CombinedOutput()
 	return string(out), err
 }
 
-// command is a command in the folder of the service.
+// command returns a command in the directory of the service.
 func (p *project) command(env []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.t.Context(), name, args...)
 	cmd.Dir = p.dir
@@ -161,7 +161,7 @@ func (p *project) works() {
 	p.t.Helper()
 	p.goCommand("build", "./...")
 	p.goCommand("vet", "./...")
-	p.goCommand("test", "-vet=off", "./...") // vetted above, by all checks
+	p.goCommand("test", "-vet=off", "./...") // vet ran above with all checks
 }
 
 func (p *project) read(file string) string {

@@ -24,12 +24,12 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/pgtest"
 )
 
-// running is a command that runs a built service.
+// running is a command that runs a service.
 type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	ended    chan struct{}
-	out      string // the file that has its output
+	out      string // the output file
 	url, rpc string
 }
 
@@ -90,7 +90,7 @@ func (r *running) awaitReady() {
 	r.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(30 * time.Second); ; {
+	for timeout := time.After(30 * time.Second); ; {
 		if status, _ := r.request(http.MethodGet, "/readyz", ""); status == http.StatusOK {
 			return
 		}
@@ -98,7 +98,7 @@ func (r *running) awaitReady() {
 		case <-tick.C:
 		case <-r.ended:
 			r.t.Fatalf("the service has ended:\n%s", r.output())
-		case <-late:
+		case <-timeout:
 			_ = r.cmd.Process.Kill()
 			<-r.ended
 			r.t.Fatalf("the service is not ready:\n%s", r.output())
@@ -106,7 +106,7 @@ func (r *running) awaitReady() {
 	}
 }
 
-// output returns what the command has printed so far.
+// output returns the output so far.
 func (r *running) output() string {
 	r.t.Helper()
 	text, err := os.ReadFile(r.out)
@@ -116,21 +116,21 @@ func (r *running) output() string {
 	return string(text)
 }
 
-// awaitOutput waits until the command has printed text.
+// awaitOutput waits until the output contains text.
 func (r *running) awaitOutput(text string) {
 	r.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(30 * time.Second); !strings.Contains(r.output(), text); {
+	for timeout := time.After(30 * time.Second); !strings.Contains(r.output(), text); {
 		select {
 		case <-tick.C:
-		case <-late:
+		case <-timeout:
 			r.t.Fatalf("the service does not print %q:\n%s", text, r.output())
 		}
 	}
 }
 
-// request returns the status 0 where nothing answers.
+// request returns the status 0 if the request fails.
 func (r *running) request(method, path, body string) (int, string) {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path,
@@ -151,7 +151,7 @@ func (r *running) request(method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// raw is a codec of gRPC for messages that are encoded already.
+// raw is a gRPC codec for encoded messages.
 type raw struct{}
 
 func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
@@ -208,7 +208,7 @@ func (r *running) stop() int {
 	return r.exit()
 }
 
-// exit waits for the end of the command and returns its exit code.
+// exit waits for the command and returns its exit code.
 func (r *running) exit() int {
 	r.t.Helper()
 	select {
@@ -219,7 +219,7 @@ func (r *running) exit() int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-func TestServiceWithEverythingRunsOnSQLite(t *testing.T) {
+func TestService_SQLite(t *testing.T) {
 	p := write(t, everything("sqlite", "memory"))
 	r := p.launch()
 	r.converse()
@@ -229,8 +229,8 @@ func TestServiceWithEverythingRunsOnSQLite(t *testing.T) {
 	}
 }
 
-// It runs on Redis, too, where there is one.
-func TestServiceWithEverythingRunsOnPostgres(t *testing.T) {
+// It uses Redis if a server is available.
+func TestService_Postgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a whole service")
 	}

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// TestMakefile_run presses Ctrl-C at a terminal, which sends the signal to every process
-// in the foreground.
-func TestMakefile_run(t *testing.T) {
+// It presses Ctrl-C in a terminal, which signals all foreground processes.
+func TestMakefile_Run(t *testing.T) {
 	p := write(t, wanted{database: "none", cache: "none"})
-	// script of util-linux makes a pseudo terminal
+	// script of util-linux creates a pseudo terminal
 	for _, program := range []string{"script", "make"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program, "is not installed")

@@ -1,5 +1,4 @@
-// Package pgtest gives a test a database of its own on the PostgreSQL that the tests run
-// on.
+// Package pgtest provides temporary PostgreSQL databases for tests.
 package pgtest
 
 import (
@@ -13,16 +12,16 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/major/xdb"
-	_ "github.com/plinthgo/plinth/dbplugins/postgres" // makes and drops the database
+	_ "github.com/plinthgo/plinth/dbplugins/postgres" // creates and drops the database
 )
 
-// Database makes one, dropped when the test ends, and returns the variables that lead a
-// service to it: NAME=value. Without a server the test is skipped.
+// Database creates a database that is dropped when the test ends, and returns its
+// variables as NAME=value. Without a server, it skips the test.
 func Database(tb testing.TB) []string {
 	tb.Helper()
 	server, err := url.Parse(dbtest.FindServer(tb, "postgres").DSN)
 	if err != nil {
-		tb.Fatal("the connection string of the server does not parse")
+		tb.Fatal("invalid connection string of the server")
 	}
 	name := fmt.Sprintf("plinth_test_%d", time.Now().UnixNano())
 	execute(tb, server.String(), "CREATE DATABASE "+name)

@@ -1,9 +1,9 @@
-// Package sandbox runs the go command as a stranger's machine would: outside the
-// workspace, with a module cache of its own, and with a module proxy that has what this
-// repository would publish.
+// Package sandbox runs the go command as on a consumer's machine: outside of the
+// workspace, with a separate module cache, and with a module proxy of unpublished
+// modules.
 //
-// The shared module cache is read, as a proxy of what others have published, and never
-// written to: it would keep the unpublished versions for ever.
+// It reads the shared module cache as a proxy and never writes to it, because the cache
+// would keep unpublished versions.
 package sandbox
 
 import (
@@ -19,14 +19,14 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// A Sandbox is a temporary folder with a proxy. Its methods may run side by side, but for
-// Publish and Close.
+// A Sandbox is a temporary directory with a proxy. Except for Publish and Close, its
+// methods are safe for concurrent use.
 type Sandbox struct {
 	dir    string
-	others string // the part of GOPROXY that has other people's modules
+	others string // the part of GOPROXY for third-party modules
 }
 
-// Open makes a sandbox whose proxy has none of our modules yet.
+// Open returns a sandbox with an empty proxy.
 func Open(ctx context.Context) (*Sandbox, error) {
 	settings, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE", "GOPROXY").Output()
 	if err != nil {
@@ -37,14 +37,14 @@ func Open(ctx context.Context) (*Sandbox, error) {
 		return nil, err
 	}
 	cache, rest, _ := strings.Cut(strings.TrimSpace(string(settings)), "\n")
-	// What the shared cache has downloaded is a proxy itself, so that nothing is fetched
-	// twice.
+	// The download directory of the shared cache is a proxy, so that nothing is
+	// downloaded twice.
 	return &Sandbox{dir: dir, others: "file://" + filepath.Join(cache, "cache",
 		"download") + "," + rest}, nil
 }
 
-// Publish puts the working trees of the modules that are released into the proxy, each as
-// the version that it answers for.
+// Publish adds the working trees of released modules to the proxy, with their versions in
+// go.work.
 func (s *Sandbox) Publish(ctx context.Context, modules ...workspace.Module) error {
 	for _, m := range modules {
 		if !m.Released() {
@@ -60,40 +60,39 @@ func (s *Sandbox) Publish(ctx context.Context, modules ...workspace.Module) erro
 // Close removes the sandbox.
 func (s *Sandbox) Close() error {
 	if err := os.RemoveAll(s.dir); err != nil {
-		return fmt.Errorf("remove the temporary folder: %w", err)
+		return fmt.Errorf("remove the temporary directory: %w", err)
 	}
 	return nil
 }
 
-// Proxy returns the folder of the module proxy.
+// Proxy returns the directory of the module proxy.
 func (s *Sandbox) Proxy() string { return filepath.Join(s.dir, "proxy") }
 
-// Path returns the file or folder of that name in the sandbox.
+// Path returns a path in the sandbox.
 func (s *Sandbox) Path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
 }
 
-// Cache returns the folder of the module cache of that name, which begins empty. No
-// module's name makes it lie inside another cache.
+// Cache returns the directory of a module cache, which is initially empty. Slashes in
+// name are replaced, so that caches are never nested.
 func (s *Sandbox) Cache(name string) string {
 	return s.Path("caches", strings.ReplaceAll(name, "/", "+"))
 }
 
-// Env returns the environment of a go command with that module cache.
+// Env returns the environment of a go command with the given module cache.
 func (s *Sandbox) Env(cache string) []string {
 	return append(os.Environ(),
 		"GOWORK=off", "GOTOOLCHAIN=local",
 		"GOPROXY=file://"+s.Proxy()+","+s.others, "GOMODCACHE="+cache,
 		"GONOSUMDB="+workspace.Root+"/*", "GOVCS=*:off",
-		// -trimpath lets the build cache serve every module cache alike; without cgo what
-		// the footprint's programs were built from is in it.
+		// With -trimpath and without cgo, all module caches share the results in the
+		// build cache.
 		"CGO_ENABLED=0",
 		"GOFLAGS=-mod=mod -modcacherw -trimpath",
 	)
 }
 
-// Go runs the go command in a folder, with that module cache. The error holds what it
-// printed.
+// Go runs the go command in a directory. The error contains its output.
 func (s *Sandbox) Go(ctx context.Context, folder, cache string, args ...string) error {
 	cmd := child.Group(ctx, "go", args...)
 	cmd.Dir, cmd.Env = folder, s.Env(cache)

@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// Unpack lays the files of a module's zip, which pack writes, into the folder, as the
-// module cache would hold them; go.mod and go.sum can be written.
+// Unpack extracts the zip that pack writes to a directory, like the module cache. go.mod
+// and go.sum are writable.
 func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) error) error {
 	file, err := os.CreateTemp(s.dir, "pack-*.zip")
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) 
 	return nil
 }
 
-// Output is Go that returns what the command printed on its standard output.
+// Output is like Go, but returns standard output.
 func (s *Sandbox) Output(
 	ctx context.Context, folder, cache string, args ...string,
 ) ([]byte, error) {

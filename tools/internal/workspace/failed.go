@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Failed repeats which tests failed, a line each, for the end of a report: what the tests
-// print before it can be long.
+// Failed returns the lines of failed tests in the output, for the end of a long report.
 func Failed(output []byte) string {
 	var b strings.Builder
 	for line := range bytes.Lines(output) {

@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-func TestFailedTestsAreRepeated(t *testing.T) {
+func TestFailed(t *testing.T) {
 	const output = "=== RUN TestA\n--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n{\"msg\":\"--- FAIL: no\"}\nFAIL\n"
 	if got, want := workspace.Failed([]byte(output)),
 		"--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.00s)\n"; got != want {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// InOrder returns the modules so that each comes after those of them that it requires.
-// The error of a cycle names it: a zip holds the hashes of what its module requires, so
-// modules that require one another could not be published together.
+// InOrder sorts modules so that each follows its requirements. It returns an error for a
+// cycle. Modules in a cycle cannot be published together, because a zip contains the
+// hashes of its requirements.
 func InOrder(modules []Module) ([]Module, error) {
 	byPath := map[string]Module{}
 	for _, m := range modules {

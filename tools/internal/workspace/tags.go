@@ -16,12 +16,11 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Tag returns the tag of a module's version: core/v0.1.0.
+// Tag returns the tag of a version, such as core/v0.1.0.
 func (m Module) Tag(version string) string { return m.Name + "/" + version }
 
-// Tags returns the versions of each module that have a tag in the repository at root, by
-// the module's name, the oldest first. Tags that name no module and no canonical version
-// are left out.
+// Tags returns the tagged versions by module name, in ascending order. It ignores tags
+// that are not a module name with a canonical version.
 func Tags(ctx context.Context, root string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "-C", root, "tag", "--list")
 	var problem bytes.Buffer
@@ -47,12 +46,12 @@ func Tags(ctx context.Context, root string) (map[string][]string, error) {
 	return tags, nil
 }
 
-// section begins what the changelog says of a version of a module.
+// section matches the heading of a module version in the changelog.
 var section = regexp.MustCompile(`(?m)^## (\S+) v\d`)
 
-// published refuses a clone without the tags of what was released: everything would seem
-// to be new. Only before the first tags does the changelog tell of versions that have
-// none, and of one for each module.
+// published returns an error if the clone lacks the tags of released versions. A
+// changelog without tags is valid only before the first tags, with at most one version
+// per module.
 func published(ctx context.Context, root string) error {
 	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,12 +60,12 @@ func published(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
-	told, again := map[string]bool{}, false
+	names, repeated := map[string]bool{}, false
 	for _, found := range section.FindAllSubmatch(text, -1) {
-		again = again || told[string(found[1])]
-		told[string(found[1])] = true
+		repeated = repeated || names[string(found[1])]
+		names[string(found[1])] = true
 	}
-	if len(told) == 0 {
+	if len(names) == 0 {
 		return nil
 	}
 	shallow, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse",
@@ -74,8 +73,8 @@ func published(ctx context.Context, root string) error {
 	if err != nil {
 		return fmt.Errorf("git rev-parse: %w", err)
 	}
-	if again || strings.TrimSpace(string(shallow)) == "true" {
-		return errors.New("this clone lacks the tags of the versions that CHANGELOG.md has: git fetch --tags, and in a shallow one git fetch --unshallow --tags")
+	if repeated || strings.TrimSpace(string(shallow)) == "true" {
+		return errors.New("this clone lacks the tags of the versions in CHANGELOG.md: run git fetch --tags, or git fetch --unshallow --tags in a shallow clone")
 	}
 	return nil
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-func TestCloneWithoutItsTagsIsRefused(t *testing.T) {
+func TestTags(t *testing.T) {
 	for _, tc := range []struct {
 		name, changelog string
 		shallow, fails  bool
 	}{
-		{name: "nothing was released", changelog: "# Changelog\n"},
+		{name: "no release", changelog: "# Changelog\n"},
 		{
-			name:      "a first release has been prepared",
+			name:      "first release is prepared",
 			changelog: "## core v0.1.0 - 2026-01-31\n\n## sqlite v0.1.0 - 2026-01-31\n",
 		},
 		{
-			name:      "there were two",
+			name:      "two releases",
 			changelog: "## core v0.1.1 - 2026-02-01\n\n## core v0.1.0 - 2026-01-31\n", fails: true,
 		},
 		{
-			name: "a shallow clone of a release", changelog: "## core v0.1.0 - 2026-01-31\n",
+			name: "shallow clone of a release", changelog: "## core v0.1.0 - 2026-01-31\n",
 			shallow: true, fails: true,
 		},
-		{name: "a shallow clone of nothing released", changelog: "# Changelog\n", shallow: true},
+		{name: "shallow clone without a release", changelog: "# Changelog\n", shallow: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			root := t.TempDir()

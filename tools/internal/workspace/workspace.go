@@ -1,4 +1,4 @@
-// Package workspace finds the repository and its modules for the project's own tools.
+// Package workspace finds the repository and its modules.
 package workspace
 
 import (
@@ -17,38 +17,35 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Root is the import path of the repository's root folder.
+// Root is the import path of the root directory.
 const Root = "github.com/plinthgo/plinth"
 
 const (
-	// list is the one list of modules.
+	// list is the file with the names of all modules.
 	list = "modules.txt"
-	// work says, in its replaces, under which version the working tree answers for each
-	// module.
+	// work is the file whose replace directives contain the versions of the working tree.
 	work = "go.work"
 )
 
-// unreleased are the modules that are never published; every other one has a version in
-// go.work.
+// unreleased are modules without releases. All other modules need a version in go.work.
 var unreleased = []string{"examples", "tools"}
 
-// A Module is one module of the working tree.
+// A Module is a module of the working tree.
 type Module struct {
-	Name string // folder, relative to the root, with slashes
-	Dir  string // absolute folder
-	// that for which the tree answers, the newest of go.work's replaces; "" where it is
-	// never released
+	Name string // directory relative to the root, with slashes
+	Dir  string // absolute directory
+	// the newest version in go.work; "" if the module is not released
 	Version string
 	File    *modfile.File
 }
 
-// Path returns the module's import path.
+// Path returns the import path of the module.
 func (m Module) Path() string { return m.File.Module.Mod.Path }
 
-// Released reports whether the module is one that is published.
+// Released reports whether the module has releases.
 func (m Module) Released() bool { return m.Version != "" }
 
-// Siblings returns what the module requires of this repository.
+// Siblings returns the required modules of this repository.
 func (m Module) Siblings() []module.Version {
 	var siblings []module.Version
 	for _, r := range m.File.Require {
@@ -59,7 +56,7 @@ func (m Module) Siblings() []module.Version {
 	return siblings
 }
 
-// Find returns the root of the working tree that holds the current folder.
+// Find returns the root of the working tree that contains the current directory.
 func Find() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -71,13 +68,13 @@ func Find() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", fmt.Errorf("no %s here or above: run this inside the repository", list)
+			return "", fmt.Errorf("no %s in this directory or its parents: run this inside the repository", list)
 		}
 		dir = up
 	}
 }
 
-// Modules reads the list of modules, each one's go.mod, and its version from go.work.
+// Modules reads the list of modules, their go.mod files, and their versions in go.work.
 func Modules(root string) ([]Module, error) {
 	data, err := os.ReadFile(filepath.Join(root, list))
 	if err != nil {
@@ -110,9 +107,8 @@ func Modules(root string) ([]Module, error) {
 	return modules, nil
 }
 
-// versions reads the replaces of go.work: import path to version. Where there are several
-// of a module, the tree answers for the newest; the others are what modules still require
-// that need not follow.
+// versions returns the versions in go.work by import path. If a module has several, the
+// newest is that of the working tree; other modules still require the older ones.
 func versions(root string) (map[string]string, error) {
 	name := filepath.Join(root, work)
 	text, err := os.ReadFile(name)
@@ -133,7 +129,7 @@ func versions(root string) (map[string]string, error) {
 	return versions, nil
 }
 
-// Choose returns the modules with those names, or all where there are no names.
+// Choose returns the named modules, or all modules without names.
 func Choose(modules []Module, names []string) ([]Module, error) {
 	if len(names) == 0 {
 		return modules, nil
@@ -142,7 +138,7 @@ func Choose(modules []Module, names []string) ([]Module, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(modules, func(m Module) bool { return m.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no module %q in %s", name, list)
+			return nil, fmt.Errorf("unknown module %q: not in %s", name, list)
 		}
 		chosen = append(chosen, modules[i])
 	}
