@@ -1,17 +1,16 @@
-// Release proves that the modules of the working tree can be used, and publishes them.
+// Release verifies and publishes the modules of the working tree.
 //
-//	release plan [MODULE...]        say what has to be released, at which versions, and why
-//	release skew [MODULE...]        try released and new versions together
-//	release prepare                 make the commit that is released
-//	release tag                     give that commit the tags, of all modules or of none
-//	release notes MODULE [VERSION]  print what the changelog says of a version
-//	release proxy DIR               build a module proxy of the working tree in DIR
-//	release tidy [MODULE...]        go mod tidy in every module, or in those named
-//	release verify [MODULE...]      build, vet and test every module, or those named, outside the workspace and
-//	                                each in an empty module cache
+//	release plan [MODULE...]        print the modules to release, their versions and reasons
+//	release skew [MODULE...]        test released and new versions together
+//	release prepare                 create the release commit
+//	release tag                     tag the release commit, all modules or none
+//	release notes MODULE [VERSION]  print the changelog of a version
+//	release proxy DIR               create a module proxy of the working tree in DIR
+//	release tidy [MODULE...]        run go mod tidy in all or the named modules
+//	release verify [MODULE...]      build, vet and test all or the named modules outside of the
+//	                                workspace, each with an empty module cache
 //
-// It exits with 0 where it did what was asked, 1 where that failed, and 2 where the
-// command line makes no sense.
+// The exit code is 0 on success, 1 on failure and 2 for an invalid command line.
 package main
 
 import (
@@ -29,19 +28,19 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// errUsage is a command line that makes no sense.
+// errUsage is wrapped by errors of an invalid command line.
 var errUsage = errors.New("see release --help")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal exits at once
 	code := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code) // stop was called
 }
 
-// run runs the command line and returns the exit code.
+// run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string) int {
 	started := false
 	root := commands() // each command has the context of its own run
@@ -61,14 +60,14 @@ func run(ctx context.Context, args []string) int {
 func commands() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "release",
-		Short:         "Prove that the modules of the working tree can be used, and publish them",
+		Short:         "Verify and publish the modules of the working tree",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(planCommand(), prepareCommand(), skewCommand(), tagCommand(), notesCommand(),
 		&cobra.Command{
 			Use:   "proxy DIR",
-			Short: "Build a module proxy of the working tree in DIR",
+			Short: "Create a module proxy of the working tree in DIR",
 			Args:  cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				_, modules, _, err := find(nil)
@@ -80,7 +79,7 @@ func commands() *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "tidy [MODULE...]",
-			Short: "Run go mod tidy in every module, or in those named",
+			Short: "Run go mod tidy in all or the named modules",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				root, modules, chosen, err := find(args)
 				if err != nil {
@@ -91,7 +90,7 @@ func commands() *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "verify [MODULE...]",
-			Short: "Build, vet and test every module, or those named, outside the workspace",
+			Short: "Build, vet and test all or the named modules outside of the workspace",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				root, modules, chosen, err := find(args)
 				if err != nil {
@@ -106,8 +105,8 @@ func commands() *cobra.Command {
 	return root
 }
 
-// find returns the root of the repository, its modules, and those with the names, or all
-// where there are none.
+// find returns the root of the repository, its modules, and the named modules, or all
+// without names.
 func find(names []string) (root string, modules, chosen []workspace.Module, err error) {
 	if root, err = workspace.Find(); err != nil {
 		return "", nil, nil, err
@@ -121,7 +120,7 @@ func find(names []string) (root string, modules, chosen []workspace.Module, err 
 	return root, modules, chosen, nil
 }
 
-// publish puts every module that is released into the proxy at dir.
+// publish adds the released modules to the proxy at dir.
 func publish(ctx context.Context, dir string, modules []workspace.Module) error {
 	for _, m := range modules {
 		if !m.Released() {
@@ -134,7 +133,7 @@ func publish(ctx context.Context, dir string, modules []workspace.Module) error 
 	return nil
 }
 
-// within runs do in a sandbox whose proxy has the modules.
+// within calls do with a sandbox whose proxy has the modules.
 func within(
 	ctx context.Context, modules []workspace.Module, do func(*sandbox.Sandbox) error,
 ) (err error) {

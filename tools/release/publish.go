@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/tag"
 )
 
-// progress returns a function that tells on w what happens.
+// progress returns a function that prints progress to w.
 func progress(w io.Writer) func(string, ...any) {
 	return func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 }
@@ -25,7 +25,7 @@ func planCommand() *cobra.Command {
 	asJSON, without := false, false
 	cmd := &cobra.Command{
 		Use:   "plan [MODULE...]",
-		Short: "Say which modules have to be released, at which versions, and why",
+		Short: "Print the modules to release, their versions and reasons",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, _, _, err := find(args)
 			if err != nil {
@@ -44,7 +44,7 @@ func planCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&without, "without-skew", false,
-		"do not try released and new versions together: quick, and not what prepare does")
+		"skip the tests of version combinations, which prepare always runs")
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func skewCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "skew [MODULE...]",
-		Short: "Try released modules with new siblings, and new modules with the siblings that they require",
+		Short: "Test combinations of released and new module versions",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, _, _, err := find(args)
 			if err != nil {
@@ -77,11 +77,11 @@ func prepareCommand() *cobra.Command {
 	o := prepare.Options{}
 	cmd := &cobra.Command{
 		Use:   "prepare",
-		Short: "Make the commit that is released: versions, requirements, hashes and changelog",
+		Short: "Create the release commit with versions, requirements, hashes and changelog",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := time.Parse(time.DateOnly, o.Date); err != nil {
-				return fmt.Errorf("--date %q is no date such as 2026-01-31: %w", o.Date, errUsage)
+				return fmt.Errorf("invalid --date %q, want a date such as 2026-01-31: %w", o.Date, errUsage)
 			}
 			root, _, _, err := find(nil)
 			if err != nil {
@@ -104,7 +104,7 @@ func tagCommand() *cobra.Command {
 	push, remote := false, ""
 	cmd := &cobra.Command{
 		Use:   "tag",
-		Short: "Tag the commit that prepare made, for all modules with a new version or for none",
+		Short: "Tag the release commit for all modules with a new version, or none",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, _, _, err := find(nil)
@@ -124,20 +124,20 @@ func tagCommand() *cobra.Command {
 			}
 			if len(names) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(),
-					"nothing to tag: the version of every module has its tag")
+					"nothing to tag: all versions have tags")
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&push, "push", false, "push the tags, all or none")
-	cmd.Flags().StringVar(&remote, "remote", "origin", "where to push")
+	cmd.Flags().StringVar(&remote, "remote", "origin", "remote for --push")
 	return cmd
 }
 
 func notesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "notes MODULE [VERSION]",
-		Short: "Print what the changelog says of a module's version, by default that of go.work",
+		Short: "Print the changelog of a version (default: the version in go.work)",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, _, chosen, err := find(args[:1])
@@ -149,7 +149,7 @@ func notesCommand() *cobra.Command {
 				version = args[1]
 			}
 			if version == "" {
-				return errors.New(chosen[0].Name + " is never released")
+				return errors.New(chosen[0].Name + " has no releases")
 			}
 			text, err := os.ReadFile(filepath.Join(root, changelog.File))
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/repotest"
 )
 
-func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
+func TestRun_ExitCode(t *testing.T) {
 	r := repotest.New(t)
 	t.Chdir(r.Root)
 	for _, tc := range []struct {
@@ -19,15 +19,15 @@ func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
 		args string
 		want int
 	}{
-		{name: "a plan", args: "plan --json", want: 0},
-		{name: "no trials", args: "skew", want: 0},
-		{name: "an unknown command", args: "publish", want: 2},
-		{name: "an unknown flag", args: "plan --now", want: 2},
+		{name: "plan", args: "plan --json", want: 0},
+		{name: "no combinations", args: "skew", want: 0},
+		{name: "unknown command", args: "publish", want: 2},
+		{name: "unknown flag", args: "plan --now", want: 2},
 		{name: "too many arguments", args: "tag now", want: 2},
 		{name: "no argument", args: "notes", want: 2},
-		{name: "an unknown module", args: "plan nowhere", want: 2},
-		{name: "no date", args: "prepare --date tomorrow", want: 2},
-		{name: "no such section", args: "notes core v9.0.0", want: 1},
+		{name: "unknown module", args: "plan nowhere", want: 2},
+		{name: "invalid date", args: "prepare --date tomorrow", want: 2},
+		{name: "missing section", args: "notes core v9.0.0", want: 1},
 		{name: "not prepared", args: "tag", want: 1},
 		{name: "prepared", args: "prepare", want: 0},
 		{name: "tagged", args: "tag", want: 0},
@@ -40,60 +40,62 @@ func TestExitCodeTellsAMistakeFromAFailure(t *testing.T) {
 	}
 }
 
-// TestTidyKeepsTheHashesOfTags lets tidy loose on a tree whose core has changed since its
-// tag.
-func TestTidyKeepsTheHashesOfTags(t *testing.T) {
-	r := repotest.New(t)
-	t.Chdir(r.Root)
-	tidy := func() {
-		t.Helper()
-		if code := run(t.Context(), []string{"tidy"}); code != 0 {
-			t.Fatalf("exit code %d", code)
+func TestTidy(t *testing.T) {
+	// TestTidy lets tidy loose on a tree whose core has changed since its
+	// tag.
+	t.Run("keeps the hashes of tags", func(t *testing.T) {
+		r := repotest.New(t)
+		t.Chdir(r.Root)
+		tidy := func() {
+			t.Helper()
+			if code := run(t.Context(), []string{"tidy"}); code != 0 {
+				t.Fatalf("exit code %d", code)
+			}
 		}
-	}
-	tidy()
-	if got := r.Read("sqlite/go.sum"); strings.Contains(got, workspace.Root) {
-		t.Errorf("go.sum has hashes of what has no tag:\n%s", got)
-	}
-	if status := r.Git("status", "--porcelain"); status != "" {
-		t.Errorf("tidy changed\n%s", status)
-	}
-	for _, command := range []string{"prepare", "tag"} {
-		if code := run(t.Context(), []string{command}); code != 0 {
-			t.Fatalf("%s: exit code %d", command, code)
+		tidy()
+		if got := r.Read("sqlite/go.sum"); strings.Contains(got, workspace.Root) {
+			t.Errorf("go.sum has hashes of what has no tag:\n%s", got)
 		}
-	}
-	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	tidy()
-	if status := r.Git("status", "--porcelain"); status != "" {
-		t.Errorf("tidy changed\n%s", r.Git("diff"))
-	}
+		if status := r.Git("status", "--porcelain"); status != "" {
+			t.Errorf("tidy changed\n%s", status)
+		}
+		for _, command := range []string{"prepare", "tag"} {
+			if code := run(t.Context(), []string{command}); code != 0 {
+				t.Fatalf("%s: exit code %d", command, code)
+			}
+		}
+		r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+		tidy()
+		if status := r.Git("status", "--porcelain"); status != "" {
+			t.Errorf("tidy changed\n%s", r.Git("diff"))
+		}
+	})
+
+	// TestTidy lets a driver use a package which only the
+	// tree of core has.
+	t.Run("uses the tags that consumers get", func(t *testing.T) {
+		r := repotest.New(t)
+		t.Chdir(r.Root)
+		for _, command := range []string{"prepare", "tag"} {
+			if code := run(t.Context(), []string{command}); code != 0 {
+				t.Fatalf("%s: exit code %d", command, code)
+			}
+		}
+		r.Change("core", "core/fresh/fresh.go", "package fresh\n")
+		r.Change("sqlite", "sqlite/fresh.go",
+			"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
+		before := r.Read("sqlite/go.mod")
+		if code := run(t.Context(), []string{"tidy", "sqlite"}); code != 1 ||
+			r.Read("sqlite/go.mod") != before {
+			t.Errorf("exit code %d, want 1 and nothing changed\n%s", code, r.Git("diff"))
+		}
+		if code := run(t.Context(), []string{"tidy", "examples"}); code != 0 {
+			t.Errorf("a module that is never released is tidied with the trees: exit code %d", code)
+		}
+	})
 }
 
-// TestTidyTakesTheTagsThatAStrangerWillFind lets a driver use a package which only the
-// tree of core has.
-func TestTidyTakesTheTagsThatAStrangerWillFind(t *testing.T) {
-	r := repotest.New(t)
-	t.Chdir(r.Root)
-	for _, command := range []string{"prepare", "tag"} {
-		if code := run(t.Context(), []string{command}); code != 0 {
-			t.Fatalf("%s: exit code %d", command, code)
-		}
-	}
-	r.Change("core", "core/fresh/fresh.go", "package fresh\n")
-	r.Change("sqlite", "sqlite/fresh.go",
-		"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
-	before := r.Read("sqlite/go.mod")
-	if code := run(t.Context(), []string{"tidy", "sqlite"}); code != 1 ||
-		r.Read("sqlite/go.mod") != before {
-		t.Errorf("exit code %d, want 1 and nothing changed\n%s", code, r.Git("diff"))
-	}
-	if code := run(t.Context(), []string{"tidy", "examples"}); code != 0 {
-		t.Errorf("a module that is never released is tidied with the trees: exit code %d", code)
-	}
-}
-
-func TestEveryModuleOfTheTreeHasAVersionOrIsNeverReleased(t *testing.T) {
+func TestModules_Versions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the repository")
 	}
@@ -118,7 +120,7 @@ func TestEveryModuleOfTheTreeHasAVersionOrIsNeverReleased(t *testing.T) {
 	}
 }
 
-func TestCommandsOnThePage(t *testing.T) {
+func TestCommands_Page(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the repository")
 	}

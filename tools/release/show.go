@@ -19,8 +19,8 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// showPlan prints a plan for people: a table, then the details of each module that has
-// some, then the trials.
+// showPlan prints the table of a plan, the details of its modules and the tested
+// combinations.
 func showPlan(w io.Writer, p *plan.Plan) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MODULE\tSTATE\tTAG\tNEXT\tBUMP\tBREAKS\tADDS\tNOTES")
@@ -55,8 +55,7 @@ func dash(text string) string {
 	return text
 }
 
-// showModule prints why a module is in the plan, what its API breaks and adds, and what
-// becomes of its requirements.
+// showModule prints why a module is in the plan, its API changes and its requirements.
 func showModule(w io.Writer, m plan.Module) {
 	if m.Next == "" && len(m.Raises)+len(m.Keeps) == 0 {
 		return
@@ -78,7 +77,7 @@ func showModule(w io.Writer, m plan.Module) {
 		fmt.Fprintf(w, "  raises   %s %s to %s: %s\n", r.Module, r.From, r.To, r.Reason)
 	}
 	for _, r := range m.Keeps {
-		fmt.Fprintf(w, "  keeps    %s %s, though there is %s: %s\n",
+		fmt.Fprintf(w, "  keeps    %s %s, not %s: %s\n",
 			r.Module, r.From, r.To, r.Reason)
 	}
 	for line := range strings.Lines(m.Notes) {
@@ -86,14 +85,14 @@ func showModule(w io.Writer, m plan.Module) {
 	}
 }
 
-// showSkew prints the trials of released and new versions.
+// showSkew prints the tested combinations.
 func showSkew(w io.Writer, p *plan.Plan) error {
 	switch {
 	case p.Skipped:
-		fmt.Fprintln(w, "skew: not tried, as asked")
+		fmt.Fprintln(w, "skew: skipped")
 		return nil
 	case len(p.Skew) == 0:
-		fmt.Fprintln(w, "skew: nothing to compare: no module has a tag whose siblings or which itself has changed since")
+		fmt.Fprintln(w, "skew: nothing to test: neither tagged modules nor their siblings changed")
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -123,10 +122,10 @@ func outcome(r skew.Run) string {
 
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
-// showPrepared prints what prepare has done.
+// showPrepared prints the result of prepare.
 func showPrepared(w io.Writer, r *prepare.Result) error {
 	if r.Commit == "" {
-		fmt.Fprintln(w, "nothing to do: the tree is what the plan asks for")
+		fmt.Fprintln(w, "nothing to do: the working tree matches the plan")
 		return nil
 	}
 	for _, m := range r.Plan.Modules {

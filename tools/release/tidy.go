@@ -15,10 +15,10 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// tidy runs go mod tidy in the modules. A module that is released is tidied with its
-// siblings' tags, as those who require it will find them; one that never is, and versions
-// without a tag, with the working tree. The siblings' hashes are those of the tags. A
-// version that has no tag yet gets none: it changes with every commit.
+// tidy runs go mod tidy in the modules. Released modules use the tags of their siblings,
+// like consumers. Unreleased modules, and siblings without a tag, use the working tree.
+// go.sum contains the hashes of tags only, because the hash of an untagged version
+// changes with every commit.
 func tidy(ctx context.Context, root string, modules, chosen []workspace.Module) error {
 	released, others := split(chosen)
 	return errors.Join(
@@ -29,7 +29,7 @@ func tidy(ctx context.Context, root string, modules, chosen []workspace.Module) 
 	)
 }
 
-// split returns the modules that are released, and those that never are.
+// split returns the released and the unreleased modules.
 func split(modules []workspace.Module) (released, others []workspace.Module) {
 	for _, m := range modules {
 		if m.Released() {
@@ -41,8 +41,8 @@ func split(modules []workspace.Module) (released, others []workspace.Module) {
 	return released, others
 }
 
-// tidyWith tidies the chosen modules; tree says for which siblings the working tree
-// answers, and not the tag.
+// tidyWith tidies the chosen modules. tree reports whether a sibling is taken from the
+// working tree instead of its tag.
 func tidyWith(
 	ctx context.Context, root string, modules, chosen []workspace.Module,
 	tree func(*stage.Stage, workspace.Module) bool,
@@ -76,8 +76,7 @@ func tidyWith(
 	return nil
 }
 
-// older publishes the tags of versions that modules require and for which the tree does
-// not answer.
+// older publishes the tags of required versions that differ from the working tree.
 func older(ctx context.Context, s *stage.Stage) error {
 	var done []string
 	for _, m := range s.Modules {
@@ -97,7 +96,7 @@ func older(ctx context.Context, s *stage.Stage) error {
 	return nil
 }
 
-// tidyOne tidies a module; one that fails keeps its files.
+// tidyOne tidies a module. If that fails, its files are unchanged.
 func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	name := filepath.Join(m.Dir, "go.sum")
 	before, err := os.ReadFile(name)
@@ -133,7 +132,7 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	return os.WriteFile(name, text, 0o600)
 }
 
-// published returns the hash of a version's tag, or none where it has no tag.
+// published returns the hash of a tag, or "" without a tag.
 func published(ctx context.Context, s *stage.Stage, l sums.Line) (string, error) {
 	m, ok := s.ByPath(l.Path)
 	if !ok || !s.Tagged(m, l.Version) {

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// acme is the module of a database driver that is not part of the project: a SQLite whose
-// file is named by variables of its own.
+// acme is the module of a third-party SQLite driver with its own variables.
 var acme = map[string]string{
 	"go.mod": "module example.com/acme\n\ngo 1.26.0\n",
 	"acme.go": `// Package acme registers the database driver "acme".
@@ -62,7 +61,7 @@ func (d Driver) DSN(c driver.Config) (string, error) {
 `,
 }
 
-// ofAcme is a service that uses the driver.
+// ofAcme returns a service that uses the driver.
 func ofAcme(t *testing.T) *project {
 	t.Helper()
 	p := written(t, wanted{database: "sqlite", cache: "none"})
@@ -86,8 +85,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestDriver_ThirdParty has a driver of which no module of the project
-// knows.
+// No module of Plinth imports the driver.
 func TestDriver_ThirdParty(t *testing.T) {
 	p := ofAcme(t)
 	wrong := []string{"DATABASE_DRIVER=acme", "ACME_REGION=nowhere", "ACME_TOKEN=hunter2"}
