@@ -1,4 +1,4 @@
-// Package api tells what has changed in the exported declarations of a module.
+// Package api compares the exported declarations of module versions.
 package api
 
 import (
@@ -20,14 +20,13 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/sandbox"
 )
 
-// A Module is the API of a module: its packages, but for programs and those below a
-// folder called internal.
+// A Module is the API of a module: its packages except programs and internal packages.
 type Module struct {
 	Path     string
 	Packages []*types.Package // of which only exported declarations count
 }
 
-// listed is what the go command says of a package.
+// listed is a package in the output of the go command.
 type listed struct {
 	ImportPath, Name, Export string
 	DepOnly                  bool
@@ -73,16 +72,16 @@ func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (
 	return m, nil
 }
 
-// hidden reports whether others cannot import the package.
+// hidden reports whether other modules cannot import the package.
 func hidden(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
-// A Diff is what has changed, a sentence each.
+// A Diff describes the changes, one sentence each.
 type Diff struct {
 	Breaking []string `json:"breaking,omitempty"`
 	Added    []string `json:"added,omitempty"`
 }
 
-// Compare tells what the new API breaks and adds.
+// Compare returns the incompatible changes and the additions of the new API.
 func Compare(old, now Module) Diff {
 	report := apidiff.ModuleChanges(&apidiff.Module{Path: old.Path, Packages: old.Packages},
 		&apidiff.Module{Path: now.Path, Packages: now.Packages})

@@ -7,12 +7,12 @@ import (
 // File is the changelog, relative to the root.
 const File = "CHANGELOG.md"
 
-// A Release is a module's version and what is told of it.
+// A Release is a version of a module with its notes.
 type Release struct{ Module, Version, Notes string }
 
 func (r Release) heading() string { return "## " + r.Module + " " + r.Version }
 
-// Section returns what the changelog says of a module's version.
+// Section returns the changelog section of a version of a module.
 func Section(text, module, version string) (string, bool) {
 	from, to, ok := find(text, Release{Module: module, Version: version})
 	if !ok {
@@ -22,7 +22,7 @@ func Section(text, module, version string) (string, bool) {
 	return strings.Trim(body, "\n") + "\n", true
 }
 
-// find returns where the section of a release begins and ends.
+// find returns the start and the end of the section of a release.
 func find(text string, r Release) (from, to int, ok bool) {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -68,7 +68,7 @@ func Roll(text, date string, releases []Release) string {
 	return strings.TrimRight(text[:at]+fresh.String()+text[at:], "\n") + "\n"
 }
 
-// first returns where the newest section begins, or the text ends.
+// first returns the start of the newest section, or the length of the text.
 func first(text string) int {
 	at := 0
 	for line := range strings.Lines(text) {

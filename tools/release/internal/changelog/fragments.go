@@ -1,5 +1,5 @@
-// Package changelog keeps what users are told of a release: a fragment for each change
-// until the release, and after it a section of CHANGELOG.md for each version of a module.
+// Package changelog manages release notes: a fragment per change before the release, and
+// a section of CHANGELOG.md per version of a module after it.
 package changelog
 
 import (
@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Folder holds the fragments: .changes/core/any-name.md is one of the module core.
+// Folder contains the fragments. .changes/core/any-name.md belongs to the module core.
 const Folder = ".changes"
 
-// Fragments is what is told of a module's changes since its last release.
+// Fragments contains the notes of a module since its last release.
 type Fragments struct {
 	Files []string // relative to the root, with slashes, sorted
 	Notes string   // their text, which is lists
 }
 
-// Read reads the fragments of the modules with those names. A file that is of no module,
-// and a text that is no list, are errors.
+// Read reads the fragments of the named modules. It returns an error for files of other
+// modules and for text that is not a list.
 func Read(root string, modules []string) (map[string]Fragments, error) {
 	found := map[string]Fragments{}
 	tree := os.DirFS(root)

@@ -1,5 +1,5 @@
-// Package git runs git on the repository whose modules are released: what it makes, a
-// commit or tags, is there whole or not at all.
+// Package git runs git on the repository. Commits and tags are created completely or not
+// at all.
 package git
 
 import (
@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// Repo is the repository at a root folder.
+// Repo is a repository with the given root directory.
 type Repo struct{ Root string }
 
-// Run runs a git command and returns what it printed, without the line's end.
+// Run runs a git command and returns its output without the final newline.
 func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 	return r.Feed(ctx, "", args...)
 }
 
-// Feed is Run with that standard input.
+// Feed is like Run, with the given standard input.
 func (r Repo) Feed(ctx context.Context, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Root}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
@@ -37,7 +37,7 @@ func (r Repo) Feed(ctx context.Context, input string, args ...string) (string, e
 // Head returns the commit that is checked out.
 func (r Repo) Head(ctx context.Context) (string, error) { return r.Run(ctx, "rev-parse", "HEAD") }
 
-// Clean refuses a tree that differs from its commit, and names the files.
+// Clean returns an error that lists the changed files if the working tree is not clean.
 func (r Repo) Clean(ctx context.Context) error {
 	status, err := r.Run(ctx, "status", "--porcelain", "--untracked-files=all")
 	if err != nil {
@@ -49,8 +49,8 @@ func (r Repo) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Commit writes those files, of which nil is one that goes, and commits them. The tree
-// has to be clean; a failure leaves it so.
+// Commit writes the files and commits them. A nil content deletes a file. The working
+// tree must be clean, and is clean after a failure.
 func (r Repo) Commit(ctx context.Context, files map[string][]byte, message string) (err error) {
 	defer func() {
 		if err != nil {

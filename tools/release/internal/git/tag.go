@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Tag is an annotated tag to be made.
+// A Tag is an annotated tag.
 type Tag struct{ Name, Message string }
 
-// CreateTags makes annotated tags on a commit, all or none: the repository takes them in
-// one transaction. One that exists is never moved.
+// CreateTags creates annotated tags on a commit in one transaction. It never moves an
+// existing tag.
 func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
 	if len(tags) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
 	return err
 }
 
-// DeleteTags removes tags that CreateTags has made.
+// DeleteTags deletes tags of CreateTags.
 func (r Repo) DeleteTags(ctx context.Context, tags []Tag) error {
 	if len(tags) == 0 {
 		return nil
@@ -48,8 +48,8 @@ func (r Repo) DeleteTags(ctx context.Context, tags []Tag) error {
 	return err
 }
 
-// PushTags publishes tags, all or none. One that the remote has elsewhere makes it refuse
-// them all.
+// PushTags pushes all tags or none. It fails if the remote has one of them on another
+// commit.
 func (r Repo) PushTags(ctx context.Context, remote string, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (r Repo) PushTags(ctx context.Context, remote string, names []string) error
 	return err
 }
 
-// CommitOf returns the commit to which a tag leads.
+// CommitOf returns the commit of a tag.
 func (r Repo) CommitOf(ctx context.Context, tag string) (string, error) {
 	return r.Run(ctx, "rev-parse", "refs/tags/"+tag+"^{commit}")
 }

@@ -44,7 +44,7 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 	return nil
 }
 
-// newestOf returns the version of the module with that name.
+// newestOf returns the newest version of the named module.
 func (b *builder) newestOf(name string) string {
 	for path, row := range b.rows {
 		if row.Name == name {

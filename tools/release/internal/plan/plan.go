@@ -1,5 +1,5 @@
-// Package plan finds out which modules have to be released, at which versions, and which
-// siblings' versions they have to require.
+// Package plan determines the modules to release, their versions, and the versions of
+// siblings that they must require.
 package plan
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
 
-// A State is why a module is in a plan.
+// A State is the reason why a module is in a plan.
 type State string
 
-// The states of a module.
+// States of a module.
 const (
 	First     State = "first"     // it has no tag yet
 	Changed   State = "changed"   // its zip differs from that of its newest tag
@@ -26,7 +26,7 @@ const (
 	Unreleased State = "unreleased"
 )
 
-// A Bump is the part of a version that a release raises.
+// A Bump is the part of a version that a release increments.
 type Bump string
 
 // The bumps, by what the API has become: v0 raises the minor number for what breaks and
@@ -38,7 +38,7 @@ const (
 	Major Bump = "major"
 )
 
-// A Require is a requirement of a sibling and what becomes of it.
+// A Require is a requirement of a sibling and its change.
 type Require struct {
 	Module string `json:"module"`
 	From   string `json:"from"`
@@ -46,7 +46,7 @@ type Require struct {
 	Reason string `json:"reason"`
 }
 
-// A Module is what a plan says of one module.
+// A Module is the plan of a module.
 type Module struct {
 	Name     string    `json:"module"`
 	State    State     `json:"state"`
@@ -64,8 +64,7 @@ type Module struct {
 	Problem   string   `json:"problem,omitempty"` // why it cannot be released
 }
 
-// A Plan is what the next release consists of; its JSON is what `release plan --json`
-// prints.
+// A Plan describes the next release. Its JSON is the output of `release plan --json`.
 type Plan struct {
 	Commit  string     `json:"commit"`
 	Clean   bool       `json:"clean"` // the tree is that commit
@@ -74,7 +73,7 @@ type Plan struct {
 	Skipped bool       `json:"skew_skipped,omitempty"`
 }
 
-// Still refuses a repository that has moved on while the plan was worked out.
+// Still returns an error if the repository changed while the plan was made.
 func (p *Plan) Still(ctx context.Context, repo git.Repo) error {
 	head, err := repo.Head(ctx)
 	if err != nil {
@@ -94,7 +93,7 @@ func (p *Plan) JSON(w io.Writer) error {
 	return e.Encode(p)
 }
 
-// Problems returns what keeps the modules from being released, a sentence each.
+// Problems returns the reasons why modules cannot be released, one sentence each.
 func (p *Plan) Problems() []string {
 	var problems []string
 	for _, m := range p.Modules {
@@ -105,14 +104,14 @@ func (p *Plan) Problems() []string {
 	return problems
 }
 
-// Options choose what a plan looks at.
+// Options configures Make.
 type Options struct {
 	Modules  []string // by name; none is all
 	SkipSkew bool
 	Log      func(format string, args ...any) // is told what happens; may be nil
 }
 
-// Make makes the plan of the repository at root.
+// Make returns the plan of the repository at root.
 func Make(ctx context.Context, root string, o Options) (*Plan, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}

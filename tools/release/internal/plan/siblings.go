@@ -43,7 +43,7 @@ func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module)
 	return nil
 }
 
-// raise raises the requirements of those siblings that are older.
+// raise raises the requirements of older siblings.
 func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reason string) {
 	for _, need := range m.Siblings() {
 		name := short(need.Path)
@@ -204,7 +204,7 @@ func (b *builder) newer(row *Module, m workspace.Module) stage.Siblings {
 	return newer
 }
 
-// keep lists the requirements that stay although there is or will be a newer version.
+// keep lists the requirements that are not raised although a newer version exists.
 func (b *builder) keep(row *Module, m workspace.Module) {
 	newer := b.newer(row, m)
 	for _, need := range m.Siblings() {

@@ -51,7 +51,7 @@ func (b *builder) wanted(row *Module, m workspace.Module) bool {
 	return semver.Compare(m.Version, row.Released) > 0 && !b.stage.Tagged(m, m.Version)
 }
 
-// release returns the version that a prerelease is before.
+// release returns the version without its prerelease part.
 func release(version string) string {
 	return strings.TrimSuffix(version, semver.Prerelease(version)+semver.Build(version))
 }

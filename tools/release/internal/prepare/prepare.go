@@ -1,6 +1,6 @@
-// Package prepare makes the commit that is released: versions, requirements, the
-// siblings' hashes and the changelog, all in one. The hashes are those that a public
-// proxy will compute of the tags, because the zips are packed alike.
+// Package prepare creates the release commit with versions, requirements, hashes of
+// siblings and the changelog. The hashes equal those of a public proxy, because the zips
+// are equal.
 package prepare
 
 import (
@@ -12,21 +12,22 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/plan"
 )
 
-// Options say how to prepare a release.
+// Options configures Run.
 type Options struct {
 	Date string                           // of the changelog's sections, 2026-01-31
 	Log  func(format string, args ...any) // is told what happens; may be nil
 }
 
-// A Result is a release that is prepared.
+// A Result is a prepared release.
 type Result struct {
 	Plan   *plan.Plan
 	Commit string // "" where there was nothing to do
 	Stat   string // the files that it changes
 }
 
-// Run prepares what the plan of the repository at root asks for. Where the tree says so
-// already, it does nothing. An error leaves the tree as it was.
+// Run prepares the release that the plan of the repository at root describes. It does
+// nothing if the working tree matches the plan. An error leaves the working tree
+// unchanged.
 func Run(ctx context.Context, root string, o Options) (*Result, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/plan"
 )
 
-// release is a release in the making.
+// release is a release in preparation.
 type release struct {
 	root  string
 	plan  *plan.Plan
@@ -30,7 +30,7 @@ func (r release) row(name string) plan.Module {
 	return r.plan.Modules[i]
 }
 
-// released returns the modules that get a new version.
+// released returns the modules with a new version.
 func (r release) released() []plan.Module {
 	return slices.DeleteFunc(slices.Clone(r.plan.Modules),
 		func(m plan.Module) bool { return m.Next == "" })
@@ -51,7 +51,7 @@ func (r release) write(ctx context.Context, date string) error {
 	return r.notes(date)
 }
 
-// notes moves the fragments into the changelog.
+// notes moves the fragments to the changelog.
 func (r release) notes(date string) error {
 	text, err := os.ReadFile(filepath.Join(r.root, changelog.File))
 	if err != nil {

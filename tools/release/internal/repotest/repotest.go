@@ -1,5 +1,4 @@
-// Package repotest makes small repositories like this one, for the tests of the release
-// tool: real git, real modules, nothing of anybody else.
+// Package repotest creates small git repositories for the tests of the release tool.
 package repotest
 
 import (
@@ -11,7 +10,7 @@ import (
 	"testing"
 )
 
-// Repo is a repository in a temporary folder.
+// Repo is a repository in a temporary directory.
 type Repo struct {
 	t    *testing.T
 	Root string
@@ -51,7 +50,7 @@ func New(t *testing.T) *Repo {
 	return r
 }
 
-// Write writes a file, named from the root.
+// Write writes a file. The name is relative to the root.
 func (r *Repo) Write(name, text string) {
 	r.t.Helper()
 	file := filepath.Join(r.Root, filepath.FromSlash(name))
@@ -63,7 +62,7 @@ func (r *Repo) Write(name, text string) {
 	}
 }
 
-// Read returns a file, or "" where there is none.
+// Read returns a file, or "" if it does not exist.
 func (r *Repo) Read(name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.Root, filepath.FromSlash(name)))
@@ -83,7 +82,7 @@ func (r *Repo) Replace(name, old, now string) {
 	r.Write(name, strings.Replace(text, old, now, 1))
 }
 
-// Commit commits all that there is.
+// Commit commits all changes.
 func (r *Repo) Commit(message string) {
 	r.t.Helper()
 	r.Git("add", "--all")
@@ -98,7 +97,7 @@ func (r *Repo) Change(module, file, text string) {
 	r.Commit("change " + module)
 }
 
-// Git runs git and returns what it printed.
+// Git runs git and returns its output.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
 	out, err := exec.CommandContext(r.t.Context(), "git",

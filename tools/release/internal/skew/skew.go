@@ -1,5 +1,5 @@
-// Package skew tries versions together that were not made together: users raise modules
-// one by one.
+// Package skew tests combinations of module versions, because users upgrade modules one
+// by one.
 package skew
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// A Run is one trial: build, vet and test a module with versions of its siblings.
+// A Run is the build, vet and test of a module with given versions of its siblings.
 type Run struct {
 	Module  string   `json:"module"`
 	Version string   `json:"version"` // the tag, or "tree"
@@ -25,10 +25,10 @@ type Run struct {
 	Output  string   `json:"output,omitempty"` // of what failed
 }
 
-// Tree stands for the version of a module that is not published yet.
+// Tree is the version of an unpublished module.
 const Tree = "tree"
 
-// A Runner runs the trials.
+// A Runner tests combinations.
 type Runner struct {
 	Stage   *stage.Stage
 	Report  func(Run) // is called after each; may be nil
@@ -148,7 +148,7 @@ func (r *Runner) run(
 	return run.OK, nil
 }
 
-// commands runs the go command, until it fails.
+// commands runs go commands until one fails.
 func (r *Runner) commands(ctx context.Context, folder, cache string, commands ...[]string) error {
 	for _, args := range commands {
 		if err := r.Stage.Go(ctx, folder, cache, args...); err != nil {
@@ -167,7 +167,7 @@ func (r *Runner) lay(
 	return r.Stage.LayTag(ctx, m, version, raise)
 }
 
-// brief leaves out the packages that did not fail.
+// brief removes packages without failures from the output.
 func brief(err error) string {
 	var b strings.Builder
 	for line := range strings.Lines(err.Error()) {

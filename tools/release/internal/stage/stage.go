@@ -1,6 +1,6 @@
-// Package stage lays one module out in a folder of its own, as its tag or the working
-// tree has it, with the versions of its siblings that are asked for: what a stranger
-// would hold who combines these versions.
+// Package stage extracts a module from its tag or the working tree to a temporary
+// directory, with given versions of its siblings, like a consumer that combines these
+// versions.
 package stage
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// Siblings maps the import paths of modules of this repository to versions.
+// Siblings maps import paths of modules of this repository to versions.
 type Siblings map[string]string
 
-// A Stage has a sandbox, and the tags of the repository at a root folder.
+// A Stage has a sandbox and the tags of a repository.
 type Stage struct {
 	*sandbox.Sandbox
 
@@ -38,7 +38,7 @@ type Stage struct {
 	published map[string]bool
 }
 
-// Open makes a stage in a new sandbox; Close it afterwards.
+// Open returns a stage with a new sandbox. The caller must call Close.
 func Open(ctx context.Context, root string, modules []workspace.Module) (*Stage, error) {
 	tags, err := workspace.Tags(ctx, root)
 	if err != nil {
@@ -54,7 +54,7 @@ func Open(ctx context.Context, root string, modules []workspace.Module) (*Stage,
 	}, nil
 }
 
-// Latest returns the newest version of the module that has a tag, or "".
+// Latest returns the newest tagged version of the module, or "".
 func (s *Stage) Latest(m workspace.Module) string {
 	return s.newest(m, func(string) bool { return true })
 }
@@ -80,7 +80,7 @@ func (s *Stage) Tagged(m workspace.Module, version string) bool {
 	return slices.Contains(s.Tags[m.Name], version)
 }
 
-// ByPath returns the module of the tree with that import path.
+// ByPath returns the module with the given import path.
 func (s *Stage) ByPath(importPath string) (workspace.Module, bool) {
 	i := slices.IndexFunc(s.Modules,
 		func(m workspace.Module) bool { return m.Path() == importPath })

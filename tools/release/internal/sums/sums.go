@@ -1,5 +1,4 @@
-// Package sums reads and writes the hashes of the repository's own modules in go.sum
-// files.
+// Package sums reads and writes the hashes of modules of this repository in go.sum files.
 package sums
 
 import (
@@ -9,14 +8,14 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// A Line is a line of a go.sum: the hash of a version's zip, or of its go.mod.
+// A Line is a line of go.sum: the hash of the zip or the go.mod of a version.
 type Line struct {
 	Path, Version string
 	Mod           bool // the hash is that of go.mod
 	Hash          string
 }
 
-// String returns the line as go.sum has it, with its end.
+// String returns the line in the format of go.sum, with a newline.
 func (l Line) String() string {
 	mod := ""
 	if l.Mod {
@@ -25,7 +24,7 @@ func (l Line) String() string {
 	return l.Path + " " + l.Version + mod + " " + l.Hash + "\n"
 }
 
-// Others returns the lines of a go.sum that are not about this repository's modules.
+// Others returns the lines of third-party modules.
 func Others(text []byte) []byte {
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -36,7 +35,7 @@ func Others(text []byte) []byte {
 	return b.Bytes()
 }
 
-// Ours returns the lines that are about this repository's modules.
+// Ours returns the lines of modules of this repository.
 func Ours(text []byte) []Line {
 	var lines []Line
 	for line := range bytes.Lines(text) {

@@ -1,5 +1,5 @@
-// Package tag gives the commit that is released its tags: one for each module that has a
-// new version, all or none.
+// Package tag tags the release commit: one tag per module with a new version, all or
+// none.
 package tag
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// Run tags the modules whose version in go.work has no tag yet, on HEAD, and returns the
-// names of the tags. With a remote it pushes them, and those that HEAD has already; a
-// push that fails takes the new ones back.
+// Run tags HEAD for each module whose version in go.work has no tag, and returns the
+// names of the tags. With a remote, it pushes them and the existing tags of HEAD. If the
+// push fails, it deletes the new tags.
 func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	repo := git.Repo{Root: root}
 	if err := repo.Clean(ctx); err != nil {
@@ -51,7 +51,7 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	return publish(ctx, s, repo, p.Commit, remote, tags)
 }
 
-// publish makes the tags and, where there is a remote, pushes them.
+// publish creates the tags and pushes them if a remote is given.
 func publish(
 	ctx context.Context, s *stage.Stage, repo git.Repo, head, remote string, tags []git.Tag,
 ) ([]string, error) {
@@ -95,7 +95,7 @@ func here(ctx context.Context, s *stage.Stage, repo git.Repo, head string) ([]st
 	return names, nil
 }
 
-// missing returns the tags to be made.
+// missing returns the tags to create.
 func missing(s *stage.Stage) ([]git.Tag, error) {
 	text, err := os.ReadFile(filepath.Join(s.Root, changelog.File))
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"slices"
 )
 
-// check refuses a program that links what it must not, or weighs or links more than it
-// may.
+// check returns an error if a program links forbidden libraries or exceeds its limits.
 func (l *limits) check(c consumer, binary string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 // domain is the first part of the import paths of users' programs.
 const domain = "consumer.example"
 
-// consumer makes the program of somebody who requires these modules and nothing else of
-// the repository.
+// consumer creates a program that requires only these modules of the repository.
 func (v *verifier) consumer(ctx context.Context, c consumer) error {
 	folder := v.stage.Path("consumers", c.Name)
 	var modules []workspace.Module

@@ -77,7 +77,7 @@ func walk(folder string, do func(root *os.Root, name string, entry fs.DirEntry) 
 	return errors.Join(err, root.Close())
 }
 
-// changes names the files that are new, gone or different, sorted.
+// changes returns the sorted names of added, removed and changed files.
 func changes(before, after map[string]string) []string {
 	var names []string
 	for name, hash := range after {

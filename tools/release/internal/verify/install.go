@@ -8,8 +8,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// install does what the documentation tells those who want a command: go install, outside
-// any module.
+// install runs go install outside of a module, like the documentation of a command.
 func (v *verifier) install(ctx context.Context, c command) error {
 	m := v.module(c.Module)
 	cmd := child.Group(ctx, "go", "install", "-ldflags=-s -w",

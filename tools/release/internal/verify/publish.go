@@ -19,8 +19,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// publish puts into the proxy what can be obtained after the next release: the tree of
-// each module that has changed, and every tag that somebody requires.
+// publish adds to the proxy the tree of each changed module, and all required tags.
 func (v *verifier) publish(ctx context.Context) error {
 	for _, m := range v.stage.Modules {
 		if !m.Released() {
@@ -93,7 +92,7 @@ func strangers(modules []workspace.Module) ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// read returns a file, or nil where there is none.
+// read returns a file, or nil if it does not exist.
 func read(folder, name string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {

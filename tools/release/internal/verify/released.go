@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// released proves a module from the zip that would be published of its tree.
+// released verifies a module from the zip of its working tree.
 func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	if err := v.rules(m); err != nil {
 		return err
