@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTwoLinesOfAFrameworkAreARow(t *testing.T) {
+func TestDocument_Rows(t *testing.T) {
 	pair := []line{
 		{
 			group: peersGroup, comparison: comparison{peer: "echo, bare"},
@@ -24,7 +24,7 @@ func TestTwoLinesOfAFrameworkAreARow(t *testing.T) {
 	}
 }
 
-func TestRatiosAreWrittenOfEveryGroupOnly(t *testing.T) {
+func TestDocument_Ratios(t *testing.T) {
 	var all []line
 	for _, g := range groups {
 		all = append(all, line{group: g.name})
@@ -39,7 +39,7 @@ func TestRatiosAreWrittenOfEveryGroupOnly(t *testing.T) {
 	}
 }
 
-func TestTimesHaveAUnitThatFits(t *testing.T) {
+func TestDocument_Units(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ns   float64

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-func TestEveryFrameworkAnswersTheSame(t *testing.T) {
+func TestPeers_Response(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}

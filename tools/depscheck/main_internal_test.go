@@ -122,7 +122,7 @@ func TestRetracted(t *testing.T) {
 
 // What the go command cannot look up, it takes for no retraction, if it has the version
 // in its cache.
-func TestRetracted_offline(t *testing.T) {
+func TestRetracted_Offline(t *testing.T) {
 	const mod = "module example.com/lib\n"
 	files := map[string]string{
 		"example.com/lib/@v/list":        "v1.0.0\nv1.1.0\n",

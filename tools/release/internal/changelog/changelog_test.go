@@ -11,7 +11,7 @@ import (
 
 const head = "# Changelog\n\nAll of it.\n"
 
-func TestRollPutsNewReleasesOnTop(t *testing.T) {
+func TestRoll(t *testing.T) {
 	core := func(version, notes string) changelog.Release {
 		return changelog.Release{Module: "core", Version: version, Notes: notes}
 	}
@@ -61,7 +61,7 @@ func TestRollPutsNewReleasesOnTop(t *testing.T) {
 	}
 }
 
-func TestSectionIsOfThatVersionAlone(t *testing.T) {
+func TestSection(t *testing.T) {
 	const text = head + "\n## core v0.1.10 - D\n\n- ten\n\n## core v0.1.1 - D\n\n- one\n\n### more\n\n- two\n\n## x/core v0.1.0 - D\n\n- x\n"
 	if got, ok := changelog.Section(text, "core", "v0.1.1"); !ok ||
 		got != "- one\n\n### more\n\n- two\n" {
@@ -74,38 +74,40 @@ func TestSectionIsOfThatVersionAlone(t *testing.T) {
 	}
 }
 
-func TestFragmentThatCannotBeUsedIsNamed(t *testing.T) {
-	root := t.TempDir()
-	for name, text := range map[string]string{
-		"core/b.md": "- two\n", "core/a.md": "- one,\n  longer\n\n", "core/sub/x.md": "- sub\n",
-		"core/none.txt": "- x\n", "core/prose.md": "Prose.\n",
-		"core/heading.md": "- x\n## y\n", "other/x.md": "- x\n", "x.md": "- x\n",
-	} {
-		file := filepath.Join(root, changelog.Folder, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			t.Fatal(err)
+func TestRead(t *testing.T) {
+	t.Run("reports invalid fragments", func(t *testing.T) {
+		root := t.TempDir()
+		for name, text := range map[string]string{
+			"core/b.md": "- two\n", "core/a.md": "- one,\n  longer\n\n", "core/sub/x.md": "- sub\n",
+			"core/none.txt": "- x\n", "core/prose.md": "Prose.\n",
+			"core/heading.md": "- x\n## y\n", "other/x.md": "- x\n", "x.md": "- x\n",
+		} {
+			file := filepath.Join(root, changelog.Folder, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		found, err := changelog.Read(root, []string{"core", "core/sub"})
+		for _, want := range []string{
+			"core/none.txt", "core/prose.md", "core/heading.md", "other/x.md",
+			".changes/x.md",
+		} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Read = %v, want %s in it", err, want)
+			}
 		}
-	}
-	found, err := changelog.Read(root, []string{"core", "core/sub"})
-	for _, want := range []string{
-		"core/none.txt", "core/prose.md", "core/heading.md", "other/x.md",
-		".changes/x.md",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Read = %v, want %s in it", err, want)
+		if got := found["core"]; got.Notes != "- one,\n  longer\n- two\n" || len(got.Files) != 2 ||
+			found["core/sub"].Notes != "- sub\n" {
+			t.Errorf("fragments = %+v", found)
 		}
-	}
-	if got := found["core"]; got.Notes != "- one,\n  longer\n- two\n" || len(got.Files) != 2 ||
-		found["core/sub"].Notes != "- sub\n" {
-		t.Errorf("fragments = %+v", found)
-	}
-}
+	})
 
-func TestNoFragmentsAreNoMistake(t *testing.T) {
-	if found, err := changelog.Read(t.TempDir(), nil); err != nil || len(found) != 0 {
-		t.Errorf("Read = %v, %v", found, err)
-	}
+	t.Run("accepts no fragments", func(t *testing.T) {
+		if found, err := changelog.Read(t.TempDir(), nil); err != nil || len(found) != 0 {
+			t.Errorf("Read = %v, %v", found, err)
+		}
+	})
 }

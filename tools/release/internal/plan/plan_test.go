@@ -74,7 +74,7 @@ func summary(p *plan.Plan) string {
 	return strings.Join(parts, ", ")
 }
 
-func TestFirstReleaseTakesTheVersionsOfGoWork(t *testing.T) {
+func TestMake_FirstRelease(t *testing.T) {
 	p := planned(t, repotest.New(t), plan.Options{})
 	const want = "core first v0.1.0, grpcx first v0.1.0, grpcx/validate first v0.1.0, sqlite first v0.1.0"
 	if got := summary(p); got != want {
@@ -89,7 +89,7 @@ func TestFirstReleaseTakesTheVersionsOfGoWork(t *testing.T) {
 	}
 }
 
-func TestBumpFollowsTheAPI(t *testing.T) {
+func TestMake_Bump(t *testing.T) {
 	for _, version := range []string{"v0.1.0", "v1.2.3"} {
 		r := published(t, version)
 		base := r.Git("rev-parse", "HEAD")
@@ -185,7 +185,7 @@ func TestBumpFollowsTheAPI(t *testing.T) {
 	}
 }
 
-func TestModuleInsideAnotherIsReleasedAlone(t *testing.T) {
+func TestMake_NestedModule(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("grpcx/validate", "grpcx/validate/more.go", "package validate\n\nfunc More() {}\n")
 	if got, want := summary(planned(t, r, plan.Options{})),
@@ -194,29 +194,70 @@ func TestModuleInsideAnotherIsReleasedAlone(t *testing.T) {
 	}
 }
 
-func TestDependentThatNeedNotFollowKeepsItsRequirement(t *testing.T) {
-	r := published(t, "v0.1.0")
-	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	p := planned(t, r, plan.Options{})
-	if got, want := summary(p), "core changed v0.2.0"; got != want {
-		t.Errorf("plan = %s, want %s", got, want)
-	}
-	want := plan.Require{
-		Module: "core", From: "v0.1.0", To: "v0.2.0",
-		Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version",
-	}
-	if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
-		t.Errorf("keeps = %v, want %v", got, want)
-	}
-	if got := row(t, p, "examples").Raises; len(got) != 1 || got[0].To != "v0.2.0" {
-		t.Errorf("examples raises = %v, want core v0.2.0", got)
-	}
-	if len(p.Skew) != 3 { // grpcx, grpcx/validate and sqlite, each as released
-		t.Errorf("skew = %v, want three trials", p.Skew)
-	}
+func TestMake_Dependents(t *testing.T) {
+	t.Run("keeps a requirement that still works", func(t *testing.T) {
+		r := published(t, "v0.1.0")
+		r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
+		p := planned(t, r, plan.Options{})
+		if got, want := summary(p), "core changed v0.2.0"; got != want {
+			t.Errorf("plan = %s, want %s", got, want)
+		}
+		want := plan.Require{
+			Module: "core", From: "v0.1.0", To: "v0.2.0",
+			Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version",
+		}
+		if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
+			t.Errorf("keeps = %v, want %v", got, want)
+		}
+		if got := row(t, p, "examples").Raises; len(got) != 1 || got[0].To != "v0.2.0" {
+			t.Errorf("examples raises = %v, want core v0.2.0", got)
+		}
+		if len(p.Skew) != 3 { // grpcx, grpcx/validate and sqlite, each as released
+			t.Errorf("skew = %v, want three trials", p.Skew)
+		}
+	})
+
+	t.Run("raises a requirement that a new sibling breaks", func(t *testing.T) {
+		for _, tc := range []struct{ name, old, now string }{
+			{
+				name: "it does not build", old: `func Hello() string { return "hello" }`,
+				now: `func Hello(name string) string { return name }`,
+			},
+			{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				r := published(t, "v0.1.0")
+				r.Replace("core/core.go", tc.old, tc.now)
+				r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+				r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
+				if strings.Contains(tc.now, "name") {
+					for _, file := range []string{
+						"sqlite/sqlite.go", "grpcx/grpcx.go",
+						"grpcx/validate/validate.go",
+					} {
+						r.Replace(file, "core.Hello()", `core.Hello("hello")`)
+					}
+				}
+				for _, name := range []string{"sqlite", "grpcx", "grpcx/validate"} {
+					r.Write(".changes/"+name+"/change.md", "- Follows.\n")
+				}
+				r.Commit("break")
+				p := planned(t, r, plan.Options{})
+				core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
+				if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes,
+					"- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
+					t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
+				}
+				if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next ||
+					sqlite.Next != "v0.1.1" {
+					t.Errorf("sqlite = %+v, want v0.1.1 that requires core %s", sqlite, core.Next)
+				}
+			})
+		}
+	})
 }
 
-func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
+func TestMake_SkippedTrial(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("sqlite/server_test.go",
 		"package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
@@ -234,48 +275,9 @@ func TestTrialThatSaysNothingIsNotTakenForASuccess(t *testing.T) {
 	}
 }
 
-func TestDependentThatNewSiblingBreaksFollows(t *testing.T) {
-	for _, tc := range []struct{ name, old, now string }{
-		{
-			name: "it does not build", old: `func Hello() string { return "hello" }`,
-			now: `func Hello(name string) string { return name }`,
-		},
-		{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			r := published(t, "v0.1.0")
-			r.Replace("core/core.go", tc.old, tc.now)
-			r.Write(".changes/core/change.md", "- Says it otherwise.\n")
-			r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
-			if strings.Contains(tc.now, "name") {
-				for _, file := range []string{
-					"sqlite/sqlite.go", "grpcx/grpcx.go",
-					"grpcx/validate/validate.go",
-				} {
-					r.Replace(file, "core.Hello()", `core.Hello("hello")`)
-				}
-			}
-			for _, name := range []string{"sqlite", "grpcx", "grpcx/validate"} {
-				r.Write(".changes/"+name+"/change.md", "- Follows.\n")
-			}
-			r.Commit("break")
-			p := planned(t, r, plan.Options{})
-			core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
-			if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes,
-				"- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
-				t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
-			}
-			if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next ||
-				sqlite.Next != "v0.1.1" {
-				t.Errorf("sqlite = %+v, want v0.1.1 that requires core %s", sqlite, core.Next)
-			}
-		})
-	}
-}
-
-// TestUnchangedDependentThatFailsHasToBeMended shows that a raised requirement is no
+// TestMake_BrokenDependent shows that a raised requirement is no
 // mend: the code stays what has failed.
-func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
+func TestMake_BrokenDependent(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Replace("core/core.go", `func Hello() string { return "hello" }`,
 		`func Hello(name string) string { return name }`)
@@ -291,7 +293,7 @@ func TestUnchangedDependentThatFailsHasToBeMended(t *testing.T) {
 	}
 }
 
-func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
+func TestMake_DriverInterface(t *testing.T) {
 	for _, tc := range []struct{ name, now, then string }{
 		{
 			name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }",
@@ -332,9 +334,9 @@ func TestDriverHasToBeMendedForANewInterface(t *testing.T) {
 	}
 }
 
-// TestAPIIsThatWithTheSiblingsThatAreRequired changes core so that the driver would not
+// TestMake_APISiblings changes core so that the driver would not
 // build with it, or would export less: who keeps the old core meets neither.
-func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
+func TestMake_APISiblings(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
 	r.Write("sqlite/base.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\ntype Row struct{ core.Base }\n")
@@ -365,7 +367,7 @@ func TestAPIIsThatWithTheSiblingsThatAreRequired(t *testing.T) {
 	}
 }
 
-func TestPrereleasesLeadToTheirVersion(t *testing.T) {
+func TestMake_Prerelease(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
 		tags           []string
@@ -432,7 +434,7 @@ func TestPrereleasesLeadToTheirVersion(t *testing.T) {
 	}
 }
 
-func TestRequirementIsRaisedWhereTheTreeNeedsIt(t *testing.T) {
+func TestMake_RaisedRequirement(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	r.Change("sqlite", "sqlite/more.go",
@@ -455,7 +457,7 @@ func TestRequirementIsRaisedWhereTheTreeNeedsIt(t *testing.T) {
 	}
 }
 
-func TestChangeWithoutFragmentIsReported(t *testing.T) {
+func TestMake_MissingFragment(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/more.go", "package core\n")
 	r.Write(".changes/nowhere/x.md", "- x\n")
@@ -471,7 +473,7 @@ func TestChangeWithoutFragmentIsReported(t *testing.T) {
 	}
 }
 
-func TestRequirementWithoutTagIsRefused(t *testing.T) {
+func TestMake_UntaggedRequirement(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.7.0")
 	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil ||
@@ -481,7 +483,7 @@ func TestRequirementWithoutTagIsRefused(t *testing.T) {
 	}
 }
 
-func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
+func TestMake_OneModule(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
@@ -491,7 +493,7 @@ func TestPlanOfOneModuleLeavesTheOthersOut(t *testing.T) {
 	}
 }
 
-func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
+func TestMake_Plinth(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("modules.txt", r.Read("modules.txt")+"tools/plinth\n")
 	r.Replace("go.work", "use (", "use (\n\t./tools/plinth")
@@ -516,7 +518,7 @@ func TestPlinthTakesTheNewestWhenItIsReleased(t *testing.T) {
 	}
 }
 
-func TestJSONHasTheFieldsThatThePageNames(t *testing.T) {
+func TestPlan_JSON(t *testing.T) {
 	p := plan.Plan{
 		Commit: "abc",
 		Modules: []plan.Module{{

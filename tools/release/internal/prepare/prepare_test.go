@@ -39,7 +39,7 @@ func publish(t *testing.T, r *repotest.Repo) {
 	}
 }
 
-func TestFirstReleaseIsOneCommitAndTheSecondTimeNothing(t *testing.T) {
+func TestRun_FirstRelease(t *testing.T) {
 	r := repotest.New(t)
 	before := r.Git("rev-parse", "HEAD")
 	commit := release(t, r)
@@ -69,7 +69,7 @@ func TestFirstReleaseIsOneCommitAndTheSecondTimeNothing(t *testing.T) {
 	}
 }
 
-func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
+func TestRun_DriverInterface(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
 	publish(t, r)
@@ -121,9 +121,9 @@ func TestReleaseOfAnInterfaceThatMovesAndItsDriver(t *testing.T) {
 	obtain(t, r)
 }
 
-// TestStrangerObtainsWhatTheHashesPromise lets the go command compare every hash that
+// TestRun_ConsumerHashes lets the go command compare every hash that
 // prepare wrote with the zips of the tags.
-func TestStrangerObtainsWhatTheHashesPromise(t *testing.T) {
+func TestRun_ConsumerHashes(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
 	publish(t, r)
@@ -214,7 +214,7 @@ func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) e
 	return nil
 }
 
-func TestHashesChangeWithTheCommitThatIsReleased(t *testing.T) {
+func TestRun_HashesPerCommit(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
 	was := sums.Ours([]byte(r.Read("sqlite/go.sum")))
@@ -236,7 +236,7 @@ func TestHashesChangeWithTheCommitThatIsReleased(t *testing.T) {
 	obtain(t, r)
 }
 
-func TestFailureLeavesTheTree(t *testing.T) {
+func TestRun_Failure(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		spoil func(t *testing.T, r *repotest.Repo)
@@ -301,7 +301,7 @@ func TestFailureLeavesTheTree(t *testing.T) {
 	}
 }
 
-func TestInterruptedPrepareLeavesTheTree(t *testing.T) {
+func TestRun_Interrupt(t *testing.T) {
 	r := repotest.New(t)
 	before := r.State()
 	ctx, stop := context.WithCancel(t.Context())

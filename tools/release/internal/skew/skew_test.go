@@ -42,7 +42,7 @@ const (
 	grpcx = workspace.Root + "/grpcx"
 )
 
-func TestTheSiblingThatBreaksIsFound(t *testing.T) {
+func TestRunner_Previous(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) { r.Replace("grpcx/grpcx.go", "Call()", "Call(int)") })
 	broken, err := r.Previous(t.Context(), m, "v0.1.0",
 		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
@@ -55,7 +55,7 @@ func TestTheSiblingThatBreaksIsFound(t *testing.T) {
 	}
 }
 
-func TestTheSiblingThatIsNeededIsFound(t *testing.T) {
+func TestRunner_Required(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) {
 		r.Write("grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
 		r.Write("grpcx/validate/more.go",
@@ -68,7 +68,7 @@ func TestTheSiblingThatIsNeededIsFound(t *testing.T) {
 	}
 }
 
-func TestWhatFailsAnywayIsBrokenByNone(t *testing.T) {
+func TestRunner_Previous_UnrelatedFailure(t *testing.T) {
 	r, m := runner(t, func(r *repotest.Repo) {
 		r.Write("grpcx/validate/validate_test.go",
 			"package validate\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) { t.Fatal(\"no server\") }\n")
@@ -87,7 +87,7 @@ func TestWhatFailsAnywayIsBrokenByNone(t *testing.T) {
 	}
 }
 
-func TestTrialThatCannotBeMadeIsAnErrorAndNoBreak(t *testing.T) {
+func TestRunner_Previous_Error(t *testing.T) {
 	r, m := runner(t, func(*repotest.Repo) {})
 	if broken, err := r.Previous(t.Context(), m, "v0.1.0",
 		stage.Siblings{core: "v0.9.0"}); err == nil || len(broken) != 0 {

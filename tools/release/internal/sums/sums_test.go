@@ -8,7 +8,7 @@ import (
 
 const text = "github.com/a/b v1.0.0 h1:b=\ngithub.com/plinthgo/plinth/core v0.1.0 h1:z=\ngithub.com/plinthgo/plinth/core v0.1.0/go.mod h1:m=\n"
 
-func TestOursAndOthersAreTheWhole(t *testing.T) {
+func TestOursAndOthers(t *testing.T) {
 	ours := sums.Ours([]byte(text))
 	whole := string(sums.Others([]byte(text)))
 	for _, l := range ours {
@@ -19,7 +19,7 @@ func TestOursAndOthersAreTheWhole(t *testing.T) {
 	}
 }
 
-func TestLineWithoutHashGoes(t *testing.T) {
+func TestSettle(t *testing.T) {
 	got, err := sums.Settle([]byte(text), func(l sums.Line) (string, error) {
 		if l.Mod {
 			return "", nil

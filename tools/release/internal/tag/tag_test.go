@@ -20,7 +20,7 @@ func prepared(t *testing.T) *repotest.Repo {
 	return r
 }
 
-func TestEveryModuleGetsAnAnnotatedTagOnHead(t *testing.T) {
+func TestRun_Tags(t *testing.T) {
 	r := prepared(t)
 	names, err := tag.Run(t.Context(), r.Root, "")
 	if err != nil || strings.Join(names, "\n") != all {
@@ -40,7 +40,7 @@ func TestEveryModuleGetsAnAnnotatedTagOnHead(t *testing.T) {
 	}
 }
 
-func TestTagsAreMadeAllOrNone(t *testing.T) {
+func TestRun_Atomicity(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		spoil func(r *repotest.Repo)
@@ -117,7 +117,7 @@ func TestTagsAreMadeAllOrNone(t *testing.T) {
 	}
 }
 
-func TestChangeWithoutReleaseIsNotTagged(t *testing.T) {
+func TestRun_UnreleasedChange(t *testing.T) {
 	r := prepared(t)
 	if _, err := tag.Run(t.Context(), r.Root, ""); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestChangeWithoutReleaseIsNotTagged(t *testing.T) {
 	}
 }
 
-func TestPushIsAllOrNone(t *testing.T) {
+func TestRun_Push(t *testing.T) {
 	r := prepared(t)
 	remote := t.TempDir()
 	r.Git("init", "-q", "--bare", remote)

@@ -86,7 +86,7 @@ func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestGoodRepositoryPasses(t *testing.T) {
+func TestVerify_ValidRepository(t *testing.T) {
 	r := repository(t)
 	for _, state := range []string{"without tags", "tagged", "changed since", "raised"} {
 		switch state {
@@ -117,7 +117,7 @@ func TestGoodRepositoryPasses(t *testing.T) {
 	}
 }
 
-func TestSeededMistakeIsCaught(t *testing.T) {
+func TestVerify_SeededMistakes(t *testing.T) {
 	const readOnly = "its tests write into its own folder"
 	writes := readOnly
 	if os.Getuid() != 0 {
@@ -228,7 +228,7 @@ func doing(statement string) string {
 	return "package sqlite\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestFiles(t *testing.T) {\n\tif " + statement + "; err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
 }
 
-func TestTestThatFails(t *testing.T) {
+func TestVerify_FailingTest(t *testing.T) {
 	r := repository(t)
 	r.Replace("sqlite/sqlite_test.go", "!=", "==")
 	out, err := run(t, r, "sqlite")
@@ -241,7 +241,7 @@ func TestTestThatFails(t *testing.T) {
 	}
 }
 
-func TestExamplesAreTriedWithTheTreeOfTheirSiblings(t *testing.T) {
+func TestVerify_Examples(t *testing.T) {
 	r := repository(t)
 	release(r)
 	r.Replace("core/core.go", "func Hello()", "func Greet()")
@@ -251,7 +251,7 @@ func TestExamplesAreTriedWithTheTreeOfTheirSiblings(t *testing.T) {
 	}
 }
 
-func TestSizeIsHeldToItsBudget(t *testing.T) {
+func TestCheck_Size(t *testing.T) {
 	r := repository(t)
 	r.Replace("tools/release/consumers.yaml", "platform: any",
 		"platform: "+runtime.GOOS+"/"+runtime.GOARCH)
@@ -263,7 +263,7 @@ func TestSizeIsHeldToItsBudget(t *testing.T) {
 	}
 }
 
-func TestLimitsAreOfModulesThatThereAre(t *testing.T) {
+func TestReadLimits(t *testing.T) {
 	for _, tc := range []struct{ name, before, after, want string }{
 		{
 			"module without a program",
@@ -297,7 +297,7 @@ func TestLimitsAreOfModulesThatThereAre(t *testing.T) {
 	}
 }
 
-func TestCommandIsInstalled(t *testing.T) {
+func TestInstall(t *testing.T) {
 	r := repository(t)
 	r.Write("tools/release/consumers.yaml",
 		limits+"commands: [{ module: core, package: cmd/hello }]\n")
@@ -313,7 +313,7 @@ func TestCommandIsInstalled(t *testing.T) {
 	}
 }
 
-func TestOldestGoIsTried(t *testing.T) {
+func TestOldest(t *testing.T) {
 	if strings.HasPrefix(runtime.Version(), "go1.26.") {
 		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
 	}
