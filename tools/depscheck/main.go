@@ -1,12 +1,11 @@
-// Depscheck fails on a requirement of any module that its authors have retracted, on a
-// known vulnerability that the code of any module reaches, and on a go.work.sum that the
-// go command changes.
+// Depscheck checks the dependencies of all modules. It fails on a retracted requirement,
+// on a known vulnerability that the code reaches, and on an outdated go.work.sum.
 //
 //	depscheck [-strict]
 //
-// Retractions come through the module proxy. Vulnerabilities come from the database at
-// https://vuln.go.dev, or at GOVULNDB. If one of them does not respond, a line in
-// capitals reports what was not checked; with -strict that is a failure.
+// Retractions come from the module proxy, and vulnerabilities from https://vuln.go.dev or
+// GOVULNDB. If a source does not respond, depscheck prints a line in capitals; with
+// -strict, it fails.
 package main
 
 import (
@@ -47,7 +46,7 @@ func main() {
 // checker checks the dependencies of the modules.
 type checker struct {
 	out    io.Writer
-	strict bool // what cannot be checked is a failure
+	strict bool // fail if something cannot be checked
 }
 
 func (c checker) run(ctx context.Context) error {
@@ -74,8 +73,7 @@ func (c checker) run(ctx context.Context) error {
 	)
 }
 
-// unchecked reports what was not checked, or returns it as an error if the check is
-// strict.
+// unchecked prints what was not checked, or returns it as an error if strict is set.
 func (c checker) unchecked(what string, err error) error {
 	if c.strict {
 		return fmt.Errorf("%s: %w", what, err)
@@ -104,12 +102,12 @@ func current(ctx context.Context, root string) error {
 		return err
 	}
 	if !bytes.Equal(before, after) {
-		return errors.New("go.work.sum was not current: commit what the go command has made of it")
+		return errors.New("go.work.sum was out of date: commit the updated file")
 	}
 	return nil
 }
 
-// requirements returns what the modules require, other than each other, as path@version.
+// requirements returns the third-party requirements of the modules as path@version.
 func requirements(modules []workspace.Module) []string {
 	var all []string
 	for _, m := range modules {
@@ -123,7 +121,7 @@ func requirements(modules []workspace.Module) []string {
 	return slices.Compact(all)
 }
 
-// retracted returns an error that names the versions that are retracted.
+// retracted returns an error that lists the retracted versions.
 func (c checker) retracted(ctx context.Context, versions []string) error {
 	latest := latestOf(versions)
 	list, err := lookUp(ctx, append(slices.Clone(versions), latest...))
@@ -131,10 +129,10 @@ func (c checker) retracted(ctx context.Context, versions []string) error {
 		return err
 	}
 	if got, want := len(list), len(versions)+len(latest); got != want {
-		return fmt.Errorf("go list has listed %d modules, want %d", got, want)
+		return fmt.Errorf("go list printed %d modules, want %d", got, want)
 	}
 	// The latest version contains the retractions. If the go command cannot find it, it
-	// reports none for a version in the module cache.
+	// reports no retraction of a cached version.
 	unknown := map[string]string{}
 	for _, m := range list[len(versions):] {
 		if m.Error != nil {
@@ -171,17 +169,16 @@ func latestOf(versions []string) []string {
 	return slices.Compact(latest)
 }
 
-// module is what the go command reports of a module.
+// module is a module in the output of go list.
 type module struct {
 	Path, Version string
 	Retracted     []string
 	Error         *struct{ Err string }
 }
 
-// lookUp returns the modules that the queries, which are path@version, select, in their
-// order.
+// lookUp returns the modules of the path@version queries, in their order.
 func lookUp(ctx context.Context, queries []string) ([]module, error) {
-	// outside a module each version is looked up as it is
+	// outside of a module, go list does not change versions
 	empty, err := os.MkdirTemp("", "plinth-deps-")
 	if err != nil {
 		return nil, err
@@ -207,8 +204,7 @@ func lookUp(ctx context.Context, queries []string) ([]module, error) {
 	return list, nil
 }
 
-// vulnerable returns an error if the packages in dir reach a vulnerability that the
-// database contains.
+// vulnerable returns an error if the packages in dir reach a known vulnerability.
 func (c checker) vulnerable(ctx context.Context, dir, database string, packages []string) error {
 	if err := reach(ctx, database); err != nil {
 		return c.unchecked("known vulnerabilities", err)
@@ -224,7 +220,7 @@ func (c checker) vulnerable(ctx context.Context, dir, database string, packages 
 	return nil
 }
 
-// reach reports whether the database responds. One in a folder always does.
+// reach reports whether the database responds. A local directory always does.
 func reach(ctx context.Context, database string) error {
 	if !strings.HasPrefix(database, "http") {
 		return nil
