@@ -63,7 +63,7 @@ func TestCurrent(t *testing.T) {
 		"a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
 	})
 	if err := current(t.Context(), root); err == nil ||
-		!strings.Contains(err.Error(), "go.work.sum was not current") {
+		!strings.Contains(err.Error(), "go.work.sum was out of date") {
 		t.Errorf("without go.work.sum: %v, want an error", err)
 	}
 	if err := current(t.Context(), root); err != nil {
