@@ -1,14 +1,14 @@
-// Benchmark measures what Plinth claims about speed and memory, each figure beside a peer
-// or a floor in the same run, and prints the ratios.
+// Benchmark compares the speed and memory of Plinth with other libraries in the same run,
+// and prints the ratios.
 //
-//	benchmark                 everything
-//	benchmark -run request    the groups whose name matches; footprint is one of them
-//	benchmark -rounds 9       more rounds
-//	benchmark -write          and put each table of which every group was run into the documentation
+//	benchmark                 run all groups
+//	benchmark -run request    run the groups whose names match; footprint is one of them
+//	benchmark -rounds 9       run more rounds
+//	benchmark -write          update the tables of the documentation whose groups all ran
 //
-// Ours and the peer run in turn, round after round, and the ratio is the median of the
-// rounds', so that a machine whose speed drifts still gives one answer. Absolute times
-// hold for the machine at hand.
+// Plinth and the peer run alternately. The ratio is the median over all rounds, so that
+// it does not depend on changes in the speed of the machine. Absolute times are valid for
+// this machine only.
 package main
 
 import (
@@ -30,16 +30,16 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// liveHeap is that of a small service, in bytes. With less, the collector would run all
-// the time and be what is measured.
+// liveHeap is the live heap of a small service, in bytes. With a smaller heap, garbage
+// collection would dominate the results.
 const liveHeap = 64 << 20
 
-// A comparison is one claim: ours against a peer that does the same work.
+// A comparison compares Plinth with a peer that does the same work.
 type comparison struct {
 	name   string
 	peer   string
-	target float64 // of the ratio of times, ours over the peer's; 0: shown only
-	allocs int64   // ours at most; -1: shown only
+	target float64 // limit of the ratio of times; 0 for no limit
+	allocs int64   // limit of our allocations; -1 for no limit
 	ours   func(*testing.B)
 	theirs func(*testing.B)
 }
@@ -50,17 +50,17 @@ type claim struct {
 	show func() (string, error)
 }
 
-// figure is what the rounds of one comparison gave.
+// figure is the result of a comparison.
 type figure struct {
-	ours, theirs   float64 // ns an operation, medians
+	ours, theirs   float64 // medians in ns per operation
 	oursAllocs     int64
 	theirsAllocs   int64
-	ratio, low, hi float64 // median, least and greatest ratio of a round
-	// median ratio of the CPU time of an operation, whoever spends it in this process
+	ratio, low, hi float64 // median, minimum and maximum ratio of the rounds
+	// median ratio of the CPU time of this process per operation
 	cpu float64
 }
 
-// line is a comparison with what it gave.
+// line is a comparison with its result.
 type line struct {
 	group string
 	comparison
@@ -71,10 +71,10 @@ func main() {
 	testing.Init()
 	gin.SetMode(gin.ReleaseMode)
 	var p plan
-	only := flag.String("run", ".", "groups to run, a regular expression")
-	flag.IntVar(&p.rounds, "rounds", 5, "rounds of each comparison")
-	flag.StringVar(&p.length, "time", "300ms", "length of one measurement")
-	flag.BoolVar(&p.write, "write", false, "put the tables into the documentation")
+	only := flag.String("run", ".", "run only groups that match this `regexp`")
+	flag.IntVar(&p.rounds, "rounds", 5, "number of rounds of each comparison")
+	flag.StringVar(&p.length, "time", "300ms", "duration of a measurement")
+	flag.BoolVar(&p.write, "write", false, "update the tables of the documentation")
 	flag.Parse()
 	defer cleanUp()
 	if err := p.run(os.Stdout, *only); err != nil {
@@ -84,14 +84,14 @@ func main() {
 	}
 }
 
-// plan is what a run of the program does.
+// plan is the configuration of a run.
 type plan struct {
 	rounds int
 	length string
 	write  bool
 }
 
-// machine is what the figures hold for.
+// machine describes the machine of a run.
 func (p plan) machine() string {
 	return fmt.Sprintf("%s, %s/%s, %d processors, %d rounds of %s",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH,
