@@ -59,7 +59,7 @@ func TestDriver_Check(t *testing.T) {
 				`NOSQL_DATABASE: "1" is not supported in a cluster`,
 				"NOSQL_PASS: is not set, but a user is", "NOSQL_HOST: is not a valid host",
 				`NOSQL_HOST: "b c" is not a valid host`,
-				`NOSQL_TLS: "on" is no mode`, `NOSQL_POOL_SIZE: "-1" is not a valid pool size`,
+				`NOSQL_TLS: "on" is not a mode`, `NOSQL_POOL_SIZE: "-1" is not a valid pool size`,
 			},
 		},
 		{

@@ -117,7 +117,7 @@ func TestDriver_DSN_Errors(t *testing.T) {
 		`DATABASE_HOST: "h:1" is not a valid host`,
 		`DATABASE_PORT: "70000" is not a valid port (accepted: 1 to 65535)`,
 		"DATABASE_PASS: the value contains a NUL byte",
-		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is no mode`,
+		"DATABASE_TIMEZONE: ", `DATABASE_TLS: "on" is not a mode`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %q, want %q in it", err, want)
