@@ -35,6 +35,7 @@ func doc(description, body string) string {
 func repository() map[string]string {
 	return map[string]string{
 		"README.md":                   "# It\n\n[page](docs/content/guide/other.md#two)\n\n```go\nfunc Greet(name string)\n```\n",
+		"README.zh.md":                "# 它\n\n[页面](docs/content/guide/other.md#two)\n\n```go\nfunc Greet(name string)\n```\n",
 		"docs/content/guide/other.md": "",
 		"core/good/good.go":           "// Package good greets.\npackage good\n\n// Greet says hello.\nfunc Greet(name string) {\n\tprintln(\"Hello\", name)\n}\n",
 		"core/good/good_test.go":      "package good_test\n\nfunc ExampleGreet() {\n\tGreet(\n\t\t\"Ada\")\n\tGreet(\"Bob\")\n}\n",
@@ -207,17 +208,51 @@ func TestAPublicPackageWantsAPage(t *testing.T) {
 	}
 }
 
-func TestTheReadmeIsCheckedToo(t *testing.T) {
-	root := repository()
-	text := "[a](gone.md) [b](docs/content/guide/other.md#gone)\n\n```go\nfunc Greet(name int)\n```\n"
-	root["README.md"] = text
-	want := []string{
-		`README.md: link "gone.md": there is no such file`,
-		`README.md: link "docs/content/guide/other.md#gone": the page has no such heading`,
-		"README.md:4: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+func TestRun_README(t *testing.T) {
+	for _, file := range []string{"README.md", "README.zh.md"} {
+		t.Run(file, func(t *testing.T) {
+			root := repository()
+			text := "[a](gone.md) [b](docs/content/guide/other.md#gone)\n\n```go\nfunc Greet(name int)\n```\n"
+			root[file] = text
+			want := []string{
+				file + `: link "gone.md": there is no such file`,
+				file + `: link "docs/content/guide/other.md#gone": the page has no such heading`,
+				file + ":4: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			}
+			if diff := cmp.Diff(want, run(t, sound(), doctest.Files(root))); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
 	}
-	if diff := cmp.Diff(want, run(t, sound(), doctest.Files(root))); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
+}
+
+func TestRun_ImportPath(t *testing.T) {
+	const good = "`github.com/plinthgo/plinth/core/good`"
+	for _, test := range []struct {
+		name string
+		page string
+		want []string
+	}{
+		{"accepts a public package", good + " greets.", []string{}},
+		{
+			"reports a page without one", "Greets.",
+			[]string{"base-go/good.md: the page has no import path: name the package, such as `github.com/plinthgo/plinth/core`"},
+		},
+		{
+			"reports an unknown package", "`github.com/plinthgo/plinth/core/bad`",
+			[]string{`base-go/good.md: import path "github.com/plinthgo/plinth/core/bad": there is no such package`},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := sound()
+			files["base-go/order.yaml"] = "title: Go\ndescription: How to find what is wrong with a page of the documentation.\npages: [good]\n"
+			files["base-go/index.md"] = doc(description, "Packages.")
+			files["base-go/good.md"] = doc(description, test.page)
+			got := run(t, files, doctest.Files(repository()))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -37,6 +37,9 @@ func (r *report) description(file, text string, least int) {
 	}
 }
 
+// goSector is the sector of the Go reference, whose pages show an import path.
+const goSector = "base-go"
+
 // page checks what stands about a page, and its translation.
 func (r *report) page(p *page.Page) {
 	if !p.Listed {
@@ -53,6 +56,9 @@ func (r *report) page(p *page.Page) {
 		r.add(p.File, 0, "the front matter has no description")
 	} else {
 		r.description(p.File, p.Description, least)
+	}
+	if p.Sector.Name == goSector && p.Path != "/" && p.Import == "" {
+		r.add(p.File, 0, "the page has no import path: name the package, such as `%s/core`", module)
 	}
 	for _, s := range p.Sections {
 		if s.Level == 1 {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/plinthgo/plinth/docs/internal/markup"
@@ -14,9 +15,10 @@ import (
 const (
 	// module is the path before that of every module here.
 	module = "github.com/plinthgo/plinth"
-	// front is the page outside the content that is checked too.
-	front = "README.md"
 )
+
+// readmes are the pages of the repository's root that are checked too.
+var readmes = []string{"README.md", "README.zh.md"}
 
 // sourceAddress is a whole address of a file or folder of the repository.
 var sourceAddress = regexp.MustCompile(`^https://` + regexp.QuoteMeta(module) +
@@ -31,10 +33,13 @@ func (r *report) repository() error {
 	for _, p := range r.config.Library.Pages() {
 		r.quotations(p.File, p.Source(), p.Line, code)
 	}
-	if err := r.front(code); err != nil {
-		return err
+	for _, file := range readmes {
+		if err := r.readme(file, code); err != nil {
+			return err
+		}
 	}
 	r.packages(code)
+	r.imports(code)
 	return nil
 }
 
@@ -62,30 +67,35 @@ func (r *report) quotations(file, source string, line func(int) int, code *code)
 	}
 }
 
-// front checks the repository's README: its quotations, and its links, which are relative
-// to the repository's root.
-func (r *report) front(code *code) error {
-	text, err := fs.ReadFile(r.config.Repository, front)
+// readme checks a page of the repository's root: its code blocks, and its links, which are
+// relative to the root. A missing page is an error.
+func (r *report) readme(file string, code *code) error {
+	text, err := fs.ReadFile(r.config.Repository, file)
 	if err != nil {
 		return err
 	}
-	r.quotations(front, string(text), func(line int) int { return line }, code)
+	r.quotations(file, string(text), func(line int) int { return line }, code)
 	for _, link := range markup.Links(text) {
-		file, anchor, _ := strings.Cut(link, "#")
-		if strings.Contains(link, "://") || file == "" {
-			continue
-		}
-		if _, err := fs.Stat(r.config.Repository, path.Clean(file)); err != nil {
-			r.add(front, 0, "link %q: there is no such file", link)
-			continue
-		}
-		content, isPage := strings.CutPrefix(path.Clean(file), "docs/content/")
-		if target := r.config.Library.File(content); isPage && target != nil && anchor != "" &&
-			!target.HasAnchor(anchor) {
-			r.add(front, 0, "link %q: the page has no such heading", link)
-		}
+		r.readmeLink(file, link)
 	}
 	return nil
+}
+
+func (r *report) readmeLink(file, link string) {
+	name, anchor, _ := strings.Cut(link, "#")
+	if strings.Contains(link, "://") || name == "" {
+		return
+	}
+	name = path.Clean(name)
+	if _, err := fs.Stat(r.config.Repository, name); err != nil {
+		r.add(file, 0, "link %q: there is no such file", link)
+		return
+	}
+	content, isPage := strings.CutPrefix(name, "docs/content/")
+	if target := r.config.Library.File(content); isPage && target != nil && anchor != "" &&
+		!target.HasAnchor(anchor) {
+		r.add(file, 0, "link %q: the page has no such heading", link)
+	}
 }
 
 // packages checks that every public package is named, as `path/of/it`, by a page.
@@ -98,6 +108,16 @@ func (r *report) packages(code *code) {
 		if name := path.Join(module, dir); !strings.Contains(all.String(), "`"+name+"`") {
 			r.add(relative(""), 0, "%s",
 				fmt.Sprintf("no page is about package %s: one has to hold `%s`", dir, name))
+		}
+	}
+}
+
+// imports checks that the import path of every page is that of a public package.
+func (r *report) imports(code *code) {
+	for _, p := range r.config.Library.Pages() {
+		dir := strings.TrimPrefix(p.Import, module+"/")
+		if p.Import != "" && !slices.Contains(code.public, dir) {
+			r.add(p.File, 0, "import path %q: there is no such package", p.Import)
 		}
 	}
 }

@@ -268,6 +268,7 @@ func (l *loader) finish() {
 				p.Prev, before.Next = before, p
 			}
 			last[p.Language] = p
+			s.setImport(p)
 		}
 		l.library.pages = append(l.library.pages, s.Pages...)
 	}

@@ -71,6 +71,7 @@ type Page struct {
 	Keywords    []string // queries that the page is the first result for
 	Language    string   // English or Chinese
 	File        string   // within the content, as guide/decisions/jobs.md
+	Import      string   // import path of the package; empty outside the Go reference
 	// Markdown after the front matter, with links among pages as addresses such as
 	// /docs/base-go/xdb#open
 	Body       string
@@ -99,10 +100,14 @@ func (p *Page) URL() string {
 	return "/docs/" + p.Sector.Name + strings.TrimSuffix(p.Path, "/")
 }
 
-// Markdown is the page for those who read it as text: a heading with title and address,
-// then the body.
+// Markdown returns the page for language models: a heading with title and address, the
+// import path if the page has one, and the body.
 func (p *Page) Markdown() string {
-	return "# " + p.Title + " (" + p.URL() + ")\n\n" + p.Body
+	head := "# " + p.Title + " (" + p.URL() + ")\n\n"
+	if p.Import != "" {
+		head += "Import path: `" + p.Import + "`\n\n"
+	}
+	return head + p.Text()
 }
 
 // Line turns a line of the source into one of the file. Both count from 1.

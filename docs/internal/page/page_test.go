@@ -103,6 +103,50 @@ func TestMarkdownBeginsWithTitleAndAddress(t *testing.T) {
 	}
 }
 
+func TestPage_Import(t *testing.T) {
+	const prefix = "github.com/plinthgo/plinth/"
+	l := doctest.Library(t, map[string]string{
+		"guide/start.md":    doctest.Page("Start", "`"+prefix+"core`"),
+		"base-go/index.md":  doctest.Page("Index", "`"+prefix+"core`"),
+		"base-go/xa.md":     doctest.Page("xa", "`"+prefix+"core/xa`.\n\nText of xa."),
+		"base-go/xa.zh.md":  doctest.Page("xa", "中文。"),
+		"base-go/xa-key.md": doctest.Page("xa keys", "Keys.\n\n```sh\ngo get "+prefix+"core\n```"),
+		"base-go/xb.md":     doctest.Page("xb", "It uses `"+prefix+"core/xb`, not `"+prefix+"core/xa`."),
+		"base-go/xc.md":     doctest.Page("xc", "Text."),
+	})
+	for _, test := range []struct{ name, sector, path, want, markdown string }{
+		{
+			"is the first path of the page", "base-go", "xb", "core/xb",
+			"Import path: `" + prefix + "core/xb`\n\nIt uses",
+		},
+		{
+			"replaces a paragraph that repeats it", "base-go", "xa", "core/xa",
+			"Import path: `" + prefix + "core/xa`\n\nText of xa.",
+		},
+		{
+			"is the path of the page in English", "base-go", "xa.zh", "core/xa",
+			"Import path: `" + prefix + "core/xa`\n\n中文",
+		},
+		{
+			"is the path of the page that it continues", "base-go", "xa-key", "core/xa",
+			"Import path: `" + prefix + "core/xa`\n\nKeys.",
+		},
+		{"is empty if no page has one", "base-go", "xc", "", "(/docs/base-go/xc)\n\nText."},
+		{"is empty for an index", "base-go", "/", "", "(/docs/base-go)\n\n`"},
+		{"is empty in other sectors", "guide", "start", "", "(/docs/guide/start)\n\n`"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := l.Find(test.sector, test.path)
+			if got := strings.TrimPrefix(p.Import, prefix); got != test.want {
+				t.Errorf("import path: got %q, want %q", got, test.want)
+			}
+			if got := p.Markdown(); !strings.Contains(got, test.markdown) {
+				t.Errorf("Markdown: got %q, want it to contain %q", got, test.markdown)
+			}
+		})
+	}
+}
+
 func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 	l := load(t)
 	for _, path := range []string{

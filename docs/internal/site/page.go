@@ -11,6 +11,7 @@ import (
 type pageBody struct {
 	Crumbs      []link
 	Description string
+	Import      string // import path of a Go package, or empty
 	Edit        string
 	Contents    []heading
 	HTML        template.HTML
@@ -24,7 +25,7 @@ type heading struct {
 }
 
 func (s *Site) renderPage(f form, p *page.Page) ([]byte, error) {
-	body, err := s.renderers[p.Language].HTML([]byte(p.Body))
+	body, err := s.renderers[p.Language].HTML([]byte(p.Text()))
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +38,10 @@ func (s *Site) renderPage(f form, p *page.Page) ([]byte, error) {
 	s.address(&v, p.URL(), other)
 	v.Sectors, v.Nav = s.sectorLinks(p.Sector, p.Language), navigation(p.Sector, p, p.Language)
 	b := pageBody{
-		Crumbs: breadcrumbs(p), Description: p.Description, Contents: contents(p.Sections),
-		HTML: template.HTML(body), //nolint:gosec // made by markup, which renders no HTML of the source
-		Prev: neighbour(p.Prev), Next: neighbour(p.Next),
+		Crumbs: breadcrumbs(p), Description: p.Description, Import: p.Import,
+		Contents: contents(p.Sections),
+		HTML:     template.HTML(body), //nolint:gosec // made by markup, which renders no HTML of the source
+		Prev:     neighbour(p.Prev), Next: neighbour(p.Next),
 	}
 	if s.config.EditURL != "" {
 		b.Edit = s.config.EditURL + p.File
