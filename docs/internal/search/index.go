@@ -26,6 +26,7 @@ type entry struct {
 	page    *page.Page
 	section markup.Section
 	head    string // the heading, or the title of the page, in small letters
+	isFirst bool   // whether it is the first section of the page
 	lower   string // the text in small letters, byte by byte where the text has it
 }
 
@@ -40,8 +41,18 @@ type term struct {
 // A posting says that an entry has a term.
 type posting struct {
 	entry     int32
+	fields    fieldSet
 	frequency float32 // over all fields, weighted, and saturated as BM25 asks, without the rarity
 }
+
+// A fieldSet contains the fields in which an entry has a term, of those that decide the
+// level of a match.
+type fieldSet uint8
+
+const (
+	inTitle fieldSet = 1 << iota
+	inHeading
+)
 
 // A field is a part of an entry in which words count differently.
 type field struct {
@@ -49,14 +60,15 @@ type field struct {
 	inherited float64 // the weight in the sections after the first
 	share     float64 // how much its length counts against its words (b of BM25)
 	usual     float64 // its usual length in words
+	set       fieldSet
 }
 
 // The title, the path and the description of a page belong to all of its sections, but
 // mostly to what stands before the first heading, since who searches for the page wants
 // its beginning.
 var (
-	title       = field{weight: 5, inherited: 3, share: 0.4, usual: 2}
-	heading     = field{weight: 2.5, inherited: 2.5, share: 0.4, usual: 2}
+	title       = field{weight: 5, inherited: 3, share: 0.4, usual: 2, set: inTitle}
+	heading     = field{weight: 2.5, inherited: 2.5, share: 0.4, usual: 2, set: inHeading}
 	description = field{weight: 2, inherited: 1, share: 0.5, usual: 14}
 	body        = field{weight: 1, inherited: 1, share: 0.75, usual: 60}
 	path        = field{weight: 1.5, inherited: 0.3, share: 0.4, usual: 1}
@@ -111,7 +123,7 @@ func (ix *Index) addNames(p *page.Page) {
 func nameOf(list []token) string {
 	var roots []string
 	for _, t := range list {
-		if t.kind == word && !stopWords[t.term] {
+		if t.kind != piece && !stopWords[t.term] {
 			roots = append(roots, stem(t.term))
 		}
 	}
@@ -124,7 +136,7 @@ func (ix *Index) addEntry(p *page.Page, s markup.Section, isFirst bool) {
 	s.Text = strings.ToValidUTF8(s.Text, "")
 	e := entry{
 		page: p, section: s, head: strings.ToLower(cmp.Or(s.Heading, p.Title)),
-		lower: strings.ToLower(s.Text),
+		lower: strings.ToLower(s.Text), isFirst: isFirst,
 	}
 	if len(e.lower) != len(s.Text) { // in some languages
 		e.lower = s.Text
@@ -174,6 +186,7 @@ func (ix *Index) add(number int, f field, weight float64, text string) {
 			known.postings = append(known.postings, posting{entry: int32(number)})
 			last++
 		}
+		known.postings[last].fields |= f.set
 		if t.kind == piece {
 			known.postings[last].frequency += float32(weight * pieceFactor)
 		} else {

@@ -82,7 +82,12 @@ func (ix *Index) reward(found []ranked, near []phrase) {
 }
 
 func order(found []ranked) {
-	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(found, func(a, b ranked) int {
+		if a.isJava != b.isJava {
+			return map[bool]int{true: 1, false: -1}[a.isJava]
+		}
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(b.score, a.score))
+	})
 }
 
 // closeness is the bonus for an entry.

@@ -9,7 +9,7 @@ import (
 
 // stopWords do not count beside other words of a query. They are folded as the index
 // folds words, the Chinese ones in pairs.
-var stopWords = set(`a about am an and are as at be been being but by can could did do doe for from get had has have how i if in
+var stopWords = set(`a about all am an and are as at be been being but by can could did do doe for from get had has have how i if in
 	into is it its may me my of on or our own please shall should so some than that the their them then there these they this to us
 	use using was we were what when where whether which who why will with would you your
 	如何 怎么 怎样 什么 是什 么是 为什 么用 哪些 可以 是否 怎麼 什麼 請問 请问 一个 一下`)
@@ -99,7 +99,7 @@ func (ix *Index) parse(text string) query {
 	q.name = nameOf(list)
 	for _, t := range list {
 		q.dense = q.dense || t.kind == pair
-		q.java = q.java || javaWords[t.term]
+		q.java = q.java || javaWords[t.term] || t.kind != piece && ix.isJavaOnly(t.term)
 	}
 	groups := groupsOf(list)
 	counts := func(t token) bool { return t.kind == piece || !stopWords[t.term] }
@@ -117,6 +117,14 @@ func (ix *Index) parse(text string) query {
 	}
 	q.neighbours()
 	return q
+}
+
+// isJavaOnly reports whether the term occurs, and in pages about Java only.
+func (ix *Index) isJavaOnly(text string) bool {
+	t := ix.terms[text]
+	return t != nil && !stopWords[text] && !slices.ContainsFunc(t.postings, func(p posting) bool {
+		return ix.entries[p.entry].page.Sector.Name != javaSector
+	})
 }
 
 // groupsOf splits tokens into words and runs of pairs.

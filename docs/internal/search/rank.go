@@ -16,76 +16,152 @@ const javaSector = "base-java"
 
 // Factors of a score.
 const (
-	coverage    = 0.7   // how much is lost by an entry that holds next to none of the words
-	complete    = 1.8   // of an entry that holds all words
+	coverage    = 0.7   // how much an entry loses that has almost no word of the query
+	complete    = 1.8   // of an entry that has all words
 	nearlyAll   = 0.999 // allows for shares that do not add up to 1
-	named       = 4     // puts the page whose title or keyword is the query before the others
-	behind      = 0.02  // puts Java pages behind the others if the query is not about Java
+	mention     = 3     // of a page with a title or keyword of several words in the query
 	foreign     = 0.85  // of a page that is not in the language of the query
-	foreignTwin = 0.25  // of one that is translated
+	foreignTwin = 0.25  // of such a page that has a translation
 )
 
-// A tally is what an entry has gathered of a query.
-type tally struct {
-	total, held float64 // held are the units that it holds, pieces of a unit counted as shares
+// A level is the quality of a match. Entries of a smaller level come first.
+type level int
 
-	unit, share float64 // of the present unit
+const (
+	namedLevel   level = iota // the title or a keyword of the page is the query
+	titleLevel                // the title has all words
+	headingLevel              // the heading, or the heading and the title, have all words
+	textLevel                 // the entry has a word
+)
+
+// A tally sums up what an entry has of a query.
+type tally struct {
+	total   float64 // score
+	found   shares  // of all units so far
+	unit    float64 // score of the current unit
+	current shares  // of the current unit
+
+	hasHeading bool // whether the heading has a word of the query
 }
 
-// A ranked entry has its score.
+// shares are the shares of the units of a query that an entry has.
+type shares struct {
+	entry float64 // in any field
+	title float64
+	head  float64 // in the title or the heading
+}
+
+// of returns the shares of an alternative in the fields of a posting.
+func (a alternative) of(fields fieldSet) shares {
+	s := shares{entry: a.share}
+	if fields&inTitle != 0 {
+		s.title = a.share
+	}
+	if fields != 0 {
+		s.head = a.share
+	}
+	return s
+}
+
+func (s shares) plus(o shares) shares {
+	return shares{s.entry + o.entry, s.title + o.title, s.head + o.head}
+}
+
+func (s shares) max(o shares) shares {
+	return shares{max(s.entry, o.entry), max(s.title, o.title), max(s.head, o.head)}
+}
+
+// capped returns the shares with at most 1 each.
+func (s shares) capped() shares {
+	return shares{min(1, s.entry), min(1, s.title), min(1, s.head)}
+}
+
+// A ranked entry has its level and its score.
 type ranked struct {
 	entry  int
+	level  level
+	isJava bool // whether it comes after the other entries of the level
 	score  float64
-	factor float64 // that the score has
+	factor float64 // part of the score
 }
 
 // rank returns the entries that pass the filter, the best first.
 func (ix *Index) rank(q query, f filter) []ranked {
-	tallies, meant := make([]tally, len(ix.entries)), ix.named[q.name]
+	tallies := make([]tally, len(ix.entries))
+	meant, mentioned := ix.named[q.name], ix.mentioned(q.name)
 	for _, u := range q.units {
 		u.score(tallies)
 	}
 	var found []ranked
 	for i, t := range tallies {
-		factor := f.factor(ix.entries[i].page)
+		p := ix.entries[i].page
+		factor := f.factor(p)
 		if t.total <= 0 || factor == 0 {
 			continue
 		}
-		if slices.Contains(meant, i) {
-			factor *= named
+		all := float64(len(q.units)) * nearlyAll
+		r := ranked{entry: i, level: textLevel, isJava: !f.java && p.Sector.Name == javaSector}
+		switch {
+		case slices.Contains(meant, i):
+			r.level = namedLevel
+		case t.found.title >= all && ix.entries[i].isFirst:
+			r.level = titleLevel
+		case t.found.head >= all && t.hasHeading:
+			r.level = headingLevel
 		}
-		held := t.held / float64(len(q.units))
+		held := t.found.entry / float64(len(q.units))
 		if held >= nearlyAll {
 			factor *= complete
 		}
-		factor *= 1 - coverage + coverage*held*held
-		found = append(found, ranked{i, t.total * factor, factor})
+		if mentioned[i] {
+			factor *= mention
+		}
+		r.factor = factor * (1 - coverage + coverage*held*held)
+		r.score = t.total * r.factor
+		found = append(found, r)
 	}
 	order(found)
 	ix.reward(found, q.near)
 	return ix.spread(found)
 }
 
-// score adds a unit to what the entries have gathered: all of its alternatives, or the
-// best of its expansions.
+// mentioned returns the entries of the pages with a title or keyword of several words that
+// is a part of the query.
+func (ix *Index) mentioned(query string) map[int]bool {
+	entries := map[int]bool{}
+	for name, list := range ix.named {
+		if strings.Contains(name, " ") && strings.Contains(" "+query+" ", " "+name+" ") {
+			for _, i := range list {
+				entries[i] = true
+			}
+		}
+	}
+	return entries
+}
+
+// score adds the score and the shares of a unit to the tallies: of all alternatives, or of
+// the best expansion.
 func (u *unit) score(tallies []tally) {
 	for _, a := range u.alternatives {
 		for _, p := range a.postings {
 			t := &tallies[p.entry]
 			t.unit += a.weight * float64(p.frequency)
-			t.share += a.share
+			t.current = t.current.plus(a.of(p.fields))
+			t.hasHeading = t.hasHeading || p.fields&inHeading != 0
 		}
 	}
 	for _, a := range u.expansions {
 		for _, p := range a.postings {
 			t := &tallies[p.entry]
-			t.unit, t.share = max(t.unit, a.weight*float64(p.frequency)), max(t.share, a.share)
+			t.unit = max(t.unit, a.weight*float64(p.frequency))
+			t.current = t.current.max(a.of(p.fields))
+			t.hasHeading = t.hasHeading || p.fields&inHeading != 0
 		}
 	}
 	for i := range tallies {
 		t := &tallies[i]
-		t.total, t.held = t.total+t.unit, t.held+min(1, t.share)
-		t.unit, t.share = 0, 0
+		t.total, t.found = t.total+t.unit, t.found.plus(t.current.capped())
+		t.unit, t.current = 0, shares{}
 	}
 }
 
@@ -128,17 +204,13 @@ func (f filter) factor(p *page.Page) float64 {
 	if f.sector != "" && p.Sector.Name != f.sector || !f.below(p.Path) {
 		return 0
 	}
-	factor := 1.0
-	if p.Sector.Name == javaSector && !f.java {
-		factor = behind
-	}
 	switch isChinese := p.Language == page.Chinese; {
 	case isChinese == f.chinese:
-		return factor
+		return 1
 	case p.Twin == nil:
-		return factor * foreign
+		return foreign
 	case f.chinese, f.path == p.Path:
-		return factor * foreignTwin
+		return foreignTwin
 	}
 	return 0
 }

@@ -20,6 +20,7 @@ type (
 		TotalResults int      `json:"totalResults" jsonschema:"number of results, those that are not shown included"`
 		Results      []found  `json:"results" jsonschema:"sections of pages, the best first"`
 		Suggestions  []string `json:"suggestions" jsonschema:"queries to try instead, where a word is unknown"`
+		Message      string   `json:"message,omitempty" jsonschema:"what to do if nothing was found; absent otherwise"`
 		NextCursor   string   `json:"nextCursor,omitempty" jsonschema:"the argument cursor for the results that follow; absent at the end"`
 	}
 	found struct {
@@ -93,6 +94,9 @@ func (d *docs) search(args arguments) (searchResult, error) {
 	}
 	result.TotalResults = hits.Total
 	result.Suggestions = append(result.Suggestions, hits.Suggestions...)
+	if hits.Total == 0 {
+		result.Message = nothingFound(hits.Suggestions)
+	}
 	for _, h := range hits.Hits {
 		result.Results = append(result.Results, d.found(h))
 	}
@@ -100,6 +104,14 @@ func (d *docs) search(args arguments) (searchResult, error) {
 		result.NextCursor = result.cursor(next)
 	}
 	return result, nil
+}
+
+// nothingFound returns the message for a search without results.
+func nothingFound(suggestions []string) string {
+	if len(suggestions) > 0 {
+		return "nothing was found; try one of the suggestions"
+	}
+	return "nothing was found; try other words, or call list for the pages of a sector"
 }
 
 func (d *docs) found(h search.Hit) found {

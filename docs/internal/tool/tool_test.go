@@ -164,6 +164,7 @@ type results struct {
 		Score                                                    float64
 	}
 	Suggestions []string
+	Message     string
 	NextCursor  string
 }
 
@@ -216,6 +217,26 @@ func TestSearchLeadsToDetail(t *testing.T) {
 			if result, text := call(t, client, "detail", string(arguments)); result.IsError ||
 				!strings.HasPrefix(text, "# "+first.Title+" (") {
 				t.Errorf("detail says %s", text)
+			}
+		})
+	}
+}
+
+func TestSearch_Message(t *testing.T) {
+	client := connect(t, config(t))
+	for _, test := range []struct{ name, query, want string }{
+		{"points at suggestions", "databse", "nothing was found; try one of the suggestions"},
+		{
+			"points at list", "zzzz",
+			"nothing was found; try other words, or call list for the pages of a sector",
+		},
+		{"is absent if there are results", "database", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := find(t, client, `{"query":"`+test.query+`"}`)
+			if got.Message != test.want || (got.TotalResults == 0) != (test.want != "") {
+				t.Errorf("got message %q with %d results, want %q",
+					got.Message, got.TotalResults, test.want)
 			}
 		})
 	}

@@ -143,8 +143,12 @@ async function fileSearch(address, query, signal) {
     const parts = [[s.t, 10], [s.h, 6], [s.x, 1]].filter(([part]) => part?.toLowerCase().includes(word));
     return sum + parts.reduce((total, [part, weight]) => total + weight * (part.toLowerCase() === word ? 2 : 1), parts.length ? 50 : 0);
   }, 0);
+  const has = (part) => words.every((word) => part.toLowerCase().includes(word));
+  const isJava = (s) => s.u.startsWith("/docs/base-java") && !words.includes("java");
+  const level = (s) => (isJava(s) ? 3 : !s.h && has(s.t) ? 0 : s.h && has(s.h) ? 1 : 2); // title, heading, text
   const hits = fileSearch.sections.map((s) => [score(s), s]).filter(([points]) => points > 0)
-    .map(([points, s]) => [points - (s.l ? foreign : 0), s]).sort((a, b) => b[0] - a[0]).slice(0, 20);
+    .map(([points, s]) => [points - (s.l ? foreign : 0), s])
+    .sort((a, b) => level(a[1]) - level(b[1]) || b[0] - a[0]).slice(0, 20);
   const pages = new Map();
   for (const [, s] of hits) {
     const url = s.u.split("#")[0];
