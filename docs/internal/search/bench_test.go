@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// BenchmarkNew builds the index of the documentation as it stands.
+// BenchmarkNew measures building the index of the documentation.
 func BenchmarkNew(b *testing.B) {
 	library := content(b)
 	b.ReportAllocs()
@@ -36,7 +36,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkQueries asks the committed queries in turn: the time of one operation is their
+// BenchmarkQueries runs the committed queries in turn. The time of one operation is their
 // mean.
 func BenchmarkQueries(b *testing.B) {
 	library := content(b)

@@ -12,14 +12,14 @@ const (
 	ellipsis     = "…"
 )
 
-// A place is where an entry's text has a word of the query.
+// A place is a position in an entry's text at which a word of the query occurs.
 type place struct {
 	at   int // byte
 	mark int
 }
 
-// excerpt returns the part of an entry's text that has most of what the marks are, or the
-// beginning of the text.
+// excerpt returns the part of the entry's text that has the most marks, or the beginning
+// of the text.
 func (e entry) excerpt(marks []mark) string {
 	text := e.section.Text
 	window := excerptRunes * len(text) / max(1, utf8.RuneCountInString(text)) // in bytes
@@ -38,8 +38,8 @@ func (e entry) excerpt(marks []mark) string {
 	return cut(text, best(places, marks, window), window)
 }
 
-// best returns the place from which on a window has the most of the query. A mark counts
-// once.
+// best returns the place at which the window with the largest weight of marks starts.
+// Each mark counts once.
 func best(places []place, marks []mark, window int) int {
 	at, most := 0, 0.0
 	for i, p := range places {
@@ -60,11 +60,11 @@ func best(places []place, marks []mark, window int) int {
 	return at
 }
 
-// isShort tells of a text that is shown whole.
+// isShort reports whether a text is shown as a whole.
 func isShort(text string, window int) bool { return len(text) <= window+window/8 }
 
-// cut returns about a window of bytes around a byte of a text at which a word begins,
-// from word to word, with … where it is cut.
+// cut returns about window bytes of text around byte at, which starts a word. It cuts
+// between words and marks each cut with an ellipsis.
 func cut(text string, at, window int) string {
 	if isShort(text, window) {
 		return text
@@ -87,7 +87,7 @@ func cut(text string, at, window int) string {
 	return front + strings.TrimSpace(text[boundary(text, from):boundary(text, to)]) + back
 }
 
-// boundary returns the byte at or before a byte at which a character begins.
+// boundary returns the start of the character at a byte.
 func boundary(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -95,7 +95,7 @@ func boundary(text string, at int) int {
 	return at
 }
 
-// oneLine makes each run of blanks and line breaks one blank.
+// oneLine replaces each run of white space by one space.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 }

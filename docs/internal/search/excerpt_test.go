@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-func TestExcerptsAreCutBetweenWords(t *testing.T) {
+func TestCut(t *testing.T) {
 	long := strings.Repeat("one two ", 30)
 	for _, test := range []struct {
 		name   string
@@ -17,7 +17,7 @@ func TestExcerptsAreCutBetweenWords(t *testing.T) {
 		window int
 		want   string
 	}{
-		{"a short text is whole", "a short\n  text", 0, 160, "a short text"},
+		{"a short text is not cut", "a short\n  text", 0, 160, "a short text"},
 		{"the beginning", long, 0, 15, "one two one two…"},
 		{"the middle", "zero " + long, 101, 15, "…one two one two…"},
 		{"the end", long + "needle", 240, 15, "…one two needle"},

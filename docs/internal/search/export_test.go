@@ -1,13 +1,13 @@
 package search
 
-// A Token is what the tests see of a token.
+// A Token is the exported form of a token.
 type Token struct {
 	Term       string
 	Kind       string
 	Start, End int
 }
 
-// Tokens reads a text.
+// Tokens returns the tokens of a text.
 func Tokens(text string) []Token {
 	names := map[kind]string{word: "word", piece: "piece", pair: "pair"}
 	var all []Token
@@ -17,8 +17,7 @@ func Tokens(text string) []Token {
 	return all
 }
 
-// Cut makes an excerpt of a text around a byte at which a word begins, or the next one
-// that follows.
+// Cut returns an excerpt of a text around the first word that starts at or after byte at.
 func Cut(text string, at, window int) string {
 	text = oneLine(text)
 	place := 0
@@ -30,7 +29,8 @@ func Cut(text string, at, window int) string {
 	return cut(text, place, max(window, 1))
 }
 
-// Size is the number of entries, terms and bytes of an index, about.
+// Size returns the number of entries and terms of the index, and its approximate size in
+// bytes.
 func (ix *Index) Size() (entries, terms, bytes int) {
 	for _, e := range ix.entries {
 		bytes += len(e.section.Text) + 128
@@ -41,5 +41,5 @@ func (ix *Index) Size() (entries, terms, bytes int) {
 	return len(ix.entries), len(ix.sorted), bytes
 }
 
-// Stem is the stem of a word.
+// Stem returns the stem of a word.
 func Stem(word string) string { return stem(word) }

@@ -10,43 +10,43 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// An Index is the searchable form of a library. It never changes after New and may be
-// searched by several goroutines at once.
+// An Index is the searchable form of a library. It is immutable and safe for concurrent
+// use.
 type Index struct {
 	entries []entry
-	chinese int // how many of them are
+	chinese int // number of Chinese entries
 	terms   map[string]*term
-	sorted  []*term            // by their text, so that those with a prefix are neighbours
-	stems   map[string][]*term // by their stem
-	named   map[string][]int   // entries by the title and the keywords of their page
+	sorted  []*term            // by text, for searches by prefix
+	stems   map[string][]*term // by stem
+	named   map[string][]int   // entries by title and keywords of the page
 }
 
 // An entry is one section of a page.
 type entry struct {
 	page    *page.Page
 	section markup.Section
-	head    string // the heading, or the title of the page, in small letters
-	isFirst bool   // whether it is the first section of the page
-	lower   string // the text in small letters, byte by byte where the text has it
+	head    string // heading, or title of the page, in lower case
+	isFirst bool   // whether it is the first section of its page
+	lower   string // text in lower case, if it has the same length, or else the text
 }
 
-// A term is a word of the documentation, or a piece of one.
+// A term is a word of the documentation, or a part of a word.
 type term struct {
 	text     string
-	display  string // how the documentation writes it, for suggestions
+	display  string // spelling in the documentation, for suggestions
 	postings []posting
 	rarity   float64 // inverse document frequency
 }
 
-// A posting says that an entry has a term.
+// A posting records that an entry contains a term.
 type posting struct {
 	entry     int32
 	fields    fieldSet
-	frequency float32 // over all fields, weighted, and saturated as BM25 asks, without the rarity
+	frequency float32 // weighted over all fields and saturated (BM25), without the rarity
 }
 
-// A fieldSet contains the fields in which an entry has a term, of those that decide the
-// level of a match.
+// A fieldSet is the set of fields in which an entry contains a term. It includes only the
+// fields that decide the level of a match.
 type fieldSet uint8
 
 const (
@@ -54,18 +54,17 @@ const (
 	inHeading
 )
 
-// A field is a part of an entry in which words count differently.
+// A field is a part of an entry with its own weight.
 type field struct {
 	weight    float64
-	inherited float64 // the weight in the sections after the first
-	share     float64 // how much its length counts against its words (b of BM25)
-	usual     float64 // its usual length in words
+	inherited float64 // weight in the sections after the first
+	share     float64 // influence of the length (b of BM25)
+	usual     float64 // usual length in words
 	set       fieldSet
 }
 
-// The title, the path and the description of a page belong to all of its sections, but
-// mostly to what stands before the first heading, since who searches for the page wants
-// its beginning.
+// Title, path and description of a page belong to all its sections. They count most for
+// the first section, because it is the best result for the page.
 var (
 	title       = field{weight: 5, inherited: 3, share: 0.4, usual: 2, set: inTitle}
 	heading     = field{weight: 2.5, inherited: 2.5, share: 0.4, usual: 2, set: inHeading}
@@ -77,7 +76,7 @@ var (
 
 const (
 	saturation  = 1.2 // k1 of BM25
-	pieceFactor = 0.7 // of a piece of a word, which counts for less than the word
+	pieceFactor = 0.7 // of a part of a word
 )
 
 // New returns the index of a library.
@@ -108,8 +107,8 @@ func New(l *page.Library) *Index {
 	return ix
 }
 
-// addNames adds the title and the keywords of a page to the names of the index. Its first
-// entry is the next one.
+// addNames adds the title and the keywords of a page to ix.named. The next entry must be
+// the first section of the page.
 func (ix *Index) addNames(p *page.Page) {
 	for _, name := range append([]string{p.Title}, p.Keywords...) {
 		if key := nameOf(tokens(name)); key != "" &&
@@ -119,7 +118,7 @@ func (ix *Index) addNames(p *page.Page) {
 	}
 }
 
-// nameOf returns the stems of words, without pieces of words and words that do not count.
+// nameOf returns the stems of words, without parts of words and stop words.
 func nameOf(list []token) string {
 	var roots []string
 	for _, t := range list {
@@ -138,7 +137,7 @@ func (ix *Index) addEntry(p *page.Page, s markup.Section, isFirst bool) {
 		page: p, section: s, head: strings.ToLower(cmp.Or(s.Heading, p.Title)),
 		lower: strings.ToLower(s.Text), isFirst: isFirst,
 	}
-	if len(e.lower) != len(s.Text) { // in some languages
+	if len(e.lower) != len(s.Text) { // lower case changes the length of some letters
 		e.lower = s.Text
 	}
 	ix.entries = append(ix.entries, e)
@@ -195,8 +194,7 @@ func (ix *Index) add(number int, f field, weight float64, text string) {
 	}
 }
 
-// show keeps the shortest way in which an identifier is written. Of other words the term
-// is good enough.
+// show records the shortest spelling of an identifier.
 func (t *term) show(at token, text string) {
 	written := text[at.start:at.end]
 	isShorter := t.display == t.text || len(written) < len(t.display)
@@ -206,9 +204,9 @@ func (t *term) show(at token, text string) {
 	}
 }
 
-// rarity is the inverse document frequency of a term that stands in n entries. It is
-// never negative. Few pages are translated: a Chinese word is compared with the Chinese
-// entries, or it would be rarer than any English one.
+// rarity returns the inverse document frequency of a term with n entries. It is never
+// negative. Chinese words are compared with the Chinese entries, because few pages are
+// translated.
 func (ix *Index) rarity(text string, n int) float64 {
 	of := len(ix.entries)
 	if strings.IndexFunc(text, isDense) == 0 {
@@ -217,8 +215,8 @@ func (ix *Index) rarity(text string, n int) float64 {
 	return math.Log1p((float64(max(of-n, 0)) + 0.5) / (float64(n) + 0.5))
 }
 
-// beginning returns the terms that begin with a prefix.
-func (ix *Index) beginning(prefix string) []*term {
+// withPrefix returns the terms with a prefix.
+func (ix *Index) withPrefix(prefix string) []*term {
 	from, _ := slices.BinarySearchFunc(ix.sorted, prefix,
 		func(t *term, p string) int { return strings.Compare(t.text, p) })
 	to := from
@@ -228,8 +226,8 @@ func (ix *Index) beginning(prefix string) []*term {
 	return ix.sorted[from:to]
 }
 
-// holding returns the terms of scripts without blanks in which a character stands.
-func (ix *Index) holding(character string) []*term {
+// containing returns the terms that contain a character.
+func (ix *Index) containing(character string) []*term {
 	var found []*term
 	for _, t := range ix.sorted {
 		if strings.Contains(t.text, character) {

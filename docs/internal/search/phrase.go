@@ -7,28 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Bonuses for neighbours, as shares of their rarity.
+// Bonuses for adjacent words, as shares of their rarity.
 const (
 	phraseWeight     = 0.3
 	phraseHeadWeight = 0.8 // in the heading, or the title of the page
-	// maxPhrased bounds the entries that are looked at for phrases, the best without
-	// them.
+	// maxPhrased is the number of entries, the best without phrases, that are searched
+	// for phrases.
 	maxPhrased = 64
-	// maxApart is how far a word may be from the one before it, because of words that do
-	// not count.
+	// maxApart is the largest distance of two adjacent words, which may have stop words
+	// between them.
 	maxApart = 3
 )
 
-// A phrase is what stands together in a query: two words, or characters without blanks.
+// A phrase is a pair of adjacent words of a query, or a run of Chinese characters.
 type phrase struct {
-	first, next string  // roots; next is empty for characters without blanks
-	apart       int     // how far next may be from first, in words
+	first, next string  // roots; next is empty for Chinese characters
+	apart       int     // largest distance in words
 	rarity      float64 // of both
 }
 
-// neighbours adds the phrases of words next to one another. Words that do not count may
-// stand between them.
-func (q *query) neighbours() {
+// addPhrases adds the phrases of adjacent words. Stop words may separate them.
+func (q *query) addPhrases() {
 	for i := 1; i < len(q.units); i++ {
 		u, v := q.units[i-1], q.units[i]
 		apart := 1 + len(groupsOf(tokens(q.text[u.end:v.start])))
@@ -40,8 +39,8 @@ func (q *query) neighbours() {
 	}
 }
 
-// runs adds the phrases of pairs next to one another.
-func (q *query) runs(ix *Index, group []token) {
+// addRuns adds the phrases of adjacent pairs.
+func (q *query) addRuns(ix *Index, group []token) {
 	for i := 1; i < len(group); i++ {
 		x, y := ix.terms[group[i-1].term], ix.terms[group[i].term]
 		if x != nil && y != nil {
@@ -51,7 +50,7 @@ func (q *query) runs(ix *Index, group []token) {
 	}
 }
 
-// rarity is that of the rarest term by which the unit is found.
+// rarity returns the rarity of the rarest term of the unit.
 func (u *unit) rarity() float64 {
 	most := 0.0
 	for _, a := range slices.Concat(u.alternatives, u.expansions) {
@@ -60,7 +59,7 @@ func (u *unit) rarity() float64 {
 	return most
 }
 
-// root is what a word and the other forms of it begin with.
+// root returns the common prefix of a word and its stem.
 func root(term string) string {
 	s, n := stem(term), 0
 	for n < min(len(s), len(term)) && s[n] == term[n] {
@@ -69,13 +68,13 @@ func root(term string) string {
 	return term[:n]
 }
 
-// reward raises the scores of the best entries by the phrases that they hold, and puts
-// all in order again.
-func (ix *Index) reward(found []ranked, near []phrase) {
+// addBonuses adds the bonuses for phrases to the best entries and sorts the entries
+// again.
+func (ix *Index) addBonuses(found []ranked, near []phrase) {
 	for i := range found[:min(len(found), maxPhrased)] {
 		r := &found[i]
 		for _, p := range near {
-			r.score += r.factor * p.rarity * p.closeness(ix.entries[r.entry])
+			r.score += r.factor * p.rarity * p.bonus(ix.entries[r.entry])
 		}
 	}
 	order(found)
@@ -90,8 +89,8 @@ func order(found []ranked) {
 	})
 }
 
-// closeness is the bonus for an entry.
-func (p phrase) closeness(e entry) float64 {
+// bonus returns the bonus of an entry.
+func (p phrase) bonus(e entry) float64 {
 	switch {
 	case p.in(e.head):
 		return phraseHeadWeight
@@ -101,7 +100,7 @@ func (p phrase) closeness(e entry) float64 {
 	return 0
 }
 
-// in tells whether a text in small letters has the phrase.
+// in reports whether a text in lower case contains the phrase.
 func (p phrase) in(text string) bool {
 	for {
 		at := strings.Index(text, p.first)
@@ -116,8 +115,8 @@ func (p phrase) in(text string) bool {
 	}
 }
 
-// follows tells whether the second word is near enough in a text that begins in the first
-// one.
+// follows reports whether the second word follows closely in a text that starts within
+// the first word.
 func (p phrase) follows(text string) bool {
 	for range p.apart {
 		text = text[wordEnd(text, 0):]

@@ -16,9 +16,9 @@ import (
 
 const depth = 10
 
-// sets are the files of queries, with a gain a little below what is reached: a change
-// that costs more has to say why. The least number of queries keeps a set from being
-// emptied to make the test pass.
+// sets are the files of queries with their minimal gain, slightly below the current
+// value. The minimal number of queries prevents a test that passes because queries are
+// missing.
 var sets = []struct {
 	file         string
 	leastGain    float64
@@ -28,13 +28,13 @@ var sets = []struct {
 	{"heldout.txt", 0.78, 40},
 }
 
-// A judged query has grades for pages and for sections of pages.
+// A judged is a query with grades for pages and sections.
 type judged struct {
 	text   string
 	grades map[string]float64
 }
 
-func TestQueriesFindThePagesThatAnswerThem(t *testing.T) {
+func TestIndex_Search_Quality(t *testing.T) {
 	library := content(t)
 	index := search.New(library)
 	for _, set := range sets {
@@ -50,7 +50,7 @@ func TestQueriesFindThePagesThatAnswerThem(t *testing.T) {
 	}
 }
 
-// meanGain logs the worst of the queries.
+// meanGain returns the mean gain and logs the worst queries.
 func meanGain(t *testing.T, index *search.Index, queries []judged) float64 {
 	t.Helper()
 	type scored struct {
@@ -78,8 +78,8 @@ func meanGain(t *testing.T, index *search.Index, queries []judged) float64 {
 	return mean
 }
 
-// gain is the normalized discounted cumulative gain of hits. A page counts for its best
-// grade once, and a section where it is graded itself.
+// gain returns the normalized discounted cumulative gain of hits. A page or a graded
+// section counts once.
 func (q judged) gain(hits []search.Hit) float64 {
 	left := map[string]float64{}
 	ideal := []float64{}
@@ -101,7 +101,7 @@ func (q judged) gain(hits []search.Hit) float64 {
 	return got / best
 }
 
-// meant returns the graded section or page that a hit is, or "".
+// meant returns the graded section or page of a hit, or "".
 func (q judged) meant(left map[string]float64, h search.Hit) string {
 	name := name(h.Page)
 	if key := name + "#" + h.Anchor; left[key] > 0 {
@@ -110,7 +110,7 @@ func (q judged) meant(left map[string]float64, h search.Hit) string {
 	if left[name] > 0 {
 		return name
 	}
-	if h.Page.Language == page.Chinese { // whose anchors are other ones
+	if h.Page.Language == page.Chinese { // Chinese anchors differ
 		for key := range left {
 			if strings.HasPrefix(key, name+"#") {
 				return key
@@ -124,7 +124,8 @@ func discounted(grade float64, rank int) float64 {
 	return (math.Exp2(grade) - 1) / math.Log2(float64(rank)+2)
 }
 
-// name is a page in the file of queries; a translation has that of its page.
+// name returns the name of a page in the files of queries. A translation has the name of
+// its page.
 func name(p *page.Page) string {
 	return p.Sector.Name + strings.TrimSuffix(strings.TrimSuffix(p.Path, ".zh"), "/")
 }
@@ -146,7 +147,7 @@ func content(tb testing.TB) *page.Library {
 	return library
 }
 
-// judgements reads a file of queries, and fails for pages and sections that do not exist.
+// judgements parses a file of queries. It fails for unknown pages and sections.
 func judgements(tb testing.TB, library *page.Library, file string) []judged {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
@@ -184,7 +185,7 @@ func exists(tb testing.TB, library *page.Library, query, key string) {
 	sector, path, _ := strings.Cut(file, "/")
 	p := library.Find(sector, path)
 	if p == nil {
-		tb.Errorf("%q: there is no page %s", query, file)
+		tb.Errorf("%q: page %s does not exist", query, file)
 		return
 	}
 	if hasAnchor && !p.HasAnchor(anchor) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// stopWords do not count beside other words of a query. They are folded as the index
-// folds words, the Chinese ones in pairs.
+// stopWords are ignored if a query has other words. They are normalized like the terms of
+// the index; Chinese ones are pairs.
 var stopWords = set(`a about all am an and are as at be been being but by can could did do doe for from get had has have how i if in
 	into is it its may me my of on or our own please shall should so some than that the their them then there these they this to us
 	use using was we were what when where whether which who why will with would you your
 	如何 怎么 怎样 什么 是什 么是 为什 么用 哪些 可以 是否 怎麼 什麼 請問 请问 一个 一下`)
 
-// javaWords are the words of a query that is about Java.
+// javaWords mark a query as one about Java.
 var javaWords = set(`java jvm spring springboot webflux flux mono reactor mybatis dubbo triple
 	servlet tomcat maven gradle jackson hibernate jpa pagedto resultutil businessexception`)
 
@@ -29,11 +29,11 @@ func set(words string) map[string]bool {
 //go:embed glossary.txt
 var glossaryText string
 
-// glossary gives the English words for a Chinese one, so that a page which is not
-// translated is found all the same.
+// glossary maps Chinese words to English ones, so that Chinese queries find pages without
+// a translation.
 var glossary = newGlossary(glossaryText)
 
-// newGlossary reads lines such as "迁移: migration"; # begins a comment.
+// newGlossary parses lines such as "迁移: migration". A number sign starts a comment.
 func newGlossary(text string) map[string][]string {
 	g := map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -45,54 +45,53 @@ func newGlossary(text string) map[string][]string {
 	return g
 }
 
-// Weights of the terms by which a word is found, beside the word itself.
+// Weights of the terms that match a word only in part.
 const (
 	pieceWeight  = 0.4
-	kinWeight    = 0.5 // of another form of the word
-	prefixWeight = 0.6 // of a word that begins with it
-	// prefixShare is how much of a word an entry holds by a longer one, when the
-	// documentation has the word itself.
+	kinWeight    = 0.5 // another form of the word
+	prefixWeight = 0.6 // a word with this prefix
+	// prefixShare is the share of a longer word if the documentation contains the word
+	// itself.
 	prefixShare = 0.8
 )
 
-// A query is what the words of a Query mean.
+// A query is a parsed Query.
 type query struct {
 	text   string
 	units  []unit
 	near   []phrase
-	absent []token // the words that the documentation lacks
-	name   string  // in the form of the names of the index
-	marks  []mark  // what an excerpt should hold: roots, pairs and translations
-	dense  bool    // whether it has characters of a script without blanks
+	absent []token // words that do not occur in the documentation
+	name   string  // key of Index.named
+	marks  []mark  // words to show in excerpts: roots, pairs and translations
+	dense  bool    // whether it contains Chinese, Japanese or Korean characters
 	java   bool    // whether it is about Java
 }
 
-// A mark is a word that an excerpt should hold.
+// A mark is a word to show in an excerpt.
 type mark struct {
 	root   string
 	weight float64
 }
 
-// A unit is what counts as one word of a query: a word with its pieces, or a text without
-// blanks with its pairs.
+// A unit is a word of a query with its parts, or a run of Chinese characters with its
+// pairs.
 type unit struct {
 	alternatives []alternative
-	expansions   []alternative // terms that begin with the word
+	expansions   []alternative // terms with this prefix
 
 	first      token
-	start, end int // in the query, in bytes
+	start, end int // byte offsets in the query
 }
 
-// An alternative is a term by which a unit is found.
+// An alternative is a term that matches a unit.
 type alternative struct {
 	*term
 
-	weight float64 // with the rarity
-	share  float64 // of the unit that an entry with the term holds
+	weight float64 // including the rarity
+	share  float64 // share of the unit that the term covers
 }
 
-// parse reads a query. Words that do not count are left out when others are left, and so
-// are words that were there before.
+// parse parses a query. It drops repeated words, and stop words if there are other words.
 func (ix *Index) parse(text string) query {
 	q := query{text: shorten(text)}
 	list := tokens(q.text)
@@ -115,11 +114,11 @@ func (ix *Index) parse(text string) query {
 			q.add(ix, g, written, isLast)
 		}
 	}
-	q.neighbours()
+	q.addPhrases()
 	return q
 }
 
-// isJavaOnly reports whether the term occurs, and in pages about Java only.
+// isJavaOnly reports whether a term occurs in Java pages, and in no other page.
 func (ix *Index) isJavaOnly(text string) bool {
 	t := ix.terms[text]
 	return t != nil && !stopWords[text] && !slices.ContainsFunc(t.postings, func(p posting) bool {
@@ -141,29 +140,29 @@ func groupsOf(list []token) [][]token {
 	return groups
 }
 
-// add adds a word or a run.
+// add adds the unit of a word or of a run of pairs.
 func (q *query) add(ix *Index, group []token, written string, isLast bool) {
 	first := group[0]
 	u := unit{first: first, start: first.start, end: group[len(group)-1].end}
 	switch {
 	case first.kind != pair:
-		u.pieces(ix, group)
+		u.addPieces(ix, group)
 		if len(group) == 1 {
-			u.relatives(ix, first.term)
+			u.addRelatives(ix, first.term)
 		}
 		if isLast {
-			u.expand(ix, ix.beginning(beginningOf(written)), len(written))
+			u.addExpansions(ix, ix.withPrefix(prefixOf(written)), len(written))
 		}
 		if len(u.alternatives)+len(u.expansions) == 0 {
 			q.absent = append(q.absent, first)
 		}
 	case len(group) == 1:
-		u.expand(ix, ix.holding(first.term), len(first.term))
-		u.translate(ix, written)
+		u.addExpansions(ix, ix.containing(first.term), len(first.term))
+		u.addTranslations(ix, written)
 	default:
-		u.pairs(ix, group)
-		u.translate(ix, written)
-		q.runs(ix, group)
+		u.addPairs(ix, group)
+		u.addTranslations(ix, written)
+		q.addRuns(ix, group)
 	}
 	for _, t := range group {
 		q.mark(t.term, 1)
@@ -174,7 +173,7 @@ func (q *query) add(ix *Index, group []token, written string, isLast bool) {
 	q.units = append(q.units, u)
 }
 
-// mark adds a word to those that an excerpt should hold, or changes its weight.
+// mark adds a mark, or changes its weight.
 func (q *query) mark(term string, weight float64) {
 	r := root(term)
 	i := slices.IndexFunc(q.marks, func(m mark) bool { return m.root == r })
@@ -185,13 +184,13 @@ func (q *query) mark(term string, weight float64) {
 	}
 }
 
-// beginningOf is a word as that of a term, of which more may follow.
-func beginningOf(written string) string {
+// prefixOf returns a word, which may be incomplete, in the form of a term.
+func prefixOf(written string) string {
 	return fold(strings.Join(strings.FieldsFunc(written, isConnector), ""))
 }
 
-// pieces adds a word: as a whole, and by its pieces.
-func (u *unit) pieces(ix *Index, group []token) {
+// addPieces adds a word and its parts.
+func (u *unit) addPieces(ix *Index, group []token) {
 	for _, t := range group {
 		known := ix.terms[t.term]
 		switch {
@@ -205,9 +204,9 @@ func (u *unit) pieces(ix *Index, group []token) {
 	}
 }
 
-// relatives adds the terms that have the stem of a word. None is rarer than all of them
-// are together: validated says no more than validation because fewer pages have it.
-func (u *unit) relatives(ix *Index, word string) {
+// addRelatives adds the terms with the stem of a word. Their rarity is at most the rarity
+// of all of them together, so that a rare form does not outrank a common one.
+func (u *unit) addRelatives(ix *Index, word string) {
 	kin := ix.stems[stem(word)]
 	rarity := ix.rarity(word, count(kin))
 	for _, t := range kin {
@@ -218,20 +217,20 @@ func (u *unit) relatives(ix *Index, word string) {
 	}
 }
 
-// pairs adds a run by those of its pairs that the documentation has. A pair that it lacks
-// is most often the end of one word and the beginning of the next.
-func (u *unit) pairs(ix *Index, group []token) {
+// addPairs adds the pairs of a run that the index contains. A missing pair usually spans
+// two words.
+func (u *unit) addPairs(ix *Index, group []token) {
 	var found []*term
 	for _, t := range group {
 		if known := ix.terms[t.term]; known != nil && !stopWords[t.term] {
 			found = append(found, known)
 		}
 	}
-	u.share(found)
+	u.addShares(found)
 }
 
-// translate adds the English words for a run, the longest Chinese words first.
-func (u *unit) translate(ix *Index, run string) {
+// addTranslations adds the English words for a run. It prefers the longest Chinese words.
+func (u *unit) addTranslations(ix *Index, run string) {
 	var found []*term
 	for run != "" {
 		var words []string
@@ -254,20 +253,20 @@ func (u *unit) translate(ix *Index, run string) {
 		}
 		run = run[size:]
 	}
-	u.share(found)
+	u.addShares(found)
 }
 
-// share adds terms that make up the unit together.
-func (u *unit) share(terms []*term) {
+// addShares adds terms that cover the unit together.
+func (u *unit) addShares(terms []*term) {
 	for _, t := range terms {
 		u.alternatives = append(u.alternatives, alternative{t, t.rarity, 1 / float64(len(terms))})
 	}
 }
 
-// expand adds terms that are longer than the word, but for those that are alternatives
-// already. All of them are as rare as they are together: a long rare word must not win
-// because it begins like a common one.
-func (u *unit) expand(ix *Index, terms []*term, length int) {
+// addExpansions adds the terms with the prefix that are not alternatives yet. All of them
+// have the rarity of the group, so that a long rare word does not win because of a common
+// prefix.
+func (u *unit) addExpansions(ix *Index, terms []*term, length int) {
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t *term) bool {
 		return slices.ContainsFunc(u.alternatives, func(a alternative) bool { return a.term == t })
 	})
@@ -282,8 +281,8 @@ func (u *unit) expand(ix *Index, terms []*term, length int) {
 	}
 }
 
-// count is how many entries have one of the terms, those with several of them counted for
-// each.
+// count returns the number of entries with one of the terms. An entry with several terms
+// counts several times.
 func count(terms []*term) int {
 	n := 0
 	for _, t := range terms {

@@ -7,21 +7,21 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// perPage is how many entries of a page come before those of other pages.
+// perPage is the number of entries of a page that come before the remaining entries of
+// all pages.
 const perPage = 3
 
-// javaSector is the sector about the Java library. Its pages use common words, such as
-// filter, but most users look for the Go packages.
+// javaSector contains the pages about the Java library, which follow the Go pages.
 const javaSector = "base-java"
 
 // Factors of a score.
 const (
-	coverage    = 0.7   // how much an entry loses that has almost no word of the query
-	complete    = 1.8   // of an entry that has all words
-	nearlyAll   = 0.999 // allows for shares that do not add up to 1
-	mention     = 3     // of a page with a title or keyword of several words in the query
-	foreign     = 0.85  // of a page that is not in the language of the query
-	foreignTwin = 0.25  // of such a page that has a translation
+	coverage    = 0.7   // penalty of an entry with almost no word of the query
+	complete    = 1.8   // entry with all words
+	nearlyAll   = 0.999 // tolerance for rounded shares
+	mention     = 3     // page whose title or keyword of several words is part of the query
+	foreign     = 0.85  // page in another language than the query
+	foreignTwin = 0.25  // the same, if the page has a translation
 )
 
 // A level is the quality of a match. Entries of a smaller level come first.
@@ -34,7 +34,7 @@ const (
 	textLevel                 // the entry has a word
 )
 
-// A tally sums up what an entry has of a query.
+// A tally sums up the matches of an entry.
 type tally struct {
 	total   float64 // score
 	found   shares  // of all units so far
@@ -44,14 +44,14 @@ type tally struct {
 	hasHeading bool // whether the heading has a word of the query
 }
 
-// shares are the shares of the units of a query that an entry has.
+// shares are the numbers of units that match an entry, in different fields.
 type shares struct {
 	entry float64 // in any field
 	title float64
 	head  float64 // in the title or the heading
 }
 
-// of returns the shares of an alternative in the fields of a posting.
+// of returns the shares of an alternative for the fields of a posting.
 func (a alternative) of(fields fieldSet) shares {
 	s := shares{entry: a.share}
 	if fields&inTitle != 0 {
@@ -71,21 +71,21 @@ func (s shares) max(o shares) shares {
 	return shares{max(s.entry, o.entry), max(s.title, o.title), max(s.head, o.head)}
 }
 
-// capped returns the shares with at most 1 each.
+// capped returns the shares, each at most 1.
 func (s shares) capped() shares {
 	return shares{min(1, s.entry), min(1, s.title), min(1, s.head)}
 }
 
-// A ranked entry has its level and its score.
+// A ranked is an entry with its level and score.
 type ranked struct {
 	entry  int
 	level  level
-	isJava bool // whether it comes after the other entries of the level
+	isJava bool // whether it follows the entries of other sectors
 	score  float64
-	factor float64 // part of the score
+	factor float64 // included in score
 }
 
-// rank returns the entries that pass the filter, the best first.
+// rank returns the entries that pass the filter, best first.
 func (ix *Index) rank(q query, f filter) []ranked {
 	tallies := make([]tally, len(ix.entries))
 	meant, mentioned := ix.named[q.name], ix.mentioned(q.name)
@@ -121,12 +121,12 @@ func (ix *Index) rank(q query, f filter) []ranked {
 		found = append(found, r)
 	}
 	order(found)
-	ix.reward(found, q.near)
+	ix.addBonuses(found, q.near)
 	return ix.spread(found)
 }
 
-// mentioned returns the entries of the pages with a title or keyword of several words that
-// is a part of the query.
+// mentioned returns the entries of pages whose title or keyword, if it has several words,
+// is part of the query.
 func (ix *Index) mentioned(query string) map[int]bool {
 	entries := map[int]bool{}
 	for name, list := range ix.named {
@@ -139,8 +139,8 @@ func (ix *Index) mentioned(query string) map[int]bool {
 	return entries
 }
 
-// score adds the score and the shares of a unit to the tallies: of all alternatives, or of
-// the best expansion.
+// score adds the score and the shares of a unit to the tallies: those of all
+// alternatives, or of the best expansion.
 func (u *unit) score(tallies []tally) {
 	for _, a := range u.alternatives {
 		for _, p := range a.postings {
@@ -165,8 +165,7 @@ func (u *unit) score(tallies []tally) {
 	}
 }
 
-// spread puts what a page has beyond its first entries behind the first entries of all
-// pages.
+// spread moves the entries of a page beyond the first perPage behind all other entries.
 func (ix *Index) spread(found []ranked) []ranked {
 	ofPage := map[*page.Page]int{}
 	var first, rest []ranked
@@ -181,12 +180,12 @@ func (ix *Index) spread(found []ranked) []ranked {
 	return append(first, rest...)
 }
 
-// A filter says which pages a query means, and how much.
+// A filter selects pages and weights them by language.
 type filter struct {
 	sector  string
 	path    string
-	chinese bool // whether the query is
-	java    bool // whether Java pages count as much as others
+	chinese bool // whether the query is Chinese
+	java    bool // whether the query is about Java
 }
 
 func newFilter(q Query, words query) filter {
@@ -198,8 +197,7 @@ func newFilter(q Query, words query) filter {
 		q.Sector == javaSector}
 }
 
-// factor is what the score of a page's entries is multiplied by. Those of 0 are not
-// found.
+// factor returns the factor for the scores of a page, or 0 to exclude the page.
 func (f filter) factor(p *page.Page) float64 {
 	if f.sector != "" && p.Sector.Name != f.sector || !f.below(p.Path) {
 		return 0
@@ -215,7 +213,8 @@ func (f filter) factor(p *page.Page) float64 {
 	return 0
 }
 
-// below tells whether a page is the one of the filter, its translation, or lies below it.
+// below reports whether a path is the path of the filter, of its translation or of a page
+// below it.
 func (f filter) below(path string) bool {
 	rest, ok := strings.CutPrefix(path, f.path)
 	return ok && (rest == "" || rest[0] == '/' || rest == "."+page.Chinese)

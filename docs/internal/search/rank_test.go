@@ -42,7 +42,8 @@ func TestIndex_Search_Levels_Content(t *testing.T) {
 				return true
 			}
 			levels, ofPage := []int{}, map[string]int{}
-			for _, h := range find(t, ix, search.Query{Text: test.query, Limit: search.MaxLimit}).Hits {
+			for _, h := range find(t, ix,
+				search.Query{Text: test.query, Limit: search.MaxLimit}).Hits {
 				if ofPage[name(h.Page)]++; ofPage[name(h.Page)] > 3 {
 					break // the rest of the hits of pages with several
 				}
@@ -79,7 +80,8 @@ func TestIndex_Search_Java(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := pages(find(t, ix, search.Query{Text: test.query}))
 			if len(got) != 3 || got[0] != test.first || got[2] != test.last {
-				t.Errorf("%q: got %q, want %s first and %s last", test.query, got, test.first, test.last)
+				t.Errorf("%q: got %q, want %s first and %s last",
+					test.query, got, test.first, test.last)
 			}
 		})
 	}

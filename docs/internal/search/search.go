@@ -1,28 +1,26 @@
 // Package search finds sections of the documentation, in English and in Chinese.
 //
-// An entry is a section of a page: a heading with its anchor and what follows it up to
-// the next heading. Entries are ranked by BM25 over several fields (BM25F): the title,
-// the path, the description and the keywords of the page, the heading, and the text. The
-// index is built once from a library and is small enough (a few MB) to lie in memory.
+// An entry of the index is a section of a page: a heading and the text up to the next
+// heading. Scores are computed with BM25F, that is BM25 over several fields: title, path,
+// description and keywords of the page, heading and text. New builds the index once, in
+// memory (a few MB).
 //
-// Words. Letters are compared in lower case and without diacritics, plurals as singulars.
-// An identifier is found as a whole, however it is written (NOSQL_DRIVER, NoSqlDriver),
-// and by its pieces (driver). Other forms of a word, such as validation for validate,
-// count for less than the word. Texts without blanks, such as Chinese ones, are found by
-// pairs of neighbouring characters. The last word of a query also stands for the words
-// that begin with it, so that a reader can be shown results while typing.
+// Words: letters match regardless of case and diacritics, plurals match singulars. An
+// identifier matches in any spelling (NOSQL_DRIVER, NoSqlDriver) and by its parts
+// (driver). Other forms of a word, such as validation for validate, have a lower weight.
+// Chinese text is indexed by pairs of adjacent characters. The last word of a query also
+// matches as a prefix, for search while typing.
 //
-// Ranking. Entries that hold all words of the query come before those that hold some;
-// words such as "how" and "the" do not count beside others. Of one page, three entries
-// come before those of other pages at most; the rest follow behind them all. Equal
-// entries keep the authored order.
+// Ranking: a page whose title or keyword is the query comes first. Then come titles with
+// all words of the query, headings with all words, and other matches; each group is
+// sorted by score. Stop words such as "how" are ignored if there are other words. At most
+// three entries of a page precede the other pages; its remaining entries follow at the
+// end. Entries with equal scores keep the authored order. Pages about the Java library
+// come last, unless the query is about Java or the sector is selected.
 //
-// A page whose title or keyword is the query comes first. Pages about the Java library
-// come last, unless the query or the filter is about Java.
-//
-// Languages. A query with Chinese characters prefers pages in Chinese, and finds English
-// ones too, through a short glossary. Any other query prefers English pages, and leaves
-// out translations of them.
+// Languages: a query with Chinese characters prefers Chinese pages and also finds English
+// ones with a short glossary. Any other query prefers English pages and ignores their
+// translations.
 package search
 
 import (
@@ -32,47 +30,46 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Bounds of a search.
+// Limits of a search.
 const (
-	MaxBytes     = 512 // of a query; the rest is not read
-	MaxWords     = 32  // of a query; the rest is not read
+	MaxBytes     = 512 // of a query; the rest is ignored
+	MaxWords     = 32  // of a query; the rest is ignored
 	DefaultLimit = 20
 	MaxLimit     = 100
 )
 
-// ErrEmpty says that a query has no word to search for.
-var ErrEmpty = errors.New(`search: the query has no word: send one or more, such as "cache" or "graceful stop"`)
+// ErrEmpty reports a query without a word.
+var ErrEmpty = errors.New(`search: the query has no word: send at least one, such as "cache" or "graceful shutdown"`)
 
-// A Query says what is searched, and where. Only Text is required.
+// A Query describes a search. Only Text is required.
 type Query struct {
-	Text   string // beyond MaxBytes or MaxWords it is not read
-	Sector string // name of a sector; empty for all
-	// of a page, such as /quick-start, with its translation, or of the pages below it;
-	// empty for all
+	Text   string // text beyond MaxBytes or MaxWords is ignored
+	Sector string // name of the sector; empty for all
+	// path of a page, such as /quick-start, or of a directory of pages; empty for all. A
+	// page includes its translation.
 	Path   string
-	Limit  int // of hits; 0 for DefaultLimit, at most MaxLimit
-	Offset int // hits to skip
+	Limit  int // number of hits; 0 means DefaultLimit, the maximum is MaxLimit
+	Offset int // number of hits to skip
 }
 
-// A Result is one slice of what was found.
+// A Result is a page of hits.
 type Result struct {
-	Total int   // hits without limit and offset
+	Total int   // number of hits without limit and offset
 	Hits  []Hit // never nil
-	// queries to try instead, the best first, when the documentation lacks a word; never
-	// nil
+	// alternative queries, best first, if a word is unknown; never nil
 	Suggestions []string
 }
 
-// A Hit is a section.
+// A Hit is a matching section.
 type Hit struct {
 	Page    *page.Page
-	Heading string // empty for what stands before the first heading
-	Anchor  string // without the #; empty like the heading
-	Excerpt string // plain text in one line, about 160 characters, with … where it is cut
+	Heading string // empty for the text before the first heading
+	Anchor  string // without the number sign; empty if Heading is empty
+	Excerpt string // plain text in one line of about 160 characters; … marks each cut
 	Score   float64
 }
 
-// Search returns the sections that fit a query best. A sector or path that does not exist
+// Search returns the sections that match a query, best first. An unknown sector or path
 // has no hits. The only error is ErrEmpty.
 func (ix *Index) Search(q Query) (Result, error) {
 	words := ix.parse(q.Text)
@@ -96,8 +93,7 @@ func (ix *Index) Search(q Query) (Result, error) {
 	return result, nil
 }
 
-// shorten cuts a query to its bound. A character that is cut in two is left out, as is
-// all else that is no text.
+// shorten truncates a query to MaxBytes and replaces invalid UTF-8 by spaces.
 func shorten(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), MaxBytes)], " ")
 }

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// library makes one of files, whose first line is the title and whose second is the
-// description.
+// library returns a library of files. The first line of a file is the title, the second
+// the description.
 func library(tb testing.TB, files map[string]string) *page.Library {
 	tb.Helper()
 	content := fstest.MapFS{}
@@ -46,7 +45,7 @@ func find(tb testing.TB, ix *search.Index, q search.Query) search.Result {
 	return result
 }
 
-// found lists hits as sector/page#anchor.
+// found returns hits as sector/page#anchor.
 func found(tb testing.TB, ix *search.Index, text string) []string {
 	tb.Helper()
 	result := find(tb, ix, search.Query{Text: text})
@@ -65,8 +64,7 @@ var small = map[string]string{
 	"b/zz-unwanted": "Values\nMany sections.\n\n## One\n\nvalues\n\n## Two\n\nvalues\n\n## Three\n\nvalues\n\n## Four\n\nvalues\n\n## Five\n\nvalues",
 }
 
-// smallIndex has the small library, and as many Chinese pages beside it that answer
-// nothing.
+// smallIndex returns an index of the small library and as many unrelated Chinese pages.
 func smallIndex(tb testing.TB) *search.Index {
 	tb.Helper()
 	files := maps.Clone(small)
@@ -76,7 +74,7 @@ func smallIndex(tb testing.TB) *search.Index {
 	return search.New(library(tb, files))
 }
 
-func TestFirstHit(t *testing.T) {
+func TestIndex_Search(t *testing.T) {
 	ix := smallIndex(t)
 	for _, test := range []struct {
 		name string
@@ -89,20 +87,20 @@ func TestFirstHit(t *testing.T) {
 		{"a component of an identifier", "WithAutoMigrate", "a/alpha#open-a-database"},
 		{"parts of an identifier", "auto migrate", "a/alpha#open-a-database"},
 		{"one part of an identifier", "auto", "a/alpha#open-a-database"},
-		{"an identifier written otherwise", "NoSqlDriver", "a/alpha#open-a-database"},
-		{"the beginning of the last word", "snowf", "b/snowflakes"},
-		{"the beginning of an identifier", "xAlpha.WithAu", "a/alpha#open-a-database"},
+		{"another spelling of an identifier", "NoSqlDriver", "a/alpha#open-a-database"},
+		{"a prefix of the last word", "snowf", "b/snowflakes"},
+		{"a prefix of an identifier", "xAlpha.WithAu", "a/alpha#open-a-database"},
 		{"the plural", "snowflakes", "b/snowflakes"},
 		{"without diacritics", "cafe", "a/gamma"},
 		{"words in their order", "lease lock", "a/beta#lease-lock"},
 		{"all words before some", "cache keeps zebra values", "a/beta"},
-		{"words that do not count", "how do I get a snowflake", "b/snowflakes"},
-		{"a word that does not count at the end", "snowflake a", "b/snowflakes"},
-		{"only words that do not count", "how", "b/graceful"},
+		{"stop words", "how do I get a snowflake", "b/snowflakes"},
+		{"a stop word at the end", "snowflake a", "b/snowflakes"},
+		{"only stop words", "how", "b/graceful"},
 		{"Chinese", "迁移", "a/gamma.zh"},
 		{"Chinese across words", "数据库的迁移", "a/gamma.zh"},
 		{"one Chinese character", "迁", "a/gamma.zh"},
-		{"an English page by a translation", "雪花算法", "b/snowflakes"},
+		{"an English page by the glossary", "雪花算法", "b/snowflakes"},
 		{"mixed", "xGamma迁移", "a/gamma.zh"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -114,60 +112,87 @@ func TestFirstHit(t *testing.T) {
 	}
 }
 
-func TestEntriesWithAllWordsComeFirst(t *testing.T) {
-	filler := strings.Repeat("It says much about other things. ", 60)
-	ix := search.New(library(t, map[string]string{
-		"a/one":   "Rare\nRare.\nrare and rarely",
-		"a/two":   "Text\nWords.\n\n## Both\n\nA rare word. " + filler + "A common one.",
-		"a/three": "Common\nCommon.\ncommon and commonly",
-	}))
-	if got := found(t, ix, "common rare"); len(got) != 3 || got[0] != "a/two#both" {
-		t.Errorf("got %q, want a/two#both before two others", got)
-	}
-}
-
-func TestNeighboursAreWorthMore(t *testing.T) {
-	ix := search.New(library(t, map[string]string{
-		"a/apart":    "A\nPage.\nred paint for the car or the house and green",
-		"a/together": "B\nPage.\npaint for the car or the house and red green",
-		"a/wrong":    "C\nPage.\ngreen red paint for the car or the house and",
-	}))
-	if got, want := found(t, ix, "red green"),
-		[]string{"a/together", "a/apart", "a/wrong"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestPageWithManySectionsLeavesRoomForOthers(t *testing.T) {
-	got := found(t, smallIndex(t), "values")
-	last := slices.IndexFunc(got,
-		func(n string) bool { return !strings.HasPrefix(n, "b/zz-unwanted") })
-	for i, n := range got {
-		if strings.HasPrefix(n, "a/") || strings.HasPrefix(n, "b/deep") {
-			last = i
+func TestIndex_Search_Order(t *testing.T) {
+	t.Run("entries with all words come first", func(t *testing.T) {
+		filler := strings.Repeat("It says much about other things. ", 60)
+		ix := search.New(library(t, map[string]string{
+			"a/one":   "Rare\nRare.\nrare and rarely",
+			"a/two":   "Text\nWords.\n\n## Both\n\nA rare word. " + filler + "A common one.",
+			"a/three": "Common\nCommon.\ncommon and commonly",
+		}))
+		if got := found(t, ix, "common rare"); len(got) != 3 || got[0] != "a/two#both" {
+			t.Errorf("got %q, want a/two#both first of three", got)
 		}
-	}
-	of := 0
-	for _, n := range got[:last] {
-		if strings.HasPrefix(n, "b/zz-unwanted") {
-			of++
+	})
+
+	t.Run("adjacent words come first", func(t *testing.T) {
+		ix := search.New(library(t, map[string]string{
+			"a/apart":    "A\nPage.\nred paint for the car or the house and green",
+			"a/together": "B\nPage.\npaint for the car or the house and red green",
+			"a/wrong":    "C\nPage.\ngreen red paint for the car or the house and",
+		}))
+		if got, want := found(t, ix, "red green"),
+			[]string{"a/together", "a/apart", "a/wrong"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-	if of > 3 || len(got) != 8 {
-		t.Errorf("got %q, want 8 hits and at most 3 of one page before the others", got)
-	}
+	})
+
+	t.Run("at most three sections of a page precede other pages", func(t *testing.T) {
+		got := found(t, smallIndex(t), "values")
+		last := slices.IndexFunc(got,
+			func(n string) bool { return !strings.HasPrefix(n, "b/zz-unwanted") })
+		for i, n := range got {
+			if strings.HasPrefix(n, "a/") || strings.HasPrefix(n, "b/deep") {
+				last = i
+			}
+		}
+		of := 0
+		for _, n := range got[:last] {
+			if strings.HasPrefix(n, "b/zz-unwanted") {
+				of++
+			}
+		}
+		if of > 3 || len(got) != 8 {
+			t.Errorf("got %q, want 8 hits and at most 3 of one page before the others", got)
+		}
+	})
+
+	t.Run("is deterministic", func(t *testing.T) {
+		library := content(t)
+		one, other := search.New(library), search.New(library)
+		for _, q := range judgements(t, library, "queries.txt") {
+			want := find(t, one, search.Query{Text: q.text})
+			for _, ix := range []*search.Index{one, other} {
+				if diff := cmp.Diff(names(want.Hits),
+					names(find(t, ix, search.Query{Text: q.text}).Hits)); diff != "" {
+					t.Errorf("%q (-want +got):\n%s", q.text, diff)
+				}
+			}
+		}
+	})
+
+	t.Run("equal scores keep the authored order", func(t *testing.T) {
+		ix := search.New(library(t, map[string]string{
+			"a/c": "Same\nPage.\nequal", "a/a": "Same\nPage.\nequal", "a/b": "Same\nPage.\nequal",
+		}))
+		if got, want := found(t, ix, "equal"),
+			[]string{"a/a", "a/b", "a/c"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
-func TestLanguage(t *testing.T) {
+func TestIndex_Search_Language(t *testing.T) {
 	ix := smallIndex(t)
 	for _, test := range []struct {
 		name  string
 		query search.Query
 		want  []string
 	}{
-		{"an English query has no translations", search.Query{Text: "xGamma"}, []string{"a/gamma"}},
+		{"an English query ignores translations",
+			search.Query{Text: "xGamma"}, []string{"a/gamma"}},
 		{
-			"a Chinese one has both",
+			"a Chinese query finds both languages",
 			search.Query{Text: "xGamma 迁移"},
 			[]string{"a/gamma.zh", "a/gamma"},
 		},
@@ -191,7 +216,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-func TestFilter(t *testing.T) {
+func TestIndex_Search_Filter(t *testing.T) {
 	ix := smallIndex(t)
 	for _, test := range []struct {
 		name  string
@@ -201,7 +226,7 @@ func TestFilter(t *testing.T) {
 		{"sector", search.Query{Text: "cache", Sector: "b"}, []string{"b/deep/delta"}},
 		{"page", search.Query{Text: "cache", Path: "beta"}, []string{"a/beta"}},
 		{"pages below", search.Query{Text: "cache", Path: "/deep/"}, []string{"b/deep/delta"}},
-		{"no half name", search.Query{Text: "cache", Path: "/dee"}, nil},
+		{"ignores a part of a name", search.Query{Text: "cache", Path: "/dee"}, nil},
 		{"unknown sector", search.Query{Text: "cache", Sector: "c"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -217,7 +242,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestPagesOfHitsFollowOneAnother(t *testing.T) {
+func TestIndex_Search_Pagination(t *testing.T) {
 	ix := search.New(content(t))
 	all := find(t, ix, search.Query{Text: "database", Limit: 1000})
 	if len(all.Hits) != search.MaxLimit {
@@ -249,47 +274,7 @@ func TestPagesOfHitsFollowOneAnother(t *testing.T) {
 	}
 }
 
-func TestQueryWithoutAWordIsErrEmpty(t *testing.T) {
-	for _, text := range []string{"", "  ", "?!", "--", "\xff", "。、"} {
-		if _, err := smallIndex(t).Search(search.Query{Text: text}); !errors.Is(err,
-			search.ErrEmpty) {
-			t.Errorf("%q: got %v, want ErrEmpty", text, err)
-		}
-	}
-}
-
-func TestSuggestions(t *testing.T) {
-	ix := smallIndex(t)
-	for _, test := range []struct {
-		name string
-		text string
-		want string // the first one
-	}{
-		{"a letter too few", "snwflake", "snowflake"},
-		{"two letters swapped", "migratoin", "migration"},
-		{"within a query", "the databse lock", "the database lock"},
-		{"two words", "databse migratoin", "database migration"},
-		{"as it is written", "withautomigrat3", "WithAutoMigrate"},
-		{"nothing is near", "qqqqqqqq", ""},
-		{"all words are there", "database lock", ""},
-		{"the beginning of a word", "snowf", ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := find(t, ix, search.Query{Text: test.text}).Suggestions
-			if got == nil || strings.Join(got[:min(1, len(got))], "") != test.want {
-				t.Errorf("%q: got %q, want %q first", test.text, got, test.want)
-			}
-		})
-	}
-}
-
-func TestWordThatIsAbsentDoesNotHideTheOthers(t *testing.T) {
-	if got := found(t, smallIndex(t), "snowflake qqqqqqqq"); !slices.Contains(got, "b/snowflakes") {
-		t.Errorf("got %q, want b/snowflakes among them", got)
-	}
-}
-
-func TestExcerptHasTheWords(t *testing.T) {
+func TestIndex_Search_Excerpt(t *testing.T) {
 	filler := strings.Repeat("Some words that nobody asks for stand here. ", 20)
 	ix := search.New(library(t, map[string]string{
 		"a/long": "Title\nA description.\n" + filler +
@@ -318,48 +303,7 @@ func TestExcerptHasTheWords(t *testing.T) {
 	}
 }
 
-func TestLongQueryIsBounded(t *testing.T) {
-	ix := smallIndex(t)
-	if got := find(t, ix, search.Query{Text: "zebra" + strings.Repeat(" ",
-		search.MaxBytes) + "snowflake"}); got.Total != 0 {
-		t.Errorf("a word behind the bound: got %d hits, want 0", got.Total)
-	}
-	if got := find(t, ix, search.Query{Text: strings.Repeat("缓", 400)}); got.Hits == nil {
-		t.Error("got nil hits, want a list")
-	}
-	var many strings.Builder
-	for i := range search.MaxWords {
-		fmt.Fprintf(&many, "w%d ", i)
-	}
-	if got := find(t, ix, search.Query{Text: many.String() + "snowflake"}); got.Total != 0 {
-		t.Errorf("a word too many: got %d hits, want 0", got.Total)
-	}
-}
-
-func TestOrderIsTheSameEachTime(t *testing.T) {
-	library := content(t)
-	one, other := search.New(library), search.New(library)
-	for _, q := range judgements(t, library, "queries.txt") {
-		want := find(t, one, search.Query{Text: q.text})
-		for _, ix := range []*search.Index{one, other} {
-			if diff := cmp.Diff(names(want.Hits),
-				names(find(t, ix, search.Query{Text: q.text}).Hits)); diff != "" {
-				t.Errorf("%q (-want +got):\n%s", q.text, diff)
-			}
-		}
-	}
-}
-
-func TestEqualEntriesKeepTheAuthoredOrder(t *testing.T) {
-	ix := search.New(library(t, map[string]string{
-		"a/c": "Same\nPage.\nequal", "a/a": "Same\nPage.\nequal", "a/b": "Same\nPage.\nequal",
-	}))
-	if got, want := found(t, ix, "equal"), []string{"a/a", "a/b", "a/c"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestIndexMayBeSearchedByManyAtOnce(t *testing.T) {
+func TestIndex_Search_Concurrent(t *testing.T) {
 	library := content(t)
 	ix, queries := search.New(library), judgements(t, library, "queries.txt")
 	want := make([]string, len(queries))
@@ -381,44 +325,10 @@ func TestIndexMayBeSearchedByManyAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestIndexIsSmall(t *testing.T) {
+func TestIndex_Size(t *testing.T) {
 	entries, terms, bytes := search.New(content(t)).Size()
 	t.Logf("%d entries, %d terms, %.1f MB", entries, terms, float64(bytes)/1e6)
 	if bytes > 12e6 {
 		t.Errorf("got %d bytes, want 12 MB at most", bytes)
 	}
-}
-
-func TestEmptyLibraryHasNoHits(t *testing.T) {
-	if got := find(t, search.New(&page.Library{}),
-		search.Query{Text: "cache 缓存"}); got.Total != 0 || got.Hits == nil {
-		t.Errorf("got %+v, want no hits", got)
-	}
-}
-
-func FuzzSearch(f *testing.F) {
-	ix := smallIndex(f)
-	for _, s := range []string{
-		"cache", "xAlpha.With", "缓存 lock", "\xff\xfe", "how do", "锁",
-		strings.Repeat("a.", 600),
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		result, err := ix.Search(search.Query{Text: text})
-		if err != nil && !errors.Is(err, search.ErrEmpty) {
-			t.Fatalf("%q: got %v, want ErrEmpty or none", text, err)
-		}
-		for _, h := range result.Hits {
-			if !utf8.ValidString(h.Excerpt) || h.Score <= 0 {
-				t.Errorf("%q: got %q with score %v, want UTF-8 and more than 0",
-					text, h.Excerpt, h.Score)
-			}
-		}
-		for _, s := range result.Suggestions {
-			if !utf8.ValidString(s) || s == "" {
-				t.Errorf("%q: got suggestion %q, want UTF-8", text, s)
-			}
-		}
-	})
 }

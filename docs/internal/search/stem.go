@@ -2,13 +2,12 @@ package search
 
 import "strings"
 
-// minStem is how many letters of a word are left at least.
+// minStem is the minimal length of a stem.
 const minStem = 3
 
-// stem returns a word without the ending that a verb, or what is made of it, takes:
-// validates, validated and validation have one stem, and so have stop and stopping. It is
-// rougher than a dictionary and cuts less than Porter's algorithm, for a word that is
-// found by its stem counts for less than the word itself.
+// stem returns a word without the usual endings of verbs and of nouns derived from them:
+// validates, validated and validation have the same stem. It removes less than Porter's
+// algorithm, which suffices because stems have a lower weight than words.
 func stem(term string) string {
 	if len(term) <= minStem || strings.Trim(term, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return term
@@ -24,8 +23,8 @@ func stem(term string) string {
 	return term
 }
 
-// uninflected takes the ending of a verb's form away, and one of the letters that it has
-// doubled: stopped, stopping, but not calling.
+// uninflected removes -ing and -ed, and one of two equal letters before them (stopped,
+// but not called).
 func uninflected(term string) string {
 	cut := without(term, minStem, "ing", "ed")
 	if cut == term || !strings.ContainsAny(cut, "aeiouy") {
@@ -38,8 +37,7 @@ func uninflected(term string) string {
 	return cut
 }
 
-// underived takes the ending of a noun or a verb of Latin away: validate, validation,
-// connection, connector.
+// underived removes Latin endings: validate, validation, connection, connector.
 func underived(term string) string {
 	if cut := without(term, minStem+1, "ation", "ator", "ate", "at"); cut != term {
 		return cut
@@ -51,7 +49,8 @@ func underived(term string) string {
 	return term
 }
 
-// without takes the first of the endings that fits away, if so many letters are left.
+// without removes the first matching ending if at least the given number of letters
+// remain.
 func without(term string, least int, endings ...string) string {
 	for _, ending := range endings {
 		if cut, ok := strings.CutSuffix(term, ending); ok && len(cut) >= least {

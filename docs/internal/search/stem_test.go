@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-func TestFormsOfAWordHaveOneStem(t *testing.T) {
+func TestStem(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		words string
@@ -39,7 +39,7 @@ func TestFormsOfAWordHaveOneStem(t *testing.T) {
 	}
 }
 
-func TestFormsOfAWordAreFound(t *testing.T) {
+func TestIndex_Search_Stems(t *testing.T) {
 	files := map[string]string{
 		"a/check": "Checks\nValidation of input.\nNothing else.",
 		"a/hold":  "Holding\nA lease for one.\nNothing else.",
@@ -64,9 +64,8 @@ func TestFormsOfAWordAreFound(t *testing.T) {
 	}
 }
 
-// The misspellings are made here until one is in no page, so that a page that tells of
-// one does no harm.
-func TestTwoMisspeltWordsOfTheDocumentationAreBothCorrected(t *testing.T) {
+// misspelt creates the misspellings, because a page may contain a fixed one.
+func TestIndex_Search_Suggestions_Content(t *testing.T) {
 	ix := search.New(content(t))
 	for _, words := range [][2]string{
 		{"database", "migration"},
@@ -82,8 +81,7 @@ func TestTwoMisspeltWordsOfTheDocumentationAreBothCorrected(t *testing.T) {
 	}
 }
 
-// misspelt swaps two neighbours of a word, from its end on, so that no page has the
-// result.
+// misspelt swaps two adjacent letters so that no page contains the result.
 func misspelt(t *testing.T, ix *search.Index, word string) string {
 	t.Helper()
 	for i := len(word) - 2; i > 1; i-- {
@@ -92,6 +90,6 @@ func misspelt(t *testing.T, ix *search.Index, word string) string {
 			return swapped
 		}
 	}
-	t.Fatalf("each misspelling of %q is in a page", word)
+	t.Fatalf("every misspelling of %q occurs in a page", word)
 	return ""
 }

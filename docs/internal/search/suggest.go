@@ -10,15 +10,15 @@ import (
 
 const (
 	maxSuggestions = 3
-	// maxCorrected bounds the words of a query for which others are looked for.
+	// maxCorrected is the number of unknown words to correct.
 	maxCorrected = 3
-	// minCorrected is the length of a word from which a similar one says something.
+	// minCorrected is the minimal length of words to correct.
 	minCorrected = 3
 )
 
-// suggestions returns the query with words that the documentation has in place of those
-// that it lacks. The first has the nearest word for each; the others differ in the first
-// of the words.
+// suggestions returns the query with similar words in place of the unknown ones. The
+// first suggestion has the most similar word for each; the others differ in the first of
+// these words.
 func (ix *Index) suggestions(q query) []string {
 	found := []string{}
 	absent := q.absent[:min(len(q.absent), maxCorrected)]
@@ -45,8 +45,8 @@ func (ix *Index) suggestions(q query) []string {
 	return found
 }
 
-// nearest returns how the documentation writes the words that are most similar to one:
-// those with the fewest changes, then those that begin alike, then the common ones.
+// nearest returns the most similar words in their spelling in the documentation. It sorts
+// by the number of changes, then by a common prefix, then by frequency.
 func (ix *Index) nearest(word string) []string {
 	if len(word) < minCorrected {
 		return nil
@@ -62,12 +62,12 @@ func (ix *Index) nearest(word string) []string {
 	var all []similar
 	has := letters(word)
 	for _, t := range ix.sorted {
-		// a number
+		// skip numbers
 		if d := len(t.text) - len(word); d > limit || d < -limit || len(t.text) < minCorrected ||
 			t.text[0] <= '9' {
 			continue
 		}
-		if bits.OnesCount32(has^letters(t.text)) > 2*limit { // which costs less to find out
+		if bits.OnesCount32(has^letters(t.text)) > 2*limit { // faster than the distance
 			continue
 		}
 		if n := page.Distance(word, t.text); n <= limit {
@@ -91,8 +91,8 @@ func (ix *Index) nearest(word string) []string {
 	return words
 }
 
-// letters has a bit for each letter of a word, some of them shared. A change of one
-// letter changes two bits at most.
+// letters returns a set of bits for the letters of a word. A change of one letter changes
+// at most two bits.
 func letters(word string) uint32 {
 	set := uint32(0)
 	for _, r := range word {

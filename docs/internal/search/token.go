@@ -8,28 +8,29 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A kind says what a token is of the word that it was read from.
+// A kind is the relation of a token to the word in the text.
 type kind uint8
 
 const (
-	word  kind = iota // the whole word: nosqldriver of NOSQL_DRIVER
-	piece             // a piece of it between dots, underscores, hyphens or changes of case: driver
-	pair              // two neighbours in a text without blanks, or one that stands alone
+	word  kind = iota // whole word: nosqldriver for NOSQL_DRIVER
+	piece             // part between dots, underscores, hyphens or changes of case: driver
+	pair              // two adjacent Chinese characters, or a single one
 )
 
-// A token is what the index knows a word by. All tokens of a word lie at the same place.
+// A token is a term at a position of a text. All tokens of a word have the position of
+// the word.
 type token struct {
-	term  string // folded
+	term  string // normalized
 	kind  kind
-	start int // of the word in the text, in bytes
+	start int // byte offset of the word
 	end   int
 }
 
-// maxTerm bounds a token in bytes, so that a long piece of base64 does not fill the
-// index.
+// maxTerm is the maximal length of a term in bytes. It keeps long data, such as base64,
+// out of the index.
 const maxTerm = 64
 
-// tokens reads a text.
+// tokens returns the tokens of a text.
 func tokens(text string) []token {
 	list := make([]token, 0, len(text)/4)
 	for at := 0; at < len(text); {
@@ -51,13 +52,13 @@ func tokens(text string) []token {
 	return list
 }
 
-// span is how many bytes at the beginning of a text hold such characters only.
+// span returns the length in bytes of the prefix whose characters satisfy is.
 func span(text string, is func(rune) bool) int {
 	return len(text) - len(strings.TrimLeftFunc(text, is))
 }
 
-// wordEnd returns where the word that begins there ends. It may hold connectors and
-// apostrophes between letters.
+// wordEnd returns the end of the word that starts at a byte. A word may contain
+// connectors and apostrophes between letters.
 func wordEnd(text string, at int) int {
 	for {
 		at += span(text[at:], isLetter)
@@ -70,8 +71,8 @@ func wordEnd(text string, at int) int {
 	}
 }
 
-// appendWord appends a word: as a whole, its components, and their parts. A lone letter
-// says nothing about the identifier that it is a piece of.
+// appendWord appends a word as a whole, its components, and their parts. It skips parts
+// of one letter.
 func appendWord(list []token, written string, start int) []token {
 	add := func(term string, k kind) {
 		if term = clip(singular(term)); term != "" &&
@@ -79,7 +80,7 @@ func appendWord(list []token, written string, start int) []token {
 			list = append(list, token{term, k, start, start + len(written)})
 		}
 	}
-	if !strings.ContainsFunc(written, unicode.IsLetter) { // a number, a date or a version
+	if !strings.ContainsFunc(written, unicode.IsLetter) { // number, date or version
 		add(written, word)
 		return list
 	}
@@ -110,9 +111,9 @@ func appendWord(list []token, written string, start int) []token {
 	return list
 }
 
-// appendPairs appends characters of a script without blanks.
+// appendPairs appends the pairs of a run of Chinese characters.
 func appendPairs(list []token, text string, start, end int) []token {
-	var begins []int // of the characters; a mark belongs to the one before it
+	var begins []int // starts of characters; a combining mark belongs to the character before it
 	for i, r := range text[start:end] {
 		if isDense(r) {
 			begins = append(begins, start+i)
@@ -126,10 +127,9 @@ func appendPairs(list []token, text string, start, end int) []token {
 	return list
 }
 
-// fold returns a word in the form in which it is compared: small letters without marks
-// and apostrophes.
+// fold normalizes a word: lower case, without diacritics and apostrophes.
 func fold(written string) string {
-	written = strings.TrimSuffix(strings.TrimSuffix(written, "'s"), "’s") // of "River's"
+	written = strings.TrimSuffix(strings.TrimSuffix(written, "'s"), "’s") // River's
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
@@ -138,10 +138,9 @@ func fold(written string) string {
 	}, norm.NFKD.String(written))
 }
 
-// singular returns a plural in the singular. It does what Harman's S-stemmer does:
-// policies, caches, jobs. A word that only looks like a plural is shortened in the index
-// and in the query alike, so that it is found all the same. Short words are left alone
-// (TLS, DNS), but for ids.
+// singular returns the singular of a plural, like Harman's S-stemmer. Index and query use
+// it alike, so a wrong singular does no harm. Words of up to three letters, such as TLS,
+// stay, except ids.
 func singular(term string) string {
 	if term == "ids" {
 		return "id"
@@ -160,7 +159,7 @@ func singular(term string) string {
 	return stem
 }
 
-// clip shortens a term to its bound, between characters.
+// clip truncates a term to maxTerm bytes, between characters.
 func clip(term string) string {
 	if len(term) <= maxTerm {
 		return term
@@ -168,14 +167,15 @@ func clip(term string) string {
 	return strings.ToValidUTF8(term[:maxTerm], "")
 }
 
-// camel splits a component before a capital after a small letter or a digit, and before
-// the last capital of several when a small letter follows (HTTP|Server). The plural of an
-// acronym (IDs) is one part. It returns nil for one part.
+// camel splits a component at changes of case: before an upper-case letter after a
+// lower-case letter or digit, and before the last of several upper-case letters
+// (HTTP|Server). The plural of an acronym (IDs) is one part. It returns nil if there is
+// only one part.
 func camel(component string) []string {
 	var parts []string
 	begin := 0
 	var before, beforeThat rune
-	last := 0 // where the character before begins
+	last := 0 // start of the previous character
 	for at, r := range component {
 		switch {
 		case unicode.IsUpper(r) && before != 0 && !unicode.IsUpper(before):
@@ -192,8 +192,8 @@ func camel(component string) []string {
 	return append(parts, component[begin:])
 }
 
-// subject returns the subject in the name of a package: db in xdb, cron in cronx. It is
-// empty for other words. English words that end in x have a vowel before it.
+// subject returns the subject of a package name, such as db for xdb and cron for cronx,
+// or "". English words with a final x have a vowel before it.
 func subject(folded string) string {
 	last := len(folded) - 1
 	switch {
@@ -207,15 +207,15 @@ func subject(folded string) string {
 
 func isConnector(r rune) bool { return r == '_' || r == '-' || r == '.' }
 
-// isLetter tells of what words are made of, in scripts with blanks.
+// isLetter reports whether r is part of a word in scripts with spaces.
 func isLetter(r rune) bool {
 	return !isDense(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
-// prolonged is the sound mark of Katakana, which Unicode counts to no script.
+// prolonged is the Katakana sound mark, which belongs to no script in Unicode.
 const prolonged = 'ー'
 
-// isDense tells of the characters of scripts without blanks.
+// isDense reports whether r belongs to a script without spaces.
 func isDense(r rune) bool {
 	return r >= 0x1100 && (r == prolonged ||
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul))

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// plainQueries are queries of a Go user with the page that is the first result.
+// plainQueries maps queries of Go users to the expected first page.
 var plainQueries = []struct{ query, want string }{
 	{"authentication", "base-go/xmiddle"},
 	{"authorization", "base-go/xmiddle"},
@@ -85,7 +85,7 @@ var plainQueries = []struct{ query, want string }{
 	{"mcp", "guide/ai-integration"},
 }
 
-func TestIndex_Search_plainQueries(t *testing.T) {
+func TestIndex_Search_PlainQueries(t *testing.T) {
 	ix := search.New(content(t))
 	for _, test := range plainQueries {
 		t.Run(test.query, func(t *testing.T) {
@@ -97,15 +97,15 @@ func TestIndex_Search_plainQueries(t *testing.T) {
 	}
 }
 
-func TestIndex_Search_java(t *testing.T) {
+func TestIndex_Search_Java_Content(t *testing.T) {
 	ix := search.New(content(t))
-	t.Run("Java pages are behind the others", func(t *testing.T) {
+	t.Run("Java pages come last", func(t *testing.T) {
 		for _, test := range plainQueries {
 			got := pages(find(t, ix, search.Query{Text: test.query, Limit: search.MaxLimit}))
 			first := slices.IndexFunc(got, isJava)
 			if first >= 0 &&
 				slices.ContainsFunc(got[first:], func(name string) bool { return !isJava(name) }) {
-				t.Errorf("%q: got %q, want Java pages behind the others", test.query, got[:first+2])
+				t.Errorf("%q: got %q, want Java pages last", test.query, got[:first+2])
 			}
 		}
 	})
@@ -125,7 +125,7 @@ func TestIndex_Search_java(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the sector filter is about Java", func(t *testing.T) {
+	t.Run("a sector filter", func(t *testing.T) {
 		want := pages(find(t, ix, search.Query{Text: "java error code", Limit: 1}))
 		got := pages(find(t, ix, search.Query{Text: "error code", Sector: "base-java", Limit: 1}))
 		if got[0] != want[0] {
@@ -134,7 +134,7 @@ func TestIndex_Search_java(t *testing.T) {
 	})
 }
 
-func TestIndex_Search_unknownWords(t *testing.T) {
+func TestIndex_Search_UnknownWords(t *testing.T) {
 	ix := search.New(content(t))
 	for _, text := range []string{
 		"elephant", "elephants", "blockchain", "graphql",
@@ -146,7 +146,7 @@ func TestIndex_Search_unknownWords(t *testing.T) {
 	}
 }
 
-func TestIndex_Search_sector(t *testing.T) {
+func TestIndex_Search_Sector(t *testing.T) {
 	ix := search.New(library(t, map[string]string{
 		"go/one": "One\nPage.\ncache", "go-more/two": "Two\nPage.\ncache",
 		"go-more/three": "Three\nPage.\ncache",
@@ -156,8 +156,8 @@ func TestIndex_Search_sector(t *testing.T) {
 	}{
 		{"a whole name", "go", "go/one"},
 		{"a longer name", "go-more", "go-more/three go-more/two"},
-		{"the beginning of a name", "g", ""},
-		{"a name with more", "go-mores", ""},
+		{"a prefix of a name", "g", ""},
+		{"an extended name", "go-mores", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			result := find(t, ix, search.Query{Text: "cache", Sector: test.sector})
@@ -170,7 +170,7 @@ func TestIndex_Search_sector(t *testing.T) {
 	}
 }
 
-func TestIndex_Search_names(t *testing.T) {
+func TestIndex_Search_Title(t *testing.T) {
 	text := "\n" + strings.Repeat("rate limits and a flow rate limit. ", 30)
 	ix := search.New(library(t, map[string]string{
 		"a/text":  "Rates and limits of rate limits" + text + text,
@@ -184,7 +184,7 @@ func TestIndex_Search_names(t *testing.T) {
 
 func isJava(name string) bool { return strings.HasPrefix(name, "base-java") }
 
-// pages lists the pages of hits, each once.
+// pages returns the distinct pages of hits in their order.
 func pages(result search.Result) []string {
 	var list []string
 	seen := map[string]bool{}
