@@ -19,25 +19,25 @@ import (
 //go:embed assets diagrams
 var embedded embed.FS
 
-// A lazyBlob is compressed when it is first asked for: a program starts at once, and many
-// pictures are never seen.
+// A lazyBlob is compressed on first use. This shortens startup, because most pictures are
+// rarely requested.
 type lazyBlob = func() *blob.Blob
 
 func lazily(contentType, cacheControl string, body []byte) lazyBlob {
 	return sync.OnceValue(func() *blob.Blob { return blob.New(contentType, cacheControl, body) })
 }
 
-// hashLength is how many hexadecimal digits of the SHA-256 of its content name a file.
+// hashLength is the number of hexadecimal SHA-256 digits in the name of a file.
 const hashLength = 16
 
-// assets are the files that pages refer to. Their addresses hold the hash of their
-// content, so that they are kept for ever.
+// assets are the files of the pages. Their addresses contain a hash of the content, so
+// clients may cache them forever.
 type assets struct {
 	files   map[string]lazyBlob // by address
-	address map[string]string   // by name within the embedded folders
+	address map[string]string   // by embedded name
 }
 
-// loadAssets reads the folders assets and diagrams.
+// loadAssets reads the directories assets and diagrams.
 func loadAssets(fsys fs.FS) (assets, error) {
 	a := assets{files: map[string]lazyBlob{}, address: map[string]string{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -65,7 +65,7 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// contentTypeOf is empty for what is not for readers.
+// contentTypeOf returns the content type of a file, or "" if the file is not served.
 func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".css":
@@ -79,7 +79,7 @@ func contentTypeOf(name string) string {
 	}
 }
 
-// url returns the address of a file of the folder assets.
+// url returns the address of a file of the directory assets.
 func (a assets) url(name string) (string, error) {
 	address, ok := a.address["assets/"+name]
 	if !ok {
@@ -88,8 +88,7 @@ func (a assets) url(name string) (string, error) {
 	return address, nil
 }
 
-// named returns a file of the folder assets for an address that stays when its content
-// changes.
+// named returns a file of the directory assets for an address without a hash.
 func (a assets) named(name, cacheControl string) lazyBlob {
 	file := a.files[a.address["assets/"+name]]
 	if file == nil {
@@ -98,7 +97,7 @@ func (a assets) named(name, cacheControl string) lazyBlob {
 	return lazily(contentTypeOf(name), cacheControl, file().Body())
 }
 
-// HasDiagram tells whether there are pictures of a Mermaid source.
+// HasDiagram reports whether the pictures of a Mermaid diagram exist.
 func HasDiagram(source string) bool {
 	name := diagramName(source)
 	for _, ending := range []string{lightEnding, darkEnding} {
@@ -109,7 +108,7 @@ func HasDiagram(source string) bool {
 	return true
 }
 
-// Endings of the names of pictures.
+// Suffixes of the picture files.
 const (
 	lightEnding = ".light.svg"
 	darkEnding  = ".dark.svg"
@@ -117,11 +116,11 @@ const (
 
 func diagramName(source string) string { return "diagrams/" + DiagramName(source) }
 
-// DiagramName is the name of the pictures of a Mermaid source, without theme and ending.
+// DiagramName returns the file name of the pictures of a Mermaid diagram, without theme
+// and extension.
 func DiagramName(source string) string { return hash([]byte(strings.TrimSpace(source))) }
 
-// diagram implements markup.Options.Diagram. The pictures are made beforehand, and named
-// after the hash of their source.
+// diagram implements markup.Options.Diagram. The pictures are rendered in advance.
 func (a assets) diagram(source string) (markup.Diagram, bool) {
 	name := diagramName(source)
 	light, dark := a.address[name+lightEnding], a.address[name+darkEnding]
@@ -135,7 +134,7 @@ func (a assets) diagram(source string) (markup.Diagram, bool) {
 var viewBox = regexp.MustCompile(
 	`<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"`)
 
-// size reads the size of a picture from its view box, in whole pixels.
+// size returns the size of a picture in pixels, from its view box.
 func size(svg []byte) (width, height int) {
 	m := viewBox.FindSubmatch(svg)
 	if m == nil {

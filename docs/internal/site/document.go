@@ -9,24 +9,24 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// A form is what a page is made for.
+// A form is the way in which a page is published.
 type form int
 
 const (
-	served form = iota // by this program, which also answers searches
-	static             // by a host of files: the script searches in a file
+	served form = iota // by Site, which also serves searches
+	static             // by a static host: the script searches in a file
 )
 
 const htmlType = "text/html; charset=utf-8"
 
-// A document is a page in HTML that is made when it is first asked for.
+// A document is an HTML page that is rendered on the first request.
 type document struct {
 	render func(form) ([]byte, error)
 	served func() (*blob.Blob, error) // renders once
-	page   *page.Page                 // nil for what is made of several
+	page   *page.Page                 // nil for overviews
 }
 
-// add puts a document under a path. A later one takes the place of an earlier one.
+// add registers a document for a path and replaces an earlier one.
 func (s *Site) add(path string, render func(form) ([]byte, error)) {
 	s.pages[path] = &document{render: render, served: sync.OnceValues(func() (*blob.Blob, error) {
 		body, err := render(served)
@@ -50,12 +50,12 @@ func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body.ServeHTTP(w, r)
 }
 
-// fail answers for a page that could not be made, and says why in the log only.
+// fail logs an error and responds with 500, without details.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	slog.ErrorContext(r.Context(), "showing the documentation",
+	slog.ErrorContext(r.Context(), "render page failed",
 		slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 }
 
-// markdownURL is the address of a page's source.
+// markdownURL returns the address of the Markdown of a page.
 func markdownURL(p *page.Page) string { return p.URL() + ".md" }

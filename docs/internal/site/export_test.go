@@ -1,7 +1,7 @@
 package site
 
-// NewWithFiles is New with other assets than those of the program.
+// NewWithFiles is New with the given assets.
 var NewWithFiles = newSite
 
-// Embedded are the assets of the program.
+// Embedded contains the assets of the program.
 var Embedded = embedded

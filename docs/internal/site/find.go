@@ -15,24 +15,23 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// maxQuery is how many characters of a query are searched for and shown again: about as
-// many as search.MaxWords words have.
+// maxQuery is the number of characters of a query that are used and shown.
 const maxQuery = 200
 
-// perSearchPage is how many results a page of them has.
+// perSearchPage is the number of results of a page.
 const perSearchPage = 20
 
-// searchBody is what the page of results shows.
+// searchBody is the data of the search template.
 type searchBody struct {
 	Query       string
-	Empty       bool // there is no word to search for
+	Empty       bool // the query has no word
 	Total       int
 	Hits        []hit
 	Suggestions []link
 	Prev, Next  string // addresses
 }
 
-// A hit is a section that was found.
+// A hit is a matching section.
 type hit struct {
 	link
 
@@ -41,13 +40,13 @@ type hit struct {
 	Excerpt []piece
 }
 
-// A piece of a text is, or is not, a word of the query.
+// A piece is a part of an excerpt. Mark is set for words of the query.
 type piece struct {
 	Text string
 	Mark bool
 }
 
-// serveSearch answers the form that works without JavaScript.
+// serveSearch serves the search page, which works without JavaScript.
 func (s *Site) serveSearch(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	language := page.English
@@ -83,7 +82,7 @@ func (s *Site) renderSearch(f form, language, query string, number int) ([]byte,
 	return s.execute("search", v)
 }
 
-// shorten cuts a query after maxQuery characters, and marks it as cut.
+// shorten truncates a query to maxQuery characters and appends an ellipsis.
 func shorten(query string) string {
 	count := 0
 	for i := range query {
@@ -154,21 +153,21 @@ func searchURL(language, query string, number int) string {
 	return "/search?" + values.Encode()
 }
 
-// marker finds the words of a query in a text, whatever their case; nil where there are
-// none.
+// marker returns a pattern for the words of a query, regardless of case, or nil if there
+// are none.
 func marker(query string) *regexp.Regexp {
 	words := strings.FieldsFunc(query,
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if len(words) == 0 || len(words) > search.MaxWords || len(query) > search.MaxBytes {
 		return nil
 	}
-	// the first that fits is taken
+	// the first alternative wins, so longer words come first
 	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	// letters and digits only
+	// words contain letters and digits only
 	return regexp.MustCompile("(?i)" + strings.Join(words, "|"))
 }
 
-// mark cuts a text at what a marker finds.
+// mark splits a text into pieces at the matches of a pattern.
 func mark(text string, words *regexp.Regexp) []piece {
 	if words == nil {
 		return []piece{{Text: text}}

@@ -9,18 +9,18 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// A match is one line of results in the form that Fumadocs' search clients read.
+// A match is a search result in the format of Fumadocs clients.
 type match struct {
 	ID          string   `json:"id"`
 	URL         string   `json:"url"`
-	Type        string   `json:"type"` // page, heading or text; those of a page follow it
+	Type        string   `json:"type"` // page, heading or text; a page precedes its matches
 	Content     string   `json:"content"`
 	Breadcrumbs []string `json:"breadcrumbs,omitempty"`
 }
 
-// serveSearchAPI answers /api/search?query=words, and of its options tag: the name of a
-// sector. A query without a word has no results and is no error, as in Fumadocs, whose
-// clients send one whenever the box is emptied.
+// serveSearchAPI serves /api/search?query=words. The optional parameter tag is the name
+// of a sector. A query without a word has no results and is not an error, because
+// Fumadocs clients send an empty query when the search box is cleared.
 func (s *Site) serveSearchAPI(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	result, err := s.config.Index.Search(search.Query{Text: q.Get("query"), Sector: q.Get("tag")})
@@ -35,7 +35,7 @@ func (s *Site) serveSearchAPI(w http.ResponseWriter, r *http.Request) {
 	blob.Once(r, "application/json; charset=utf-8", blob.Revalidate, body).ServeHTTP(w, r)
 }
 
-// matches groups hits by page, in the order of each page's best.
+// matches groups hits by page, in the order of the best hit of each page.
 func matches(hits []search.Hit) []match {
 	var order []*page.Page
 	byPage := map[*page.Page][]match{}

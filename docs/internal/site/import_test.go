@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSite_importPath(t *testing.T) {
+func TestSite_Page_ImportPath(t *testing.T) {
 	s, library := realSite(t)
 	for _, p := range library.Sector("base-go").Pages {
 		html := body(t, s, p.URL())
@@ -17,7 +17,8 @@ func TestSite_importPath(t *testing.T) {
 			continue
 		}
 		if p.Import == "" || !strings.Contains(strings.ReplaceAll(html, "&#34;", `"`), want) {
-			t.Errorf("%s: the page does not show its import path %q below its title", p.File, p.Import)
+			t.Errorf("%s: the page does not show its import path %q below its title",
+				p.File, p.Import)
 		}
 	}
 }

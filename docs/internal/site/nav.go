@@ -6,26 +6,26 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// A link leads to a page.
+// A link is a link to a page.
 type link struct {
 	Title   string
 	URL     string
-	Lang    string // where it differs from the language of the page that holds the link
+	Lang    string // language, if it differs from the page that contains the link
 	Current bool
 }
 
-// A navNode is an entry of the navigation tree: a page, a folder that opens and closes,
-// or a titled group.
+// A navNode is an entry of the navigation tree: a page, a collapsible directory or a
+// titled group.
 type navNode struct {
-	link // the page, or that of the folder; the URL is empty where there is none
+	link // the page or the index of the directory; URL is empty if there is no page
 
 	Folder   bool
 	Group    bool
-	Open     bool // a folder that holds the current page
+	Open     bool // directory with the current page
 	Children []navNode
 }
 
-// navigation returns the tree of a sector as a reader of the current page sees it.
+// navigation returns the tree of a sector for the current page.
 func navigation(sector *page.Sector, current *page.Page, language string) []navNode {
 	b := navBuilder{current: current, language: language}
 	return b.nodes(sector.Tree)
@@ -43,14 +43,15 @@ func (b navBuilder) nodes(nodes []*page.Node) []navNode {
 		if len(n.Children) > 0 {
 			entry.Folder, entry.Group = n.Dir != "", n.Dir == ""
 			entry.Open = b.current != nil &&
-				(b.holds(n.Page) || strings.HasPrefix(b.current.Path, n.Dir+"/"))
+				(b.isCurrent(n.Page) || strings.HasPrefix(b.current.Path, n.Dir+"/"))
 		}
 		list = append(list, entry)
 	}
 	return list
 }
 
-// link is that of the node's page in the reader's language, where there is one.
+// link returns the link to the node's page, or to its translation if the language has
+// one.
 func (b navBuilder) link(n *page.Node) link {
 	l := link{Title: n.Title}
 	if b.language == page.Chinese {
@@ -66,27 +67,27 @@ func (b navBuilder) link(n *page.Node) link {
 	if p.Language != b.language && p.Twin != nil {
 		p = p.Twin
 	}
-	l.URL, l.Current = p.URL(), b.holds(n.Page)
+	l.URL, l.Current = p.URL(), b.isCurrent(n.Page)
 	if p.Language != b.language {
 		l.Lang = p.Language
 	}
 	return l
 }
 
-// holds tells whether the current page is p or its translation.
-func (b navBuilder) holds(p *page.Page) bool {
+// isCurrent reports whether p or its translation is the current page.
+func (b navBuilder) isCurrent(p *page.Page) bool {
 	return p != nil && b.current != nil && (p == b.current || p.Twin == b.current)
 }
 
-// breadcrumbs are the titles above a page, from its sector down. A folder without a page
-// of its own has no address.
+// breadcrumbs returns the ancestors of a page, starting with its sector. A directory
+// without an index page has no URL.
 func breadcrumbs(p *page.Page) []link {
 	b := navBuilder{current: p, language: p.Language}
 	crumbs := []link{sectorLink(p.Sector, p.Language)}
 	var find func([]*page.Node) []link
 	find = func(nodes []*page.Node) []link {
 		for _, n := range nodes {
-			if b.holds(n.Page) {
+			if b.isCurrent(n.Page) {
 				return []link{}
 			}
 			if above := find(n.Children); above != nil {
@@ -98,8 +99,7 @@ func breadcrumbs(p *page.Page) []link {
 	return append(crumbs, find(p.Sector.Tree)...)
 }
 
-// sectorLink leads to a sector's index in a language, or to the overview that stands in
-// its place.
+// sectorLink returns the link to the index or overview of a sector.
 func sectorLink(s *page.Sector, language string) link {
 	l := link{Title: s.Title, URL: "/docs/" + s.Name}
 	if language == page.Chinese {
@@ -113,7 +113,7 @@ func sectorLink(s *page.Sector, language string) link {
 	return l
 }
 
-// sectorLinks are the sectors, with the current one marked.
+// sectorLinks returns the links to all sectors and marks the current one.
 func (s *Site) sectorLinks(current *page.Sector, language string) []link {
 	var links []link
 	for _, sector := range s.config.Library.Sectors() {

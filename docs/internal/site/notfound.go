@@ -8,8 +8,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// serveNotFound answers 404 with the pages whose addresses look most like the one asked
-// for.
+// serveNotFound responds with 404 and lists the pages with the most similar addresses.
 func (s *Site) serveNotFound(w http.ResponseWriter, r *http.Request) {
 	body, err := s.renderNotFound(served, r.URL.Path)
 	if err != nil {
@@ -34,8 +33,8 @@ func (s *Site) renderNotFound(f form, path string) ([]byte, error) {
 	return s.execute("notfound", v)
 }
 
-// nearest are the pages whose addresses look most like a path, each in the reader's
-// language where there is such a one.
+// nearest returns the pages with the most similar addresses, in the given language if
+// translated.
 func (s *Site) nearest(path, language string) []entry {
 	var list []entry
 	named := map[*page.Page]bool{}

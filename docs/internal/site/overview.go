@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// An entry is a page with its description, or a group of them.
+// An entry is a page with its description, or a group of pages.
 type entry struct {
 	link
 
@@ -14,7 +14,7 @@ type entry struct {
 	Children    []entry
 }
 
-// renderSector renders the overview of a sector that has no index page.
+// renderSector renders the overview of a sector without an index page.
 func (s *Site) renderSector(f form, sector *page.Sector) ([]byte, error) {
 	v := s.frame(f, page.English)
 	v.Title, v.Description = sector.Title, sector.Description
@@ -36,7 +36,7 @@ func entries(b navBuilder, nodes []*page.Node) []entry {
 	return list
 }
 
-// firstPages is how many pages of a sector the home page names.
+// firstPages is the number of pages per sector on the home page.
 const firstPages = 6
 
 // A card is a sector on the home page.
@@ -44,7 +44,7 @@ type card struct {
 	link
 
 	Description     string
-	DescriptionLang string // where it is not that of the page
+	DescriptionLang string // language, if it differs from the page
 	Count           int
 	Pages           []link
 }
@@ -66,8 +66,8 @@ func (s *Site) renderHome(f form, language string) ([]byte, error) {
 	return s.execute("home", v)
 }
 
-// sectorCard names the first pages of a sector. On the Chinese home page these are the
-// translated ones, where there are any.
+// sectorCard returns the card of a sector. On the Chinese home page, translated pages
+// come first.
 func sectorCard(sector *page.Sector, language string) card {
 	c := card{link: sectorLink(sector, language), Description: sector.Description}
 	switch {
@@ -83,7 +83,7 @@ func sectorCard(sector *page.Sector, language string) card {
 			c.Count++
 		}
 		switch {
-		case p.Path == "/" || p.Twin != nil && p.Twin.Path == "/": // the card's own link
+		case p.Path == "/" || p.Twin != nil && p.Twin.Path == "/": // linked by the card
 		case p.Language == language:
 			own = append(own, link{Title: p.Title, URL: p.URL()})
 		case language != page.English && p.Twin == nil:

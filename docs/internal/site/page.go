@@ -7,11 +7,11 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// pageBody is what the template of a page of the content shows.
+// pageBody is the data of the page template.
 type pageBody struct {
 	Crumbs      []link
 	Description string
-	Import      string // import path of a Go package, or empty
+	Import      string // import path of the Go package, or empty
 	Edit        string
 	Contents    []heading
 	HTML        template.HTML
@@ -57,8 +57,8 @@ func neighbour(p *page.Page) *link {
 	return &link{Title: p.Title, URL: p.URL()}
 }
 
-// contents is the table of contents: headings of the second level, and those of the third
-// below them.
+// contents returns the table of contents: second-level headings with the third-level
+// headings below them.
 func contents(sections []markup.Section) []heading {
 	var list []heading
 	for _, section := range sections {

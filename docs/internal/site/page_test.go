@@ -24,7 +24,7 @@ func parse(t *testing.T, text string) *html.Node {
 	return root
 }
 
-// find returns the elements with a tag and, unless it is empty, a class or an id.
+// find returns the elements with a tag and, if not empty, with a class or ID.
 func find(root *html.Node, tag, name string) []*html.Node {
 	var found []*html.Node
 	for n := range root.Descendants() {
@@ -55,7 +55,8 @@ func text(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// outline is the links of a navigation as text, with what encloses and what marks them.
+// outline returns the links of a navigation as text, with their enclosing and marking
+// elements.
 func outline(nav *html.Node) []string {
 	var lines []string
 	for n := range nav.Descendants() {
@@ -82,7 +83,7 @@ func outline(nav *html.Node) []string {
 	return lines
 }
 
-func TestNavigationKeepsTheAuthoredOrder(t *testing.T) {
+func TestSite_Navigation(t *testing.T) {
 	s := newSite(t)
 	tests := []struct {
 		name, url string
@@ -94,7 +95,7 @@ func TestNavigationKeepsTheAuthoredOrder(t *testing.T) {
 			attack + " /docs/guide/hostile", "Then:", "More closed", "Deep /docs/guide/more/deep",
 			"Picture /docs/guide/more/picture",
 		}},
-		{"page of a folder", "/docs/guide/more/deep", []string{
+		{"page of a directory", "/docs/guide/more/deep", []string{
 			"[Guide] /docs/guide", "Reference /docs/reference", "First:",
 			"Quick start /docs/guide/start",
 			attack + " /docs/guide/hostile", "Then:", "More open", "[Deep] /docs/guide/more/deep",
@@ -115,7 +116,7 @@ func TestNavigationKeepsTheAuthoredOrder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			nav := find(parse(t, body(t, s, tt.url)), "nav", "side")
 			if len(nav) != 1 {
-				t.Fatalf("%d navigations", len(nav))
+				t.Fatalf("got %d navigations", len(nav))
 			}
 			if diff := cmp.Diff(tt.want, outline(nav[0])); diff != "" {
 				t.Errorf("want -, got +:\n%s", diff)
@@ -124,7 +125,7 @@ func TestNavigationKeepsTheAuthoredOrder(t *testing.T) {
 	}
 }
 
-func TestPageLeadsToItsNeighbours(t *testing.T) {
+func TestSite_Pager(t *testing.T) {
 	s := newSite(t)
 	tests := []struct {
 		name, url, class string
@@ -135,15 +136,15 @@ func TestPageLeadsToItsNeighbours(t *testing.T) {
 			[]string{"Next " + attack + " /docs/guide/hostile"},
 		},
 		{
-			"page between", "/docs/guide/more/deep", "pager",
+			"middle page", "/docs/guide/more/deep", "pager",
 			[]string{
 				"Previous " + attack + " /docs/guide/hostile",
 				"Next Picture /docs/guide/more/picture",
 			},
 		},
-		{"way to a page", "/docs/guide/more/deep", "crumbs", []string{"Guide /docs/guide"}},
-		{"way to a Chinese page", "/docs/guide/start.zh", "crumbs", []string{"指南 /docs/guide"}},
-		{"contents", "/docs/guide/start", "toc", []string{
+		{"breadcrumbs", "/docs/guide/more/deep", "crumbs", []string{"Guide /docs/guide"}},
+		{"breadcrumbs of a Chinese page", "/docs/guide/start.zh", "crumbs", []string{"指南 /docs/guide"}},
+		{"table of contents", "/docs/guide/start", "toc", []string{
 			"On this page closed", "One #one",
 			"One and a half #one-and-a-half", "Two #two",
 		}},
@@ -152,7 +153,7 @@ func TestPageLeadsToItsNeighbours(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			nav := find(parse(t, body(t, s, tt.url)), "nav", tt.class)
 			if len(nav) != 1 {
-				t.Fatalf("%d of them", len(nav))
+				t.Fatalf("got %d navigations", len(nav))
 			}
 			if diff := cmp.Diff(tt.want, outline(nav[0])); diff != "" {
 				t.Errorf("want -, got +:\n%s", diff)
@@ -165,42 +166,65 @@ func TestPageLeadsToItsNeighbours(t *testing.T) {
 	}
 }
 
-func TestHeadSaysWhatAPageIs(t *testing.T) {
-	s := newSite(t, func(c *site.Config) {
-		c.BaseURL, c.EditURL, c.Version, c.Live = "https://docs.example.com/",
-			"https://git.example.com/edit", "v1.2.3", true
+func TestSite_Page(t *testing.T) {
+	t.Run("has metadata", func(t *testing.T) {
+		s := newSite(t, func(c *site.Config) {
+			c.BaseURL, c.EditURL, c.Version, c.Live = "https://docs.example.com/",
+				"https://git.example.com/edit", "v1.2.3", true
+		})
+		page := body(t, s, "/docs/guide/start.zh")
+		for _, want := range []string{
+			`<html lang="zh">`, `<title>快速开始 · Plinth</title>`,
+			`<meta name="description" content="第一步。">`,
+			`<link rel="canonical" href="https://docs.example.com/docs/guide/start.zh">`,
+			`<meta property="og:title" content="快速开始">`,
+			`<meta property="og:url" content="https://docs.example.com/docs/guide/start.zh">`,
+			`<link rel="alternate" hreflang="zh" href="https://docs.example.com/docs/guide/start.zh">`,
+			`<link rel="alternate" hreflang="en" href="https://docs.example.com/docs/guide/start">`,
+			`<link rel="alternate" type="text/markdown" href="/docs/guide/start.zh.md">`,
+			`<a class="language" href="/docs/guide/start" hreflang="en" lang="en">English</a>`,
+			`href="https://git.example.com/edit/guide/start.zh.md" rel="noopener"`,
+			`<aside class="alert note" role="note" aria-label="说明">`, "复制为 Markdown",
+			"Plinth v1.2.3",
+			"/assets/reload.",
+		} {
+			if !strings.Contains(page, want) {
+				t.Errorf("missing %s", want)
+			}
+		}
+		page = body(t, newSite(t), "/docs/guide/more/deep")
+		for _, not := range []string{
+			"canonical", "hreflang", "og:url", "Edit this page",
+			"/assets/reload.",
+		} {
+			if strings.Contains(page, not) {
+				t.Errorf("got %s, want nothing without the setting", not)
+			}
+		}
 	})
-	page := body(t, s, "/docs/guide/start.zh")
-	for _, want := range []string{
-		`<html lang="zh">`, `<title>快速开始 · Plinth</title>`,
-		`<meta name="description" content="第一步。">`,
-		`<link rel="canonical" href="https://docs.example.com/docs/guide/start.zh">`,
-		`<meta property="og:title" content="快速开始">`,
-		`<meta property="og:url" content="https://docs.example.com/docs/guide/start.zh">`,
-		`<link rel="alternate" hreflang="zh" href="https://docs.example.com/docs/guide/start.zh">`,
-		`<link rel="alternate" hreflang="en" href="https://docs.example.com/docs/guide/start">`,
-		`<link rel="alternate" type="text/markdown" href="/docs/guide/start.zh.md">`,
-		`<a class="language" href="/docs/guide/start" hreflang="en" lang="en">English</a>`,
-		`href="https://git.example.com/edit/guide/start.zh.md" rel="noopener"`,
-		`<aside class="alert note" role="note" aria-label="说明">`, "复制为 Markdown", "Plinth v1.2.3",
-		"/assets/reload.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("there is no %s", want)
+
+	t.Run("is rendered once", func(t *testing.T) {
+		s := newSite(t)
+		var wait sync.WaitGroup
+		tags := make([]string, 16)
+		for i := range tags {
+			wait.Go(func() {
+				for _, url := range []string{
+					"/", "/search?q=kettle", "/docs/reference/kettle",
+					"/docs/guide/start",
+				} {
+					tags[i] = doctest.Get(t, s, url).Header().Get("Etag")
+				}
+			})
 		}
-	}
-	page = body(t, newSite(t), "/docs/guide/more/deep")
-	for _, not := range []string{
-		"canonical", "hreflang", "og:url", "Edit this page",
-		"/assets/reload.",
-	} {
-		if strings.Contains(page, not) {
-			t.Errorf("there is %s without a setting for it", not)
+		wait.Wait()
+		if slices.Sort(tags); tags[0] == "" || len(slices.Compact(tags)) != 1 {
+			t.Errorf("tags = %q", tags)
 		}
-	}
+	})
 }
 
-func TestOverviewAndHomeNameThePages(t *testing.T) {
+func TestSite_Overview(t *testing.T) {
 	s := newSite(t)
 	overview := body(t, s, "/docs/guide")
 	for _, want := range []string{
@@ -208,11 +232,11 @@ func TestOverviewAndHomeNameThePages(t *testing.T) {
 		`<a href="/docs/guide/more/deep">Deep</a><p>Far down.</p>`,
 	} {
 		if !strings.Contains(overview, want) {
-			t.Errorf("the overview lacks %s", want)
+			t.Errorf("the overview does not contain %s", want)
 		}
 	}
 	if text := body(t, s, "/docs/reference"); !strings.Contains(text, "<p>Text.</p>") {
-		t.Error("a sector's own index is not shown")
+		t.Error("the index of the sector is not shown")
 	}
 	home := body(t, s, "/")
 	for _, want := range []string{
@@ -220,7 +244,7 @@ func TestOverviewAndHomeNameThePages(t *testing.T) {
 		`<a href="/docs/guide/start">Quick start</a>`, "4 pages", "/llms.txt", "/api/mcp",
 	} {
 		if !strings.Contains(home, want) {
-			t.Errorf("the home page lacks %s", want)
+			t.Errorf("the home page does not contain %s", want)
 		}
 	}
 	chinese := body(t, s, "/zh")
@@ -229,22 +253,22 @@ func TestOverviewAndHomeNameThePages(t *testing.T) {
 		`<a href="/docs/guide/start.zh">快速开始</a>`, `href="/docs/reference/index.zh"`,
 	} {
 		if !strings.Contains(chinese, want) {
-			t.Errorf("the Chinese home page lacks %s", want)
+			t.Errorf("the Chinese home page does not contain %s", want)
 		}
 	}
 }
 
-func TestDiagramIsAPictureWhereThereIsOne(t *testing.T) {
+func TestSite_Diagram(t *testing.T) {
 	if text := body(t, newSite(t), "/docs/guide/more/picture"); !strings.Contains(text,
 		`<div class="code" data-lang="mermaid">`) {
-		t.Error("the source is not shown where there is no picture")
+		t.Error("the source is not shown without a picture")
 	}
 	files := map[string]string{}
 	for _, name := range []string{"site.css", "site.js", "theme.js", "reload.js", "favicon.svg"} {
 		files["assets/"+name] = name
 	}
 	const svg = `<svg id="x" width="100%%" viewBox="-8 -8 320.5 100"><rect class="%s"/></svg>`
-	// The hash is that of "graph LR\n  a --> b".
+	// The hash belongs to "graph LR\n a --> b".
 	for _, colours := range []string{"light", "dark"} {
 		files["diagrams/80baf41df0aba5c4."+colours+".svg"] = fmt.Sprintf(svg, colours)
 	}
@@ -254,7 +278,7 @@ func TestDiagramIsAPictureWhereThereIsOne(t *testing.T) {
 	}
 	figure := find(parse(t, body(t, s, "/docs/guide/more/picture")), "figure", "diagram")
 	if len(figure) != 1 {
-		t.Fatal("there is no figure")
+		t.Fatal("missing figure")
 	}
 	for _, picture := range find(figure[0], "img", "") {
 		if attr(picture, "width") != "321" || attr(picture, "height") != "100" ||
@@ -269,7 +293,7 @@ func TestDiagramIsAPictureWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestAMissingAssetIsAnError(t *testing.T) {
+func TestNew_MissingAsset(t *testing.T) {
 	s, err := site.NewWithFiles(config(t),
 		doctest.Files(map[string]string{"assets/favicon.svg": ""}))
 	if err != nil {
@@ -280,30 +304,10 @@ func TestAMissingAssetIsAnError(t *testing.T) {
 	}
 }
 
-func TestPagesAreMadeOnceForAllReaders(t *testing.T) {
-	s := newSite(t)
-	var wait sync.WaitGroup
-	tags := make([]string, 16)
-	for i := range tags {
-		wait.Go(func() {
-			for _, url := range []string{
-				"/", "/search?q=kettle", "/docs/reference/kettle",
-				"/docs/guide/start",
-			} {
-				tags[i] = doctest.Get(t, s, url).Header().Get("Etag")
-			}
-		})
-	}
-	wait.Wait()
-	if slices.Sort(tags); tags[0] == "" || len(slices.Compact(tags)) != 1 {
-		t.Errorf("tags = %q", tags)
-	}
-}
-
-// maxPage is the size in bytes that a page may have when it is sent, with its navigation.
+// maxPage is the maximal compressed size of a page in bytes.
 const maxPage = 15 << 10
 
-func TestEveryPageIsSmallAndPlain(t *testing.T) {
+func TestSite_Page_Content(t *testing.T) {
 	s, library := realSite(t)
 	urls := []string{"/", "/zh"}
 	for _, sector := range library.Sectors() {

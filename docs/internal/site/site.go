@@ -1,13 +1,11 @@
-// Package site shows the documentation to people: pages in HTML, their search, and what
-// search engines ask for.
+// Package site serves the documentation as HTML, with search, a sitemap and robots.txt.
 //
-// Everything is made on the server from one snapshot of the content, without a build
-// step: html/template for the frame, goldmark and chroma for the text, one style sheet
-// and one script. A page is made when it is first asked for and kept with its compressed
-// form. All of it can be read without JavaScript; the script adds the search box, copy
-// buttons and the choice of colours.
+// It renders pages from a snapshot of the content with html/template, goldmark and
+// chroma; there is no build step. A page is rendered on the first request and cached with
+// its compressed form. All pages work without JavaScript. The script adds the search box,
+// copy buttons and the color scheme switch.
 //
-// The same pages can be written as files for any host of static files: see Files.
+// Files returns the site for static hosts.
 package site
 
 import (
@@ -24,33 +22,32 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// Config is what a Site is made of.
+// Config configures a Site. Library and Index are required.
 type Config struct {
 	Library *page.Library
 	Index   *search.Index
-	// BaseURL is the address under which readers reach the site, such as
-	// https://docs.example.com. Without it there are no canonical addresses and no
-	// sitemap, which must name whole addresses.
+	// BaseURL is the public address of the site, such as https://docs.example.com. If it
+	// is empty, pages have no canonical address and the site has no sitemap.
 	BaseURL string
-	// EditURL is put before the name of a page's file to make the link for editing it.
-	// Without it there is no such link.
+	// EditURL is the prefix of edit links; the file name of the page follows. If it is
+	// empty, pages have no edit link.
 	EditURL string
-	Version string // shown at the foot of each page if it begins with v
-	Live    bool   // pages reload when /api/reload says so
+	Version string // shown in the footer if it starts with v
+	Live    bool   // reload pages when /api/reload reports a change
 }
 
-// Site is an http.Handler for the pages of a documentation. It may be used by several
-// goroutines at once.
+// Site is an http.Handler for the pages of the documentation. It is safe for concurrent
+// use.
 type Site struct {
 	config    Config
 	templates map[string]*template.Template
 	renderers map[string]*markup.Renderer // by language
 	assets    assets
 	pages     map[string]*document // by path of the URL
-	files     map[string]lazyBlob  // what is no page, by path of the URL
+	files     map[string]lazyBlob  // other files, by path of the URL
 }
 
-// New makes a site. It renders nothing yet.
+// New returns a site. It renders pages later, on the first request.
 func New(c Config) (*Site, error) { return newSite(c, embedded) }
 
 func newSite(c Config, files fs.FS) (*Site, error) {
@@ -80,7 +77,7 @@ func newSite(c Config, files fs.FS) (*Site, error) {
 	return s, nil
 }
 
-// iconPath is the address of the icon that stays when the icon changes.
+// iconPath is the address of the icon without a hash.
 const iconPath = "/favicon.svg"
 
 func (s *Site) addFiles() {
@@ -121,7 +118,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveSearch(w, r)
 	case path == "/api/search":
 		s.serveSearchAPI(w, r)
-	case path == "/favicon.ico": // where browsers look that have not read a page
+	case path == "/favicon.ico": // requested by browsers by default
 		w.Header().Set("Cache-Control", "public, max-age=86400")
 		redirect(w, r, iconPath)
 	case s.files[path] != nil:
@@ -136,8 +133,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveOther leads to the page that is meant where only the form of the address is wrong,
-// or says what is near.
+// serveOther redirects to the canonical address of a page, or responds 404 with similar
+// pages.
 func (s *Site) serveOther(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimRight(r.URL.Path, "/")
 	if s.pages[path] != nil {
@@ -154,7 +151,7 @@ func (s *Site) serveOther(w http.ResponseWriter, r *http.Request) {
 	s.serveNotFound(w, r)
 }
 
-// redirect leads to an address of the site's own, for ever, with what was asked of it.
+// redirect redirects permanently to a path of the site and preserves the query.
 func redirect(w http.ResponseWriter, r *http.Request, path string) {
 	if r.URL.RawQuery != "" {
 		path += "?" + r.URL.RawQuery

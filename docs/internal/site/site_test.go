@@ -18,7 +18,8 @@ import (
 
 const attack = `"><script>alert(1)</script><img src=x onerror=alert(2)>`
 
-// content is small and has one of each: groups, a folder, translations, hostile text.
+// content returns a small documentation with groups, a directory, translations and
+// hostile text.
 func content() map[string]string {
 	return map[string]string{
 		"guide/order.yaml": "title: Guide\ntitle_zh: 指南\ndescription: How to begin.\ngroups:\n" +
@@ -58,7 +59,7 @@ func config(t *testing.T, change ...func(*site.Config)) site.Config {
 	return c
 }
 
-// body is a page that must be there.
+// body returns the body of a page and fails if the page does not exist.
 func body(t *testing.T, h http.Handler, url string) string {
 	t.Helper()
 	w := doctest.Get(t, h, url)
@@ -81,37 +82,90 @@ func realSite(t *testing.T) (*site.Site, *page.Library) {
 	return s, library
 }
 
-func TestEveryAnswerIsProtected(t *testing.T) {
-	s := newSite(t)
-	for _, url := range []string{
-		"/", "/zh", "/docs/guide", "/docs/guide/start", "/search?q=x",
-		"/api/search", "/nothing", "/robots.txt",
-	} {
-		h := doctest.Get(t, s, url).Header()
-		policy := h.Get("Content-Security-Policy")
-		for _, part := range []string{
-			"default-src 'none'", "script-src 'self';", "style-src 'self';", "img-src 'self'",
-			"connect-src 'self'",
-			"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+func TestSite_Headers(t *testing.T) {
+	t.Run("security headers", func(t *testing.T) {
+		s := newSite(t)
+		for _, url := range []string{
+			"/", "/zh", "/docs/guide", "/docs/guide/start", "/search?q=x",
+			"/api/search", "/nothing", "/robots.txt",
 		} {
-			if !strings.Contains(policy, part) {
-				t.Errorf("%s: the policy lacks %s: %s", url, part, policy)
+			h := doctest.Get(t, s, url).Header()
+			policy := h.Get("Content-Security-Policy")
+			for _, part := range []string{
+				"default-src 'none'", "script-src 'self';", "style-src 'self';", "img-src 'self'",
+				"connect-src 'self'",
+				"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+			} {
+				if !strings.Contains(policy, part) {
+					t.Errorf("%s: the policy does not contain %s: %s", url, part, policy)
+				}
+			}
+			if strings.Contains(policy, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" ||
+				h.Get("Referrer-Policy") == "" || h.Get("Permissions-Policy") == "" {
+				t.Errorf("%s: header = %v", url, h)
 			}
 		}
-		if strings.Contains(policy, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" ||
-			h.Get("Referrer-Policy") == "" || h.Get("Permissions-Policy") == "" {
-			t.Errorf("%s: header = %v", url, h)
+		h := doctest.Get(t, s, "/favicon.svg").Header()
+		if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "sandbox") ||
+			h.Get("Content-Type") != "image/svg+xml" {
+			t.Errorf("picture: header = %v", h)
 		}
-	}
-	h := doctest.Get(t, s, "/favicon.svg").Header()
-	if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "sandbox") ||
-		h.Get("Content-Type") != "image/svg+xml" {
-		t.Errorf("picture: header = %v", h)
-	}
+	})
+
+	t.Run("only GET and HEAD are allowed", func(t *testing.T) {
+		w := doctest.Do(t, newSite(t), http.MethodPost, "/docs/guide/start")
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("response = %d %v", w.Code, w.Header())
+		}
+	})
+
+	t.Run("caching and compression of pages", func(t *testing.T) {
+		s := newSite(t)
+		const url = "/docs/guide/start"
+		whole := doctest.Get(t, s, url)
+		zipped := doctest.Get(t, s, url, "Accept-Encoding", "gzip")
+		if zipped.Header().Get("Content-Encoding") != "gzip" ||
+			zipped.Body.Len() >= whole.Body.Len() ||
+			whole.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%d bytes compressed, %d not: %v",
+				zipped.Body.Len(), whole.Body.Len(), zipped.Header())
+		}
+		if w := doctest.Get(t, s, url, "If-None-Match",
+			whole.Header().Get("Etag")); w.Code != http.StatusNotModified ||
+			w.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("known page: %d %v", w.Code, w.Header())
+		}
+		if w := doctest.Do(t, s, http.MethodHead, url); w.Code != http.StatusOK ||
+			w.Body.Len() != 0 ||
+			w.Header().Get("Content-Length") == "" {
+			t.Errorf("HEAD: %d with %d bytes, %v", w.Code, w.Body.Len(), w.Header())
+		}
+		if got, want := whole.Header().Get("Link"),
+			`</docs/guide/start.md>; rel="alternate"; type="text/markdown"`; got != want {
+			t.Errorf("Link = %q, want %q", got, want)
+		}
+	})
+
+	t.Run("assets are immutable", func(t *testing.T) {
+		s := newSite(t)
+		text := body(t, s, "/")
+		for _, ending := range []string{".css", ".js", ".svg"} {
+			end := strings.Index(text, ending+`"`)
+			start := strings.LastIndexByte(text[:max(end, 0)], '"') + 1
+			if end < 0 {
+				t.Fatalf("the page has no %s", ending)
+			}
+			w := doctest.Get(t, s, text[start:end+len(ending)])
+			if w.Code != http.StatusOK ||
+				!strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+				t.Errorf("%s: %d %v", text[start:end], w.Code, w.Header())
+			}
+		}
+	})
 }
 
-// checkPlain fails on what the policy forbids: scripts and styles within the page,
-// handlers, addresses of other hosts.
+// checkPlain fails if a page contains inline scripts or styles, event handlers or
+// external addresses.
 func checkPlain(t *testing.T, name, text string) {
 	t.Helper()
 	tokens := html.NewTokenizer(strings.NewReader(text))
@@ -149,7 +203,7 @@ func checkTag(t *testing.T, name string, token html.Token) {
 	}
 }
 
-func TestHostileTextStaysText(t *testing.T) {
+func TestSite_Escaping(t *testing.T) {
 	s := newSite(t, func(c *site.Config) { c.EditURL = "https://git.example.com/edit" })
 	query := "?q=" + strings.NewReplacer(" ", "+", `"`, "%22", "<", "%3C", ">",
 		"%3E").Replace(attack)
@@ -162,36 +216,36 @@ func TestHostileTextStaysText(t *testing.T) {
 		text := doctest.Get(t, s, url).Body.String()
 		checkPlain(t, url, text)
 		if strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") {
-			t.Errorf("%s: hostile text came through", url)
+			t.Errorf("%s: hostile text is not escaped", url)
 		}
 	}
 	if text := body(t, s, "/search"+query); !strings.Contains(text,
 		`value="&#34;&gt;&lt;script&gt;alert(1)`) {
-		t.Errorf("the query is not shown again:\n%s", text)
+		t.Errorf("the query is not shown:\n%s", text)
 	}
 }
 
-func TestAddressesOfAnotherFormLeadToThePage(t *testing.T) {
+func TestSite_Redirect(t *testing.T) {
 	s := newSite(t)
 	tests := []struct{ name, url, want string }{
 		{"slash at the end", "/docs/guide/start/", "/docs/guide/start"},
 		{"sector with a slash", "/docs/guide/", "/docs/guide"},
-		{"as in a static form", "/docs/guide/more/deep/index", "/docs/guide/more/deep"},
+		{"an index page", "/docs/guide/more/deep/index", "/docs/guide/more/deep"},
 		{"a query", "/docs/guide/start/?lang=zh&q=a%2fb", "/docs/guide/start?lang=zh&q=a%2fb"},
 		{
-			"a query at another form", "/docs/guide/more/deep/index?lang=zh",
+			"a query of an index page", "/docs/guide/more/deep/index?lang=zh",
 			"/docs/guide/more/deep?lang=zh",
 		},
 		{"an empty query", "/docs/guide/?", "/docs/guide"},
 		{"an address in the query", "/zh/?//evil.example/", "/zh?//evil.example/"},
-		{"lines in the query", "/zh/?a%0d%0aSet-Cookie:b", "/zh?a%0d%0aSet-Cookie:b"},
+		{"line breaks in the query", "/zh/?a%0d%0aSet-Cookie:b", "/zh?a%0d%0aSet-Cookie:b"},
 		{"another host in the path", "//example.com/docs/guide/start/", ""},
 		{"another host", "//evil.example/", ""},
 		{"another host with a query", "//evil.example/?a", ""},
-		{"another host behind a backslash", `/\evil.example/`, ""},
-		{"another host behind an escaped one", "/%5cevil.example/", ""},
+		{"another host after a backslash", `/\evil.example/`, ""},
+		{"another host after an escaped backslash", "/%5cevil.example/", ""},
 		{"another host below docs", "/docs//evil.example/", ""},
-		{"another host behind an escaped slash", "/%2fevil.example/", ""},
+		{"another host after an escaped slash", "/%2fevil.example/", ""},
 		{"another host of a known path", "//zh/", ""},
 	}
 	for _, tt := range tests {
@@ -203,7 +257,7 @@ func TestAddressesOfAnotherFormLeadToThePage(t *testing.T) {
 	}
 }
 
-func TestMissingPageNamesTheNearest(t *testing.T) {
+func TestSite_NotFound(t *testing.T) {
 	s := newSite(t)
 	w := doctest.Get(t, s, "/docs/guide/stat", "Accept-Encoding", "gzip")
 	zip, err := gzip.NewReader(w.Body)
@@ -216,70 +270,21 @@ func TestMissingPageNamesTheNearest(t *testing.T) {
 	}
 	if w.Code != http.StatusNotFound ||
 		!strings.Contains(string(text), `<a href="/docs/guide/start">Quick start</a>`) {
-		t.Errorf("answer = %d\n%s", w.Code, text)
+		t.Errorf("response = %d\n%s", w.Code, text)
 	}
 	if strings.Contains(string(text), "/docs/guide/start.zh") {
-		t.Error("a page and its translation are both named")
+		t.Error("a page and its translation are both listed")
 	}
 	if text := doctest.Get(t, s, "/docs/guide/stat.zh").Body.String(); !strings.Contains(text,
-		`<html lang="zh">`) || !strings.Contains(text, "找不到页面") {
-		t.Errorf("a missing Chinese page is not answered in Chinese:\n%s", text)
+		`<html lang="zh">`) || !strings.Contains(text, "页面不存在") {
+		t.Errorf("the response for a missing Chinese page is not in Chinese:\n%s", text)
 	}
 }
 
-func TestTheIconIsFoundWhereBrowsersLookForOne(t *testing.T) {
+func TestSite_Icon(t *testing.T) {
 	w := doctest.Get(t, newSite(t), "/favicon.ico")
 	if w.Code != http.StatusMovedPermanently || w.Header().Get("Location") != "/favicon.svg" ||
 		w.Header().Get("Cache-Control") != "public, max-age=86400" {
-		t.Errorf("answer = %d %v", w.Code, w.Header())
-	}
-}
-
-func TestOnlyReadingIsAllowed(t *testing.T) {
-	w := doctest.Do(t, newSite(t), http.MethodPost, "/docs/guide/start")
-	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("answer = %d %v", w.Code, w.Header())
-	}
-}
-
-func TestPagesAreCachedAndCompressed(t *testing.T) {
-	s := newSite(t)
-	const url = "/docs/guide/start"
-	whole := doctest.Get(t, s, url)
-	zipped := doctest.Get(t, s, url, "Accept-Encoding", "gzip")
-	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Body.Len() >= whole.Body.Len() ||
-		whole.Header().Get("Content-Encoding") != "" {
-		t.Errorf("%d bytes compressed, %d not: %v",
-			zipped.Body.Len(), whole.Body.Len(), zipped.Header())
-	}
-	if w := doctest.Get(t, s, url, "If-None-Match",
-		whole.Header().Get("Etag")); w.Code != http.StatusNotModified ||
-		w.Header().Get("Content-Security-Policy") == "" {
-		t.Errorf("known page: %d %v", w.Code, w.Header())
-	}
-	if w := doctest.Do(t, s, http.MethodHead, url); w.Code != http.StatusOK || w.Body.Len() != 0 ||
-		w.Header().Get("Content-Length") == "" {
-		t.Errorf("HEAD: %d with %d bytes, %v", w.Code, w.Body.Len(), w.Header())
-	}
-	if got, want := whole.Header().Get("Link"),
-		`</docs/guide/start.md>; rel="alternate"; type="text/markdown"`; got != want {
-		t.Errorf("Link = %q, want %q", got, want)
-	}
-}
-
-func TestAssetsAreKeptForEver(t *testing.T) {
-	s := newSite(t)
-	text := body(t, s, "/")
-	for _, ending := range []string{".css", ".js", ".svg"} {
-		end := strings.Index(text, ending+`"`)
-		start := strings.LastIndexByte(text[:max(end, 0)], '"') + 1
-		if end < 0 {
-			t.Fatalf("the page names no %s", ending)
-		}
-		w := doctest.Get(t, s, text[start:end+len(ending)])
-		if w.Code != http.StatusOK ||
-			!strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %d %v", text[start:end], w.Code, w.Header())
-		}
+		t.Errorf("response = %d %v", w.Code, w.Header())
 	}
 }

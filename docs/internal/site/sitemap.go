@@ -7,8 +7,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// robots keeps search engines from the results of searches. The pages themselves are for
-// all.
+// robots returns robots.txt, which excludes search results.
 func (s *Site) robots() []byte {
 	text := "User-agent: *\nDisallow: /search\nDisallow: /api/\n"
 	if s.config.BaseURL != "" {
@@ -17,14 +16,14 @@ func (s *Site) robots() []byte {
 	return []byte(text)
 }
 
-// sitemap lists the pages after sitemaps.org, each with its translation.
+// sitemap returns the sitemap (sitemaps.org) with all pages and their translations.
 func (s *Site) sitemap() []byte {
 	var b bytes.Buffer
 	b.WriteString(xml.Header +
 		`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">` + "\n")
 	write := func(path string, alternates map[string]string) {
 		b.WriteString("<url><loc>")
-		_ = xml.EscapeText(&b, []byte(s.config.BaseURL+path)) // a buffer takes everything
+		_ = xml.EscapeText(&b, []byte(s.config.BaseURL+path)) // writes to a buffer do not fail
 		b.WriteString("</loc>")
 		for _, language := range []string{page.English, page.Chinese} {
 			if alternates[language] != "" {

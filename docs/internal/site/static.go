@@ -12,13 +12,13 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// searchFile is where the script of the static form finds what to search in.
+// searchFile is the search index for static hosts.
 const searchFile = "/search.json"
 
-// Files yields the site as files for a host that runs no program, by their names, with
-// slashes. A page is the index.html of a folder, which every such host serves under the
-// page's own address (most after a redirect to the one with a slash), and 404.html stands
-// for what is missing. The body of a page that cannot be rendered is nil.
+// Files returns the names and contents of the files of the site, for static hosts. A page
+// is the index.html of a directory, so its address is the same as on a server; most hosts
+// add a slash. The file for missing pages is 404.html. The content of a page that cannot
+// be rendered is nil.
 func (s *Site) Files() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for _, address := range slices.Sorted(maps.Keys(s.pages)) {
@@ -48,14 +48,13 @@ func orNil(body []byte, err error) []byte {
 	return body
 }
 
-// A section is an entry of the file that the script searches, with names of one letter to
-// keep it small.
+// A section is an entry of searchFile. One-letter names keep the file small.
 type section struct {
 	URL     string `json:"u"`
 	Title   string `json:"t"`
 	Heading string `json:"h,omitempty"`
 	Text    string `json:"x,omitempty"`
-	Lang    string `json:"l,omitempty"` // where it is not English
+	Lang    string `json:"l,omitempty"` // empty for English
 }
 
 func (s *Site) searchIndex() ([]byte, error) {

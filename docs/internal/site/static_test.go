@@ -16,71 +16,74 @@ func staticFiles(t *testing.T, s *site.Site) map[string]string {
 	files := map[string]string{}
 	for name, body := range s.Files() {
 		if _, ok := files[name]; ok || body == nil || strings.HasPrefix(name, "/") {
-			t.Errorf("%q: %d bytes, or twice", name, len(body))
+			t.Errorf("%q: empty or duplicate (%d bytes)", name, len(body))
 		}
 		files[name] = string(body)
 	}
 	return files
 }
 
-func TestStaticFormHasEverything(t *testing.T) {
-	files := staticFiles(t, newSite(t,
-		func(c *site.Config) { c.BaseURL, c.Live = "https://docs.example.com", true }))
-	for _, name := range []string{
-		"index.html", "zh/index.html", "404.html", "docs/guide/index.html",
-		"docs/guide/start/index.html", "docs/guide/start.zh/index.html",
-		"docs/reference/index.html", "docs/guide/more/deep/index.html", "robots.txt", "sitemap.xml",
-		"favicon.svg", "search.json",
-	} {
-		if files[name] == "" {
-			t.Errorf("there is no %s", name)
-		}
-	}
-	for name, text := range files {
-		if !strings.HasSuffix(name, ".html") {
-			continue
-		}
-		checkPlain(t, name, text)
-		for _, node := range slices.Concat(find(parse(t, text), "script", ""),
-			find(parse(t, text), "link", "")) {
-			if address := attr(node, "src") + attr(node, "href"); strings.HasPrefix(address,
-				"/assets/") && files[address[1:]] == "" {
-				t.Errorf("%s: there is no %s", name, address)
+func TestSite_Files(t *testing.T) {
+	t.Run("contains all pages", func(t *testing.T) {
+		files := staticFiles(t, newSite(t,
+			func(c *site.Config) { c.BaseURL, c.Live = "https://docs.example.com", true }))
+		for _, name := range []string{
+			"index.html", "zh/index.html", "404.html", "docs/guide/index.html",
+			"docs/guide/start/index.html", "docs/guide/start.zh/index.html",
+			"docs/reference/index.html", "docs/guide/more/deep/index.html", "robots.txt",
+			"sitemap.xml",
+			"favicon.svg", "search.json",
+		} {
+			if files[name] == "" {
+				t.Errorf("missing %s", name)
 			}
 		}
-		if strings.Contains(text, "/assets/reload.") || strings.Contains(text, "/api/") {
-			t.Errorf("%s asks for what only a server has", name)
-		}
-		if !strings.Contains(text, `data-search="/search.json"`) ||
-			!strings.Contains(text, ` hidden><span>`) {
-			t.Errorf("%s: the search does not wait for the script", name)
-		}
-	}
-	var sections []struct{ U, T, H, X string }
-	if err := json.Unmarshal([]byte(files["search.json"]), &sections); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Contains(sections, struct{ U, T, H, X string }{
-		"/docs/reference/kettle#boil",
-		"xKettle", "Boil", "A kettle boils, and a kettle whistles.",
-	}) {
-		t.Errorf("the search index = %v", sections)
-	}
-}
-
-func TestStaticFormMayBeLeftAtAnyFile(t *testing.T) {
-	s := newSite(t)
-	for n := range len(staticFiles(t, s)) {
-		left := n
-		for range s.Files() {
-			if left--; left < 0 {
-				break
+		for name, text := range files {
+			if !strings.HasSuffix(name, ".html") {
+				continue
+			}
+			checkPlain(t, name, text)
+			for _, node := range slices.Concat(find(parse(t, text), "script", ""),
+				find(parse(t, text), "link", "")) {
+				if address := attr(node, "src") + attr(node, "href"); strings.HasPrefix(address,
+					"/assets/") && files[address[1:]] == "" {
+					t.Errorf("%s: missing %s", name, address)
+				}
+			}
+			if strings.Contains(text, "/assets/reload.") || strings.Contains(text, "/api/") {
+				t.Errorf("%s refers to a server", name)
+			}
+			if !strings.Contains(text, `data-search="/search.json"`) ||
+				!strings.Contains(text, ` hidden><span>`) {
+				t.Errorf("%s: the search works without the script", name)
 			}
 		}
-	}
+		var sections []struct{ U, T, H, X string }
+		if err := json.Unmarshal([]byte(files["search.json"]), &sections); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(sections, struct{ U, T, H, X string }{
+			"/docs/reference/kettle#boil",
+			"xKettle", "Boil", "A kettle boils, and a kettle whistles.",
+		}) {
+			t.Errorf("the search index = %v", sections)
+		}
+	})
+
+	t.Run("supports an early stop", func(t *testing.T) {
+		s := newSite(t)
+		for n := range len(staticFiles(t, s)) {
+			left := n
+			for range s.Files() {
+				if left--; left < 0 {
+					break
+				}
+			}
+		}
+	})
 }
 
-func TestSitemapNamesEveryPage(t *testing.T) {
+func TestSite_Sitemap(t *testing.T) {
 	s := newSite(t, func(c *site.Config) { c.BaseURL = "https://docs.example.com/" })
 	var sitemap struct {
 		URL []struct {
@@ -120,6 +123,6 @@ func TestSitemapNamesEveryPage(t *testing.T) {
 		t.Errorf("robots.txt = %s", text)
 	}
 	if w := doctest.Get(t, newSite(t), "/sitemap.xml"); w.Code != 404 {
-		t.Errorf("without an address there is a sitemap: %d", w.Code)
+		t.Errorf("got a sitemap without BaseURL: %d", w.Code)
 	}
 }

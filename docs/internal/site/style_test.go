@@ -12,7 +12,7 @@ import (
 
 var colourPair = regexp.MustCompile(`--([a-z]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);`)
 
-// colours are those of the style sheet by name, for one of its two forms.
+// colours returns the colors of the style sheet by name, for a color scheme.
 func colours(t *testing.T, group int) map[string][3]float64 {
 	t.Helper()
 	data, err := site.Embedded.ReadFile("assets/site.css")
@@ -30,7 +30,7 @@ func colours(t *testing.T, group int) map[string][3]float64 {
 	return found
 }
 
-// contrast is that of WCAG 2.2: from 1 to 21.
+// contrast returns the WCAG 2.2 contrast ratio, from 1 to 21.
 func contrast(a, b [3]float64) float64 {
 	luminance := func(c [3]float64) float64 {
 		sum := 0.0
@@ -49,7 +49,7 @@ func contrast(a, b [3]float64) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-func TestTextHasEnoughContrast(t *testing.T) {
+func TestStyle_Contrast(t *testing.T) {
 	const enough = 4.5 // level AA
 	for group, scheme := range map[int]string{2: "light", 3: "dark"} {
 		c := colours(t, group)
@@ -81,7 +81,7 @@ func TestTextHasEnoughContrast(t *testing.T) {
 		}
 		check("text", "mark", c["mark"])
 		if len(c) < 21 {
-			t.Errorf("%s: the style sheet has %d pairs of colours: %v", scheme, len(c), c)
+			t.Errorf("%s: the style sheet has %d pairs of colors: %v", scheme, len(c), c)
 		}
 	}
 }

@@ -13,30 +13,29 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// A view is what the frame around every page needs. Body is for the template of the kind
-// of page.
+// A view is the data of the frame around a page. Body is the data of the page's template.
 type view struct {
 	W           words
 	Lang        string
-	Title       string // without the name of the site
+	Title       string // without the site name
 	Description string
 	Home        string
-	Search      string // what the script asks
+	Search      string // address for the search script
 	Version     string
 	Static      bool
 	Live        bool
-	Hidden      bool // from search engines
+	Hidden      bool // noindex
 	Base        string
 	Canonical   string
 	Markdown    string
-	Alternates  []link // the page in each language, with whole addresses
-	Twin        *link  // in the other language
+	Alternates  []link // versions by language, with absolute addresses
+	Twin        *link  // translation
 	Sectors     []link
 	Nav         []navNode
 	Body        any
 }
 
-// kinds are the templates of pages, each of which fills the frame.
+// kinds returns the names of the page templates.
 func kinds() []string { return []string{"page", "sector", "home", "search", "notfound"} }
 
 func loadTemplates(a assets) (map[string]*template.Template, error) {
@@ -61,7 +60,7 @@ func loadTemplates(a assets) (map[string]*template.Template, error) {
 	return templates, nil
 }
 
-// execute fills the template of a kind of page.
+// execute renders the template of a kind of page.
 func (s *Site) execute(kind string, v view) ([]byte, error) {
 	var b bytes.Buffer
 	if err := s.templates[kind].Execute(&b, v); err != nil {
@@ -70,7 +69,7 @@ func (s *Site) execute(kind string, v view) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// frame returns what pages of a language have in common.
+// frame returns the view data common to pages of a language.
 func (s *Site) frame(f form, language string) view {
 	v := view{
 		W: wordsOf(language), Lang: language, Home: homePath(language), Search: "/api/search",
@@ -86,8 +85,8 @@ func (s *Site) frame(f form, language string) view {
 	return v
 }
 
-// address sets what follows from the page's own address, and from that of the page in the
-// other language, if any.
+// address sets the canonical address and the alternates. The argument other is the
+// address of the translation, or "".
 func (s *Site) address(v *view, own, other string) {
 	otherLanguage := page.English
 	if v.Lang == page.English {
@@ -108,7 +107,7 @@ func (s *Site) address(v *view, own, other string) {
 	}
 }
 
-// homePath is the address of the home page in a language.
+// homePath returns the address of the home page in a language.
 func homePath(language string) string {
 	if language == page.Chinese {
 		return "/zh"

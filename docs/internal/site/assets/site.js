@@ -1,5 +1,5 @@
-// What the pages gain from a script: search while typing, copy buttons, the choice of colours, and the place in the table of contents.
-// Each part is for itself; without the script the pages show all of their text and the search is a page of its own.
+// Search while typing, copy buttons, color scheme switch, and highlighting in the table of contents.
+// Without the script, the pages show all content and the search is a separate page.
 const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 const text = document.body.dataset;
@@ -10,7 +10,7 @@ function element(tag, properties, ...children) {
   return node;
 }
 
-// Colours: automatic, light, dark, and round again.
+// Color scheme: cycles through automatic, light and dark.
 function themes() {
   const button = $(".theme");
   const choices = ["auto", "light", "dark"];
@@ -25,15 +25,15 @@ function themes() {
     try {
       if (next === "auto") localStorage.removeItem("theme");
       else localStorage.setItem("theme", next);
-    } catch { /* storage is refused: the choice holds for this page */ }
+    } catch { /* storage is disabled: the choice applies to this page */ }
     show();
   });
   show();
   button.hidden = false;
 }
 
-// told shows for a moment whether a button has done its work.
-function told(button, done) {
+// showResult shows for a moment whether a copy succeeded.
+function showResult(button, done) {
   const before = button.textContent;
   if (before === text.copied) return;
   button.textContent = done ? text.copied : "×";
@@ -43,12 +43,12 @@ function told(button, done) {
 function copyButton(block) {
   const button = element("button", { type: "button", textContent: text.copy });
   button.addEventListener("click", () => {
-    navigator.clipboard.writeText($("code", block).textContent).then(() => told(button, true), () => told(button, false));
+    navigator.clipboard.writeText($("code", block).textContent).then(() => showResult(button, true), () => showResult(button, false));
   });
   block.append(button);
 }
 
-// What scrolls sideways has a place in the order of the Tab key. Code gets its copy button when it comes near the window.
+// Elements that scroll horizontally become focusable. Code gets its copy button when it is near the viewport.
 function blocks() {
   const resized = new ResizeObserver((entries) => {
     const boxes = entries.map(({ target }) => [target, target.scrollWidth > target.clientWidth]); // read all, then write
@@ -68,7 +68,7 @@ function blocks() {
   for (const block of $$(".code")) near.observe(block);
 }
 
-// The button that copies the page as Markdown.
+// Copies the page as Markdown.
 function copyPage() {
   const button = $(".copy-page");
   if (!button || !navigator.clipboard) return;
@@ -78,12 +78,12 @@ function copyPage() {
       const response = await fetch(button.dataset.source);
       if (!response.ok) throw new Error(response.statusText);
       await navigator.clipboard.writeText(await response.text());
-      told(button, true);
-    } catch { told(button, false); }
+      showResult(button, true);
+    } catch { showResult(button, false); }
   });
 }
 
-// The navigation shows where the reader is; the table of contents follows the text.
+// Scrolls the navigation to the current page, and highlights the current section in the table of contents.
 function places() {
   const side = $(".side");
   const wide = matchMedia("(min-width: 62rem)");
@@ -123,22 +123,22 @@ function places() {
   follow();
 }
 
-// Words of a query, for marking and for the search without a server.
+// Words of a query, for highlighting and for the search without a server.
 const wordsOf = (query) => query.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
 
-// marked returns a text with the words of the query marked, as nodes: never as HTML.
+// marked returns a text as nodes, with the words of the query highlighted. It never creates HTML.
 function marked(content, words) {
   if (!words.length) return [content];
   const pattern = new RegExp(`(${words.toSorted((a, b) => b.length - a.length).join("|")})`, "giu");
   return content.split(pattern).map((part, i) => (i % 2 ? element("mark", { textContent: part }) : part));
 }
 
-// fileSearch looks for all words in the file that stands for the server where there is none.
+// fileSearch searches the index file of static hosts.
 async function fileSearch(address, query, signal) {
   fileSearch.sections ??= await fetch(address, { signal }).then((response) => response.json());
   const words = wordsOf(query);
   if (!words.length) return [];
-  const foreign = /^[\x00-\x7f]*$/.test(query) ? 5 : 0; // what a page in another language than the query loses
+  const foreign = /^[\x00-\x7f]*$/.test(query) ? 5 : 0; // penalty of Chinese pages for an English query
   const score = (s) => words.reduce((sum, word) => {
     const parts = [[s.t, 10], [s.h, 6], [s.x, 1]].filter(([part]) => part?.toLowerCase().includes(word));
     return sum + parts.reduce((total, [part, weight]) => total + weight * (part.toLowerCase() === word ? 2 : 1), parts.length ? 50 : 0);
@@ -166,7 +166,7 @@ async function serverSearch(address, query, signal) {
   return response.json();
 }
 
-// The search box: a combobox after the ARIA practices. The focus stays in the field, the arrow keys move the choice.
+// The search box: a combobox (ARIA Authoring Practices). The field keeps the focus; the arrow keys move the selection.
 function finder() {
   const opener = $(".find");
   const box = $(".finder");
@@ -186,7 +186,7 @@ function finder() {
   let chosen = -1;
   let request;
   let timer;
-  let answered; // the query of the results that are shown
+  let answered; // query of the visible results
   const choose = (index) => {
     const options = list.children;
     options[chosen]?.setAttribute("aria-selected", "false");
@@ -234,7 +234,7 @@ function finder() {
     }
   };
   const close = () => {
-    field.blur(); // a hidden field would keep the keys until the next frame
+    field.blur(); // a hidden field keeps the focus until the next frame
     box.close();
   };
   const open = () => {
@@ -247,7 +247,7 @@ function finder() {
     event.preventDefault();
     const query = field.value.trim();
     clearTimeout(timer);
-    if (query !== answered) await search(); // the key came before the answer
+    if (query !== answered) await search(); // Enter was pressed before the response
     if (query === answered && list.children[chosen]) list.children[chosen].click();
     else if (query && !isFile) event.target.submit();
   };
@@ -289,7 +289,7 @@ function finder() {
   });
 }
 
-// What a reader may use at once comes first, the rest in tasks of their own, so that none holds up the page.
+// Run the interactive parts first and the others in separate tasks, to keep the page responsive.
 finder();
 themes();
 copyPage();
