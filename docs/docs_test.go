@@ -356,7 +356,7 @@ func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if told := strings.Count(log.String(),
-		"the page is left out; rename it: "); told != len(names) {
+		"the page is skipped; rename it: "); told != len(names) {
 		t.Errorf("the log tells of %d:\n%s", told, log.String())
 	}
 	findings, err := site.Check(nil)
@@ -365,7 +365,7 @@ func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
 	}
 	found := 0
 	for _, f := range findings {
-		if strings.Contains(f, ": the page is left out; rename it: ") {
+		if strings.Contains(f, ": the page is skipped; rename it: ") {
 			found++
 		}
 	}

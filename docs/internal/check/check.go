@@ -1,12 +1,11 @@
-// Package check finds what is wrong with the documentation, beside what keeps it from
-// loading: a missing description, a broken link, a page that no order names, a
-// translation that lags behind, a diagram that was not rendered, a public package without
-// a page, and a quotation of code that is not in the code.
+// Package check finds problems of the documentation that do not prevent loading: missing
+// descriptions, broken links, pages that no order.yaml lists, outdated translations,
+// diagrams without pictures, public packages without a page, Go pages without an import
+// path, and code that does not exist in the repository.
 //
-// A block of Go, or of protocol buffers, on a page is a quotation: without comments and
-// white space, it stands somewhere in the repository, of which the tests see to it that
-// it compiles. A line "// ..." stands for what is left out; the parts come from one file,
-// in their order.
+// A block of Go or protocol buffers on a page must occur in a file of the repository,
+// which tests compile. Comments and white space may differ. A line "// ..." marks
+// omitted code; the parts must occur in the same file in the same order.
 package check
 
 import (
@@ -19,18 +18,18 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// A finding is one thing to mend.
+// A finding is a problem of the documentation.
 type finding struct {
-	file string // within the content, or README.md
-	line int    // from 1; 0 for the whole file
-	text string // what is wrong and what to do
+	file string // path within the content, or of a README
+	line int    // starts at 1; 0 for the whole file
+	text string // problem and fix
 }
 
-// String is the finding as compilers print theirs.
+// String formats the finding like a compiler error.
 func (f finding) String() string {
 	file := f.file
 	if quoted := strconv.Quote(file); quoted != `"`+file+`"` {
-		file = quoted // whoever prints a control character lets it act on the terminal
+		file = quoted // control characters must not reach the terminal
 	}
 	if f.line == 0 {
 		return file + ": " + f.text
@@ -38,17 +37,18 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s:%d: %s", file, f.line, f.text)
 }
 
-// Config says what is checked.
+// Config configures Run.
 type Config struct {
 	Library *page.Library
-	// Repository is the working tree with the code; nil leaves out what needs it.
+	// Repository is the root of the repository. If it is nil, Run skips the checks of
+	// code.
 	Repository fs.FS
-	// HasDiagram tells whether a diagram was rendered, by its source.
+	// HasDiagram reports whether the pictures of a Mermaid diagram exist.
 	HasDiagram func(source string) bool
 }
 
-// Run returns everything that is wrong, a line each, in the order of files and lines. The
-// error is about reading the repository.
+// Run returns all findings as lines, sorted by file and line. It returns an error if the
+// repository cannot be read.
 func Run(c Config) ([]string, error) {
 	r := &report{config: c}
 	for _, f := range c.Library.Faults() {

@@ -15,8 +15,8 @@ import (
 
 const description = "A description that is as long as it has to be, and no longer."
 
-// sound is a documentation in which nothing is wrong.
-func sound() map[string]string {
+// valid returns a documentation without findings.
+func valid() map[string]string {
 	return map[string]string{
 		"guide/order.yaml": "title: Guide\ndescription: How to find what is wrong with a page of the documentation.\npages: [start, other]\n",
 		"guide/start.md": doc(description,
@@ -31,7 +31,8 @@ func doc(description, body string) string {
 	return fmt.Sprintf("---\ntitle: Page\ndescription: %q\n---\n\n%s", description, body)
 }
 
-// repository has one public package, and some that nobody can import.
+// repository returns a repository with one public package and several that cannot be
+// imported.
 func repository() map[string]string {
 	return map[string]string{
 		"README.md":                   "# It\n\n[page](docs/content/guide/other.md#two)\n\n```go\nfunc Greet(name string)\n```\n",
@@ -59,13 +60,41 @@ func run(t *testing.T, files map[string]string, repository fs.FS) []string {
 	return lines
 }
 
-func TestNothingIsWrongWithASoundDocumentation(t *testing.T) {
-	if got := run(t, sound(), doctest.Files(repository())); len(got) > 0 {
-		t.Errorf("findings = %q", got)
-	}
+func TestRun(t *testing.T) {
+	t.Run("returns no findings for a valid documentation", func(t *testing.T) {
+		if got := run(t, valid(), doctest.Files(repository())); len(got) > 0 {
+			t.Errorf("findings = %q", got)
+		}
+	})
+
+	t.Run("ignores omitted lines and white space", func(t *testing.T) {
+		files := valid()
+		files["guide/other.md"] = doc(description,
+			"## Two\n\n```proto\nmessage Greeting { string text = 1; }\n```\n\n> ```go\n> Greet(\"Ada\")\n>   // ...\n> }\n> ```\n")
+		if got := run(t, files, doctest.Files(repository())); len(got) > 0 {
+			t.Errorf("findings = %q", got)
+		}
+	})
+
+	t.Run("reports a public package without a page", func(t *testing.T) {
+		root := repository()
+		root["core/lonely/lonely.go"] = "package lonely\n"
+		want := []string{"docs/content: no page documents package core/lonely: mention `github.com/plinthgo/plinth/core/lonely` on its page"}
+		if diff := cmp.Diff(want, run(t, valid(), doctest.Files(root))); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("skips code without a repository", func(t *testing.T) {
+		files := valid()
+		files["guide/other.md"] = doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n")
+		if got := run(t, files, nil); len(got) > 0 {
+			t.Errorf("findings = %q", got)
+		}
+	})
 }
 
-func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
+func TestRun_Findings(t *testing.T) {
 	root := repository()
 	tests := []struct{ name, file, text, want string }{
 		{
@@ -78,42 +107,42 @@ func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 		},
 		{
 			"a second title", "guide/other.md", doc(description, "# Page\n\n## Two"),
-			`guide/other.md: heading "Page" has level 1, which is the title's`,
+			`guide/other.md: heading "Page" has level 1, which is reserved for the title`,
 		},
 		{
 			"no such page", "guide/other.md", doc(description, "## Two\n\n[x](gone.md)"),
-			`guide/other.md:8: link "gone.md": there is no such page`,
+			`guide/other.md:8: link "gone.md": the page does not exist`,
 		},
 		{
 			"no such heading", "guide/other.md", doc(description, "## Two\n\n[x](start.md#gone)"),
-			`guide/other.md:8: link "start.md#gone": guide/start.md has no such heading`,
+			`guide/other.md:8: link "start.md#gone": guide/start.md does not have the heading`,
 		},
 		{
-			"an address of the site", "guide/other.md",
+			"a path of the site", "guide/other.md",
 			doc(description, "## Two\n\n[x](/docs/guide/start)"),
-			`guide/other.md:8: link "/docs/guide/start": want a page relative to this one, with .md, or a whole address`,
+			`guide/other.md:8: link "/docs/guide/start": want a relative path of a .md page or an absolute URL`,
 		},
 		{
 			"a file that is not a page", "guide/other.md",
 			doc(description, "## Two\n\n[x](../../x.go)"),
-			`guide/other.md:8: link "../../x.go": want a page relative to this one, with .md, or a whole address`,
+			`guide/other.md:8: link "../../x.go": want a relative path of a .md page or an absolute URL`,
 		},
 		{
-			"a source that is gone", "guide/other.md",
-			doc(description, "## Two\n\n[x](https://github.com/plinthgo/plinth/tree/main/core/gone)"), `guide/other.md:8: link "https://github.com/plinthgo/plinth/tree/main/core/gone": there is no core/gone`,
+			"a missing source", "guide/other.md",
+			doc(description, "## Two\n\n[x](https://github.com/plinthgo/plinth/tree/main/core/gone)"), `guide/other.md:8: link "https://github.com/plinthgo/plinth/tree/main/core/gone": core/gone does not exist`,
 		},
 		{
 			"an orphan", "guide/more.md", doc(description, ""),
-			"guide/more.md: no order.yaml names the page: add it to that of its folder",
+			"guide/more.md: no order.yaml lists the page: add it to the one of its directory",
 		},
 		{
 			"a translation without its page", "guide/more.zh.md",
-			doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/more.zh.md: there is no English page beside it",
+			doc("说明这一页讲什么以及读者能得到什么。", ""), "guide/more.zh.md: the English page does not exist",
 		},
 		{
-			"a translation that lags behind", "guide/start.zh.md",
+			"an outdated translation", "guide/start.zh.md",
 			doc("说明这一页讲什么以及读者能得到什么。", ""),
-			"guide/start.zh.md: it has 0 headings, the English page 1: translate what has changed",
+			"guide/start.zh.md: it has 0 headings, the English page has 1: update the translation",
 		},
 		{
 			"a sector without a description", "guide/order.yaml", "pages: [start, other]",
@@ -125,86 +154,68 @@ func TestEachKindOfFaultIsFoundWhereItIs(t *testing.T) {
 			"guide/order.yaml: the description has 1 characters: want one line of 40 to 180",
 		},
 		{
-			"other code in a fence of capitals", "guide/other.md",
+			"other code, language in upper case", "guide/other.md",
 			doc(description, "## Two\n\n```Go\nGreet(\"Eve\")\n```\n"),
-			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
-			"other code by another name of the language", "guide/other.md",
+			"other code, another name of the language", "guide/other.md",
 			doc(description, "## Two\n\n```golang\nGreet(\"Eve\")\n```\n"),
-			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
-			"an order of what is not there", "guide/order.yaml",
-			"description: How to find what is wrong with a page of the documentation.\npages: [start, other, gone]", `guide/order.yaml: it names "gone", which is not there or named twice`,
+			"an order with a missing page", "guide/order.yaml",
+			"description: How to find what is wrong with a page of the documentation.\npages: [start, other, gone]", `guide/order.yaml: it lists "gone", which does not exist or is listed twice`,
 		},
 		{
-			"a name that is no address", "guide/a#b.md",
+			"an invalid name", "guide/a#b.md",
 			doc(description, ""),
-			`guide/a#b.md: the page is left out; rename it: "a#b" has '#', but a name has letters, digits, '-', '_' and '.' only`,
+			`guide/a#b.md: the page is skipped; rename it: "a#b" has '#', but a name may only contain letters, digits, '-', '_' and '.'`,
 		},
 		{
-			"a name that acts on a terminal", "guide/a\x1bb.md",
+			"a name with a control character", "guide/a\x1bb.md",
 			doc(description, ""),
-			`"guide/a\x1bb.md": the page is left out; rename it: "a\x1bb" has '\x1b', but a name has letters, digits, '-', '_' and '.' only`,
+			`"guide/a\x1bb.md": the page is skipped; rename it: "a\x1bb" has '\x1b', but a name may only contain letters, digits, '-', '_' and '.'`,
 		},
 		{
 			"a diagram", "guide/other.md",
 			doc(description, "## Two\n\n```mermaid\nflowchart LR\n```\n"),
-			"guide/other.md:9: the diagram was not rendered: run make diagrams",
+			"guide/other.md:9: the diagram is not rendered: run make diagrams",
 		},
 		{
 			"other code", "guide/other.md",
 			doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n"),
-			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
-			"half a token", "guide/other.md",
+			"a part of a token", "guide/other.md",
 			doc(description, "## Two\n\n```go\nreet(\"Bob\")\n```\n"),
-			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
 			"parts in another order", "guide/other.md",
 			doc(description, "## Two\n\n```go\nGreet(\"Bob\")\n// ...\nGreet(\"Ada\")\n```\n"),
-			"guide/other.md:9: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
 			"another message", "guide/other.md",
 			doc(description, "## Two\n\n```proto\nmessage Note {}\n```\n"),
-			"guide/other.md:9: this code stands in no .proto file of the repository: quote what compiles, as in examples/snippets",
+			"guide/other.md:9: this code does not occur in any .proto file of the repository: copy compiled code, for example from examples/snippets",
 		},
 		{
 			"no code", "guide/other.md", doc(description, "## Two\n\n```go\n// only words\n```\n"),
-			"guide/other.md:9: the block holds no code",
+			"guide/other.md:9: the block contains no code",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			files := sound()
+			files := valid()
 			files[tt.file] = tt.text
 			got := run(t, files, doctest.Files(root))
 			if !slices.Contains(got, tt.want) {
-				t.Errorf("findings = %q, want %q among them", got, tt.want)
+				t.Errorf("findings = %q, want %q in the list", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestAQuotationMayLeaveOutLinesAndSpace(t *testing.T) {
-	files := sound()
-	files["guide/other.md"] = doc(description,
-		"## Two\n\n```proto\nmessage Greeting { string text = 1; }\n```\n\n> ```go\n> Greet(\"Ada\")\n>   // ...\n> }\n> ```\n")
-	if got := run(t, files, doctest.Files(repository())); len(got) > 0 {
-		t.Errorf("findings = %q", got)
-	}
-}
-
-func TestAPublicPackageWantsAPage(t *testing.T) {
-	root := repository()
-	root["core/lonely/lonely.go"] = "package lonely\n"
-	want := []string{"docs/content: no page is about package core/lonely: one has to hold `github.com/plinthgo/plinth/core/lonely`"}
-	if diff := cmp.Diff(want, run(t, sound(), doctest.Files(root))); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
 
@@ -215,11 +226,11 @@ func TestRun_README(t *testing.T) {
 			text := "[a](gone.md) [b](docs/content/guide/other.md#gone)\n\n```go\nfunc Greet(name int)\n```\n"
 			root[file] = text
 			want := []string{
-				file + `: link "gone.md": there is no such file`,
-				file + `: link "docs/content/guide/other.md#gone": the page has no such heading`,
-				file + ":4: this code stands in no .go file of the repository: quote what compiles, as in examples/snippets",
+				file + `: link "gone.md": the file does not exist`,
+				file + `: link "docs/content/guide/other.md#gone": the page does not have the heading`,
+				file + ":4: this code does not occur in any .go file of the repository: copy compiled code, for example from examples/snippets",
 			}
-			if diff := cmp.Diff(want, run(t, sound(), doctest.Files(root))); diff != "" {
+			if diff := cmp.Diff(want, run(t, valid(), doctest.Files(root))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -240,11 +251,11 @@ func TestRun_ImportPath(t *testing.T) {
 		},
 		{
 			"reports an unknown package", "`github.com/plinthgo/plinth/core/bad`",
-			[]string{`base-go/good.md: import path "github.com/plinthgo/plinth/core/bad": there is no such package`},
+			[]string{`base-go/good.md: import path "github.com/plinthgo/plinth/core/bad": the package does not exist`},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			files := sound()
+			files := valid()
 			files["base-go/order.yaml"] = "title: Go\ndescription: How to find what is wrong with a page of the documentation.\npages: [good]\n"
 			files["base-go/index.md"] = doc(description, "Packages.")
 			files["base-go/good.md"] = doc(description, test.page)
@@ -253,13 +264,5 @@ func TestRun_ImportPath(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestWithoutTheRepositoryTheCodeIsLeftOut(t *testing.T) {
-	files := sound()
-	files["guide/other.md"] = doc(description, "## Two\n\n```go\nGreet(\"Eve\")\n```\n")
-	if got := run(t, files, nil); len(got) > 0 {
-		t.Errorf("findings = %q", got)
 	}
 }

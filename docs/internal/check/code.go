@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// omission is a line that stands for code which a quotation leaves out.
+// omission is a line that marks omitted code.
 const omission = "// ..."
 
-// separator stands between the tokens of a text: no token holds it.
+// separator separates the tokens of a text. It occurs in no token.
 const separator = "\x00"
 
-// quotable are the languages of blocks that have to stand in the repository, with the
-// suffix of their files. Protocol buffers have the tokens of Go.
+// quotable maps the languages of checked code blocks to file extensions. The Go scanner
+// also splits protocol buffers.
 var quotable = map[string]string{"go": ".go", "golang": ".go", "proto": ".proto"}
 
-// code is what the pages may quote.
+// code is the code of the repository.
 type code struct {
-	files  map[string][]string // by suffix, of each file the tokens
-	public []string            // folders of packages that others can import
+	files  map[string][]string // tokens of the files, by extension
+	public []string            // directories of public packages
 }
 
-// readCode reads the Go files of a repository.
+// readCode reads the Go and protocol buffer files of a repository.
 func readCode(repository fs.FS) (*code, error) {
 	c := &code{files: map[string][]string{}}
 	err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func readCode(repository fs.FS) (*code, error) {
 	return c, err
 }
 
-// add takes in a file.
+// add adds a file.
 func (c *code) add(name, text string) {
 	list := tokens(text)
 	suffix, dir := path.Ext(name), path.Dir(name)
@@ -58,15 +58,15 @@ func (c *code) add(name, text string) {
 	}
 }
 
-// isPublic tells whether others can import what lies in a folder. Examples and tools are
-// programs.
+// isPublic reports whether other modules can import the package of a directory. Examples
+// and tools are programs.
 func isPublic(dir string) bool {
 	parts := strings.Split(dir, "/")
 	return parts[0] != "examples" && parts[0] != "tools" && !slices.Contains(parts, "internal") &&
 		!slices.Contains(parts, "testdata") && dir != "."
 }
 
-// clause is the name in the package clause of a file's tokens.
+// clause returns the package name of a file's tokens.
 func clause(text string) string {
 	list := strings.Split(text, separator)
 	if i := slices.Index(list, "package"); i >= 0 && i+1 < len(list) {
@@ -75,8 +75,8 @@ func clause(text string) string {
 	return ""
 }
 
-// tokens are those of a piece of Go, without comments and without the semicolons that
-// line ends stand for.
+// tokens returns the tokens of Go code, without comments and without the semicolons of
+// line breaks.
 func tokens(text string) string {
 	var b strings.Builder
 	files := token.NewFileSet()
@@ -98,7 +98,7 @@ func tokens(text string) string {
 	}
 }
 
-// quotes returns why a block is no quotation, or nothing.
+// quotes returns the reason why a block does not occur in the code, or "".
 func (c *code) quotes(language, block string) string {
 	var parts []string
 	var part strings.Builder
@@ -113,19 +113,19 @@ func (c *code) quotes(language, block string) string {
 	parts = slices.DeleteFunc(append(parts, tokens(part.String())),
 		func(s string) bool { return s == separator })
 	if len(parts) == 0 {
-		return "the block holds no code"
+		return "the block contains no code"
 	}
 	for _, file := range c.files[quotable[language]] {
-		if holds(file, parts) {
+		if contains(file, parts) {
 			return ""
 		}
 	}
-	return "this code stands in no " + quotable[language] +
-		" file of the repository: quote what compiles, as in examples/snippets"
+	return "this code does not occur in any " + quotable[language] +
+		" file of the repository: copy compiled code, for example from examples/snippets"
 }
 
-// holds tells whether the parts stand in a file in their order.
-func holds(file string, parts []string) bool {
+// contains reports whether a file contains the parts in their order.
+func contains(file string, parts []string) bool {
 	for _, part := range parts {
 		i := strings.Index(file, part)
 		if i < 0 {

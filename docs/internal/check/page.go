@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Lengths of a description in characters: less says nothing, more is cut by those who
-// show it. Chinese says more in less.
+// Limits of the length of a description in characters. Short descriptions say too little;
+// search engines truncate long ones. Chinese text is shorter.
 const (
 	shortest   = 40
 	shortestZh = 15
@@ -29,7 +29,7 @@ func (r *report) sector(s *page.Sector) {
 	}
 }
 
-// description checks the length of one that is there.
+// description checks the length of a description.
 func (r *report) description(file, text string, least int) {
 	if n := utf8.RuneCountInString(text); n < least || n > longest || strings.Contains(text, "\n") {
 		r.add(file, 0, "the description has %d characters: want one line of %d to %d",
@@ -37,16 +37,16 @@ func (r *report) description(file, text string, least int) {
 	}
 }
 
-// goSector is the sector of the Go reference, whose pages show an import path.
+// goSector is the sector of the Go reference, whose pages have an import path.
 const goSector = "base-go"
 
-// page checks what stands about a page, and its translation.
+// page checks the metadata and the headings of a page, and its translation.
 func (r *report) page(p *page.Page) {
 	if !p.Listed {
-		r.add(p.File, 0, "no order.yaml names the page: add it to that of its folder")
+		r.add(p.File, 0, "no order.yaml lists the page: add it to the one of its directory")
 	}
 	if strings.ContainsAny(p.Title, "[]\n") {
-		r.add(p.File, 0, "the title has a bracket or a line break, which a list of links cannot hold")
+		r.add(p.File, 0, "the title contains a bracket or a line break, which breaks lists of links")
 	}
 	least := shortest
 	if p.Language == page.Chinese {
@@ -62,7 +62,7 @@ func (r *report) page(p *page.Page) {
 	}
 	for _, s := range p.Sections {
 		if s.Level == 1 {
-			r.add(p.File, 0, "heading %q has level 1, which is the title's", s.Heading)
+			r.add(p.File, 0, "heading %q has level 1, which is reserved for the title", s.Heading)
 		}
 	}
 	if p.Language == page.Chinese {
@@ -73,36 +73,37 @@ func (r *report) page(p *page.Page) {
 // twin compares a translation with its page.
 func (r *report) twin(p *page.Page) {
 	if p.Twin == nil {
-		r.add(p.File, 0, "there is no English page beside it")
+		r.add(p.File, 0, "the English page does not exist")
 		return
 	}
 	if have, want := headings(p), headings(p.Twin); have != want {
-		r.add(p.File, 0, "it has %d headings, the English page %d: translate what has changed",
+		r.add(p.File, 0, "it has %d headings, the English page has %d: update the translation",
 			have, want)
 	}
 }
 
 func headings(p *page.Page) int { return len(p.Sections) - 1 }
 
-// links checks the links to other pages.
+// links checks the links of a page to other pages and to files of the repository.
 func (r *report) links(p *page.Page) {
 	for _, link := range markup.Links([]byte(p.Source())) {
 		target, anchor, ok := r.config.Library.Target(p, link)
 		switch {
 		case !ok && !strings.Contains(link, "://") && !strings.HasPrefix(link, "mailto:"):
 			r.add(p.File, r.line(p, link),
-				"link %q: want a page relative to this one, with .md, or a whole address", link)
+				"link %q: want a relative path of a .md page or an absolute URL", link)
 		case !ok:
 			r.sourceLink(p, link)
 		case target == nil:
-			r.add(p.File, r.line(p, link), "link %q: there is no such page", link)
+			r.add(p.File, r.line(p, link), "link %q: the page does not exist", link)
 		case anchor != "" && !target.HasAnchor(anchor):
-			r.add(p.File, r.line(p, link), "link %q: %s has no such heading", link, target.File)
+			r.add(p.File, r.line(p, link), "link %q: %s does not have the heading",
+				link, target.File)
 		}
 	}
 }
 
-// line finds a link in a page's file; the first time it stands there.
+// line returns the line of the first occurrence of a link in the page's file, or 0.
 func (*report) line(p *page.Page, link string) int {
 	before, _, found := strings.Cut(p.Source(), "("+link)
 	if !found {
@@ -111,14 +112,14 @@ func (*report) line(p *page.Page, link string) int {
 	return p.Line(1 + strings.Count(before, "\n"))
 }
 
-// fences checks what needs no repository: that diagrams were rendered.
+// fences checks that diagrams are rendered.
 func (r *report) fences(p *page.Page) {
 	for _, f := range markup.Fences([]byte(p.Source())) {
 		if f.Language == "mermaid" && r.config.HasDiagram != nil && !r.config.HasDiagram(f.Code) {
-			r.add(p.File, p.Line(f.Line), "the diagram was not rendered: run make diagrams")
+			r.add(p.File, p.Line(f.Line), "the diagram is not rendered: run make diagrams")
 		}
 	}
 }
 
-// relative is a path within the content as one of the repository.
+// relative returns the path within the repository of a path within the content.
 func relative(file string) string { return path.Join("docs/content", file) }

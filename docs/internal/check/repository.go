@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// module is the path before that of every module here.
+	// module is the prefix of all module paths of the repository.
 	module = "github.com/plinthgo/plinth"
 )
 
-// readmes are the pages of the repository's root that are checked too.
+// readmes are the checked pages outside the content.
 var readmes = []string{"README.md", "README.zh.md"}
 
-// sourceAddress is a whole address of a file or folder of the repository.
+// sourceAddress matches the URL of a file or directory of the repository.
 var sourceAddress = regexp.MustCompile(`^https://` + regexp.QuoteMeta(module) +
 	`/(?:blob|tree)/main/([^#?]+)`)
 
-// repository checks what needs the code.
+// repository runs the checks that need the code.
 func (r *report) repository() error {
 	code, err := readCode(r.config.Repository)
 	if err != nil {
@@ -50,11 +50,11 @@ func (r *report) sourceLink(p *page.Page, link string) {
 		return
 	}
 	if _, err := fs.Stat(r.config.Repository, path.Clean(m[1])); err != nil {
-		r.add(p.File, r.line(p, link), "link %q: there is no %s", link, m[1])
+		r.add(p.File, r.line(p, link), "link %q: %s does not exist", link, m[1])
 	}
 }
 
-// quotations checks that every block of code that can be quoted stands in the repository.
+// quotations checks that the code blocks of a page occur in the repository.
 func (r *report) quotations(file, source string, line func(int) int, code *code) {
 	for _, f := range markup.Fences([]byte(source)) {
 		language := strings.ToLower(f.Language)
@@ -67,8 +67,8 @@ func (r *report) quotations(file, source string, line func(int) int, code *code)
 	}
 }
 
-// readme checks a page of the repository's root: its code blocks, and its links, which are
-// relative to the root. A missing page is an error.
+// readme checks a page of the repository's root: its code blocks, and its links, which
+// are relative to the root. A missing page is an error.
 func (r *report) readme(file string, code *code) error {
 	text, err := fs.ReadFile(r.config.Repository, file)
 	if err != nil {
@@ -88,17 +88,17 @@ func (r *report) readmeLink(file, link string) {
 	}
 	name = path.Clean(name)
 	if _, err := fs.Stat(r.config.Repository, name); err != nil {
-		r.add(file, 0, "link %q: there is no such file", link)
+		r.add(file, 0, "link %q: the file does not exist", link)
 		return
 	}
 	content, isPage := strings.CutPrefix(name, "docs/content/")
 	if target := r.config.Library.File(content); isPage && target != nil && anchor != "" &&
 		!target.HasAnchor(anchor) {
-		r.add(file, 0, "link %q: the page has no such heading", link)
+		r.add(file, 0, "link %q: the page does not have the heading", link)
 	}
 }
 
-// packages checks that every public package is named, as `path/of/it`, by a page.
+// packages checks that a page mentions each public package, as `import/path`.
 func (r *report) packages(code *code) {
 	var all strings.Builder
 	for _, p := range r.config.Library.Pages() {
@@ -107,17 +107,17 @@ func (r *report) packages(code *code) {
 	for _, dir := range code.public {
 		if name := path.Join(module, dir); !strings.Contains(all.String(), "`"+name+"`") {
 			r.add(relative(""), 0, "%s",
-				fmt.Sprintf("no page is about package %s: one has to hold `%s`", dir, name))
+				fmt.Sprintf("no page documents package %s: mention `%s` on its page", dir, name))
 		}
 	}
 }
 
-// imports checks that the import path of every page is that of a public package.
+// imports checks that import paths of pages are public packages.
 func (r *report) imports(code *code) {
 	for _, p := range r.config.Library.Pages() {
 		dir := strings.TrimPrefix(p.Import, module+"/")
 		if p.Import != "" && !slices.Contains(code.public, dir) {
-			r.add(p.File, 0, "import path %q: there is no such package", p.Import)
+			r.add(p.File, 0, "import path %q: the package does not exist", p.Import)
 		}
 	}
 }
