@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// nearest is how many suggestions there are at most.
+// nearest is the maximum number of suggestions.
 const nearest = 3
 
-// Find returns a page of a sector, or nil. The path may begin with /docs/<sector> or
-// <sector>, and have or lack slashes at its ends, a suffix of Markdown and an anchor.
+// Find returns a page of a sector, or nil. The path may start with /docs/<sector> or
+// <sector>, and may have slashes at both ends, a suffix .md or .mdx, a query and an
+// anchor.
 func (l *Library) Find(sector, path string) *Page {
 	s := l.Sector(sector)
 	if s == nil {
@@ -28,8 +29,8 @@ func (l *Library) Find(sector, path string) *Page {
 	return nil
 }
 
-// clean returns a path with one slash before it and none after, without an anchor, a
-// query, or a suffix of Markdown.
+// clean returns a path with a leading and without a trailing slash, and without an
+// anchor, a query and a Markdown suffix.
 func clean(path string) string {
 	if i := strings.IndexAny(path, "#?"); i >= 0 {
 		path = path[:i]
@@ -42,8 +43,7 @@ func clean(path string) string {
 	return "/" + strings.TrimSuffix(path, "/index")
 }
 
-// withoutSuffix returns a name without the suffix of Markdown, in either of its
-// spellings.
+// withoutSuffix removes the suffix .md or .mdx.
 func withoutSuffix(name string) string {
 	if stem, ok := strings.CutSuffix(name, ".mdx"); ok {
 		return stem
@@ -60,7 +60,7 @@ func (s *Sector) page(path string) *Page {
 	return nil
 }
 
-// NearestSector returns the names of sectors that look most like name, the best first.
+// NearestSector returns the names of the most similar sectors, best first.
 func (l *Library) NearestSector(name string) []string {
 	names := make([]string, len(l.sectors))
 	for i, s := range l.sectors {
@@ -75,9 +75,9 @@ func (l *Library) NearestSector(name string) []string {
 	})
 }
 
-// NearestPage returns the pages whose path or title looks most like path, the best first:
-// those of the sector, after pages of other sectors that have the very name. With a
-// sector that is unknown or empty it looks at all of them.
+// NearestPage returns the pages with the most similar path or title, best first. Pages of
+// other sectors with exactly this name precede the pages of the sector. If the sector is
+// unknown or empty, it searches all sectors.
 func (l *Library) NearestPage(sector, path string) []*Page {
 	want := strings.ToLower(strings.Trim(clean(path), "/"))
 	if _, after, ok := strings.Cut(want, "docs/"); ok {
@@ -86,7 +86,7 @@ func (l *Library) NearestPage(sector, path string) []*Page {
 	if first, after, ok := strings.Cut(want, "/"); ok && l.Sector(first) != nil {
 		want = after
 	}
-	score := func(p *Page) int { return likeness(want, p) }
+	score := func(p *Page) int { return distance(want, p) }
 	s := l.Sector(sector)
 	if s == nil {
 		return best(l.pages, score)
@@ -101,8 +101,8 @@ func (l *Library) NearestPage(sector, path string) []*Page {
 	return found[:min(nearest, len(found))]
 }
 
-// likeness is small for a page that is likely meant.
-func likeness(want string, p *Page) int {
+// distance returns a small number for a probable page.
+func distance(want string, p *Page) int {
 	path := strings.ToLower(strings.Trim(p.Path, "/"))
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	d := min(Distance(want, path), Distance(want[strings.LastIndexByte(want, '/')+1:], name),
@@ -113,8 +113,8 @@ func likeness(want string, p *Page) int {
 	return d
 }
 
-// best returns up to nearest items with the smallest scores, in their order where scores
-// are equal.
+// best returns the items with the smallest scores, at most nearest. Items with equal
+// scores keep their order.
 func best[T any](items []T, score func(T) int) []T {
 	type scored struct {
 		item  T
@@ -132,11 +132,11 @@ func best[T any](items []T, score func(T) int) []T {
 	return found
 }
 
-// maxCompared bounds what a caller can make Distance work on.
+// maxCompared limits the cost of Distance.
 const maxCompared = 100
 
-// Distance is the number of characters to insert, delete, replace or swap with the next
-// to make one text the other (optimal string alignment).
+// Distance returns the optimal string alignment distance: the number of characters to
+// insert, delete, replace or swap with the next one.
 func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	x, y = x[:min(len(x), maxCompared)], y[:min(len(y), maxCompared)]

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// frontMatter is what stands before a page.
+// frontMatter is the YAML header of a page.
 type frontMatter struct {
 	Title       string   `yaml:"title"`
 	Description string   `yaml:"description"`
@@ -20,13 +20,13 @@ var (
 	frontClose = []byte("\n---\n")
 )
 
-// split returns the front matter and what follows it.
+// split returns the front matter and the remaining text.
 func split(data []byte) (front frontMatter, body []byte, err error) {
 	rest, ok := bytes.CutPrefix(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), frontOpen)
 	head, body, closed := bytes.Cut(rest, frontClose)
 	if !ok || !closed {
 		return front, nil, errors.New(
-			"it does not begin with front matter: title and description between lines of ---")
+			"the front matter is missing: add title and description between lines of ---")
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(head))
 	decoder.KnownFields(true)
@@ -34,7 +34,7 @@ func split(data []byte) (front frontMatter, body []byte, err error) {
 		return front, nil, fmt.Errorf("front matter: %w", err)
 	}
 	if front.Title == "" {
-		return front, nil, errors.New("front matter: there is no title")
+		return front, nil, errors.New("front matter: the title is missing")
 	}
 	return front, bytes.TrimLeft(body, "\n"), nil
 }

@@ -7,13 +7,13 @@ import (
 )
 
 var (
-	// destination is that of an inline link or image, or of a link's definition.
+	// destination matches the target of an inline link, an image, or a link definition.
 	destination = regexp.MustCompile(`(\]\(|^\[[^\]]+\]: )([^)\s]+)`)
 	code        = regexp.MustCompile("`+[^`]*`+")
 )
 
-// Target returns the page and the anchor that a relative link of p means. ok is false for
-// other links; the page is nil where a link to a .md file has no page.
+// Target returns the page and the anchor of a relative link of p. It returns false for
+// other links, and a nil page if the .md file does not exist.
 func (l *Library) Target(p *Page, link string) (target *Page, anchor string, ok bool) {
 	if strings.Contains(link, "://") || strings.HasPrefix(link, "/") ||
 		strings.HasPrefix(link, "mailto:") {
@@ -29,8 +29,8 @@ func (l *Library) Target(p *Page, link string) (target *Page, anchor string, ok 
 	return l.files[path.Join(path.Dir(p.File), file)], anchor, true
 }
 
-// resolve returns the page's body with links to pages as addresses of the site. Code
-// stays as it is.
+// resolve returns the body of a page with links to pages replaced by addresses. It does
+// not change code.
 func resolve(l *Library, p *Page) string {
 	lines := strings.SplitAfter(p.Body, "\n")
 	fence := ""
@@ -49,7 +49,7 @@ func resolve(l *Library, p *Page) string {
 	return strings.Join(lines, "")
 }
 
-// fenceMark returns the marks that open or close a block of code on a line, if any.
+// fenceMark returns the marker that opens or closes a code block on a line, if any.
 func fenceMark(line string) string {
 	line = strings.TrimLeft(line, " >\t")
 	for _, mark := range []string{"`", "~"} {
@@ -60,7 +60,7 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// resolveLine changes the links between the pieces of code of a line.
+// resolveLine replaces the links of a line.
 func resolveLine(l *Library, p *Page, line string) string {
 	if !strings.Contains(line, "](") && !strings.Contains(line, "]: ") {
 		return line
@@ -85,8 +85,7 @@ func resolveLine(l *Library, p *Page, line string) string {
 	return b.String()
 }
 
-// mask puts blanks in the place of code, so that nothing in it looks like a link. Lengths
-// stay.
+// mask replaces code by spaces of the same length, so that it contains no links.
 func mask(line string) string {
 	return code.ReplaceAllStringFunc(line,
 		func(s string) string { return strings.Repeat(" ", len(s)) })

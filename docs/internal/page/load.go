@@ -17,11 +17,11 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/markup"
 )
 
-// firstSector is shown before the others, which stand in the order of their names.
+// firstSector precedes the other sectors, which are sorted by name.
 const firstSector = "guide"
 
-// Load reads the documentation. It returns all problems that keep it from being shown at
-// once; what is merely wrong with a page is for the checks to find.
+// Load reads the documentation. It returns all problems that prevent loading at once.
+// Other problems are found by package check.
 func Load(fsys fs.FS) (*Library, error) {
 	l := &loader{
 		fsys: fsys, library: &Library{files: map[string]*Page{}},
@@ -37,8 +37,8 @@ func Load(fsys fs.FS) (*Library, error) {
 		}
 	}
 	if len(l.library.sectors) == 0 && len(l.problems) == 0 {
-		l.fail(errors.New("there is no sector: a folder with pages"))
-		for _, f := range l.library.faults { // they may be why
+		l.fail(errors.New("there is no sector: add a directory with pages"))
+		for _, f := range l.library.faults { // possible causes
 			l.fail(fmt.Errorf("%q: %s", f.File, f.Text))
 		}
 	}
@@ -55,12 +55,12 @@ type loader struct {
 	problems []error
 
 	first      map[string]*Page // by address
-	translated map[string]bool  // files, without .md, that have a translation
+	translated map[string]bool  // translated files, without .md
 }
 
 func (l *loader) fail(err error) { l.problems = append(l.problems, err) }
 
-// sector reads a folder of the content's root.
+// sector reads a top-level directory.
 func (l *loader) sector(name string) {
 	o, err := readOrder(l.fsys, name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *loader) sector(name string) {
 		DescriptionZh: o.DescriptionZh,
 	}
 	s.TitleZh = cmp.Or(o.TitleZh, s.Title)
-	root := l.folder(s, name, o)
+	root := l.directory(s, name, o)
 	s.Tree = root.Children
 	if root.Page != nil {
 		s.Tree = append([]*Node{{
@@ -85,9 +85,9 @@ func (l *loader) sector(name string) {
 	}
 }
 
-// folder reads a folder's pages in their order: its index, those that the order names,
-// and the rest by name.
-func (l *loader) folder(s *Sector, dir string, o order) *Node {
+// directory reads the pages of a directory in order: the index, the listed pages, and the
+// others by name.
+func (l *loader) directory(s *Sector, dir string, o order) *Node {
 	node := &Node{Title: cmp.Or(o.Title, path.Base(dir))}
 	node.TitleZh = cmp.Or(o.TitleZh, node.Title)
 	rest := l.names(dir)
@@ -116,12 +116,12 @@ func (l *loader) folder(s *Sector, dir string, o order) *Node {
 	return node
 }
 
-// listed reads the pages that an order names, and takes them out of rest.
+// listed reads the pages that an order lists, and removes them from rest.
 func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]bool) []*Node {
 	var nodes []*Node
 	for _, name := range names {
 		if !rest[name] {
-			text := fmt.Sprintf("it names %q, which is not there or named twice", name)
+			text := fmt.Sprintf("it lists %q, which does not exist or is listed twice", name)
 			l.library.faults = append(l.library.faults, Fault{path.Join(dir, orderFile), text})
 			continue
 		}
@@ -133,11 +133,11 @@ func (l *loader) listed(s *Sector, dir string, names []string, rest map[string]b
 	return nodes
 }
 
-// child reads what a name in a folder stands for: a page, or with a slash at its end a
-// folder. It is nil where there is nothing to show.
+// child reads a page or, if the name has a trailing slash, a directory. It returns nil if
+// there is no page.
 func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
-	sub, isFolder := strings.CutSuffix(name, "/")
-	if !isFolder {
+	sub, isDirectory := strings.CutSuffix(name, "/")
+	if !isDirectory {
 		p := l.page(s, path.Join(dir, name), listed)
 		if p == nil {
 			return nil
@@ -150,16 +150,17 @@ func (l *loader) child(s *Sector, dir, name string, listed bool) *Node {
 		l.fail(err)
 		return nil
 	}
-	node := l.folder(s, dir, o)
+	node := l.directory(s, dir, o)
 	node.Dir = strings.TrimPrefix(dir, s.Name)
 	if node.Page == nil && len(node.Children) == 0 {
-		return nil // it leads nowhere
+		return nil // no pages
 	}
 	return node
 }
 
-// names are the pages and sub-folders of a folder, these with a slash. A translation
-// alone counts as a page; of others it takes note.
+// names returns the pages and subdirectories of a directory; the latter have a trailing
+// slash. A translation counts as a page only if its page is missing; others are added to
+// l.translated.
 func (l *loader) names(dir string) map[string]bool {
 	names := map[string]bool{}
 	entries, err := fs.ReadDir(l.fsys, dir)
@@ -177,7 +178,7 @@ func (l *loader) names(dir string) map[string]bool {
 			names[name] = true
 		}
 	}
-	// a.zh is taken before a.zh.zh, which is no translation then
+	// a.zh is removed before a.zh.zh, which is then not a translation
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if base, ok := strings.CutSuffix(name, chineseSuffix); ok && names[base] {
 			l.translated[path.Join(dir, base)] = true
@@ -187,10 +188,10 @@ func (l *loader) names(dir string) map[string]bool {
 	return names
 }
 
-// chineseSuffix ends the name of a page in Chinese, before .md.
+// chineseSuffix is the suffix of Chinese pages, before .md.
 const chineseSuffix = ".zh"
 
-// page reads a page and its translation, and returns the page.
+// page reads a page and its translation and returns the page.
 func (l *loader) page(s *Sector, name string, listed bool) *Page {
 	p := l.read(s, name, listed)
 	if p == nil || p.Language == Chinese {
@@ -205,12 +206,12 @@ func (l *loader) page(s *Sector, name string, listed bool) *Page {
 	return p
 }
 
-// read reads one file.
+// read reads a file.
 func (l *loader) read(s *Sector, name string, listed bool) *Page {
 	file := name + ".md"
-	if why := unfit(file); why != "" {
+	if why := invalidName(file); why != "" {
 		l.library.faults = append(l.library.faults,
-			Fault{file, "the page is left out; rename it: " + why})
+			Fault{file, "the page is skipped; rename it: " + why})
 		return nil
 	}
 	data, err := fs.ReadFile(l.fsys, file)
@@ -234,8 +235,7 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 		p.Language = Chinese
 	}
 	if other := l.first[p.URL()]; other != nil {
-		text := "the page is left out: its address " + p.URL() + " is that of " + other.File +
-			" too"
+		text := "the page is skipped: " + other.File + " has the same address " + p.URL()
 		l.library.faults = append(l.library.faults, Fault{file, text})
 		return nil
 	}
@@ -245,7 +245,7 @@ func (l *loader) read(s *Sector, name string, listed bool) *Page {
 	return p
 }
 
-// titleZh is the title in the tree of a Chinese page.
+// titleZh returns the title for the Chinese tree.
 func titleZh(p *Page) string {
 	if p.Twin != nil {
 		return p.Twin.Title
@@ -253,7 +253,7 @@ func titleZh(p *Page) string {
 	return p.Title
 }
 
-// finish connects the pages with one another.
+// finish sorts the sectors and links adjacent pages.
 func (l *loader) finish() {
 	slices.SortStableFunc(l.library.sectors, func(a, b *Sector) int {
 		if (a.Name == firstSector) != (b.Name == firstSector) {
@@ -275,8 +275,7 @@ func (l *loader) finish() {
 	l.parse()
 }
 
-// parse takes the pages apart, on all processors: it is most of the time that reading
-// takes.
+// parse parses the pages in parallel, because parsing dominates the loading time.
 func (l *loader) parse() {
 	var workers sync.WaitGroup
 	var next atomic.Int64

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// orderFile says the order of a folder.
+// orderFile defines the order of a directory.
 const orderFile = "order.yaml"
 
 // An order is the content of an order.yaml.
@@ -29,7 +29,8 @@ type group struct {
 	Pages   []string `yaml:"pages"`
 }
 
-// readOrder reads the order of a folder. A folder without the file has an empty one.
+// readOrder reads the order of a directory. It returns an empty order if the file does
+// not exist.
 func readOrder(fsys fs.FS, dir string) (order, error) {
 	var o order
 	name := path.Join(dir, orderFile)
@@ -46,7 +47,7 @@ func readOrder(fsys fs.FS, dir string) (order, error) {
 		return order{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(o.Pages) > 0 && len(o.Groups) > 0 {
-		return order{}, fmt.Errorf("%s: it has pages and groups: put the pages into a group", name)
+		return order{}, fmt.Errorf("%s: it has pages and groups: move the pages to a group", name)
 	}
 	return o, nil
 }

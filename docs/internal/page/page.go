@@ -1,8 +1,7 @@
-// Package page holds the documentation as it was read: sectors, their order, and pages.
+// Package page loads the documentation: its sectors, their order, and their pages.
 //
-// A Library is made once by Load and never changes, so all of its readers share it
-// without locks; live reload makes another one. What lies in the content's folders is
-// said by one small file a folder, order.yaml:
+// Load returns an immutable Library, which is safe for concurrent use without locks. Live
+// reload loads a new one. A file order.yaml describes each directory of the content:
 //
 //	title: Guide
 //	title_zh: 指南
@@ -10,11 +9,11 @@
 //	description_zh: 一句话。
 //	pages: [quick-start, decisions/]      # or groups: [{title, title_zh, pages}]
 //
-// A page is a Markdown file with front matter (title, description, and optionally
-// keywords). Its translation into Chinese lies beside it, with the suffix .zh.md, and is
-// not named in order.yaml. The name of a page is its address: it has letters, digits,
-// '-', '_' and '.' only, as those of its folders, and ends in nothing that the site makes
-// of a page, such as .html.
+// A page is a Markdown file with front matter (title, description and optional keywords).
+// Its Chinese translation has the suffix .zh.md and is not listed in order.yaml. The file
+// name of a page is its address. Names of pages and directories consist of letters,
+// digits, '-', '_' and '.', and must not end with an extension of files that the site
+// generates, such as .html.
 package page
 
 import (
@@ -30,72 +29,71 @@ const (
 	Chinese = "zh"
 )
 
-// A Library is the whole documentation. It is never changed after Load.
+// A Library is the whole documentation. It is immutable.
 type Library struct {
 	sectors []*Sector
 	pages   []*Page
-	files   map[string]*Page // by File
+	files   map[string]*Page // by Page.File
 	faults  []Fault
 }
 
-// A Fault is what is wrong with an order or a file's name, and does not keep the
-// documentation from being shown.
+// A Fault is a problem with an order or a file name that does not prevent loading.
 type Fault struct{ File, Text string }
 
-// A Sector is a part of the documentation with a folder of its own.
+// A Sector is a top-level directory of the documentation.
 type Sector struct {
-	Name          string // of the folder, as guide
+	Name          string // of the directory, such as guide
 	Title         string
-	TitleZh       string // the title where the sector has none in Chinese
+	TitleZh       string // Title if the sector has no Chinese title
 	Description   string
-	DescriptionZh string // empty where there is none in Chinese
+	DescriptionZh string // empty without a Chinese description
 	Tree          []*Node
-	Pages         []*Page // in the authored order, translations after their page
+	Pages         []*Page // in the authored order, each followed by its translation
 }
 
-// A Node is an entry of a sector's tree: a page, a folder, or a titled group.
+// A Node is an entry of a sector's tree: a page, a directory, or a titled group.
 type Node struct {
 	Title    string
-	TitleZh  string // the title where there is none in Chinese
-	Page     *Page  // nil for a group, and for a folder without an index page
-	Dir      string // of a folder within the sector, as /decisions; empty for others
+	TitleZh  string // Title if there is no Chinese title
+	Page     *Page  // nil for a group or a directory without an index page
+	Dir      string // path of a directory within the sector, such as /decisions; empty for others
 	Children []*Node
 }
 
-// A Page is one file of Markdown.
+// A Page is a Markdown file.
 type Page struct {
 	Sector      *Sector
-	Path        string // within the sector, as /decisions/jobs; / for the sector's index
+	Path        string // path within the sector, such as /decisions/jobs; / for the index of the sector
 	Title       string
 	Description string
-	Keywords    []string // queries that the page is the first result for
+	Keywords    []string // queries whose first result is the page
 	Language    string   // English or Chinese
-	File        string   // within the content, as guide/decisions/jobs.md
+	File        string   // path within the content, such as guide/decisions/jobs.md
 	Import      string   // import path of the package; empty outside the Go reference
-	// Markdown after the front matter, with links among pages as addresses such as
+	// Markdown after the front matter; links to pages are addresses such as
 	// /docs/base-go/xdb#open
 	Body       string
 	Sections   []markup.Section
-	Twin       *Page // in the other language, or nil
-	Prev, Next *Page // neighbours of the same sector and language, or nil
-	Listed     bool  // whether an order.yaml names it, or its twin
+	Twin       *Page // translation, or nil
+	Prev, Next *Page // adjacent pages of the same sector and language, or nil
+	Listed     bool  // whether an order.yaml lists the page or its twin
 
-	fsys   fs.FS // of File
-	offset int   // lines of front matter before the source
+	fsys   fs.FS // contains File
+	offset int   // lines before the source
 }
 
-// Source is the Markdown after the front matter as it stands, with relative links. It is
-// read again, because only the checks ask for it; where that fails it is empty.
+// Source returns the Markdown after the front matter, with relative links. It reads the
+// file again, because only checks need the source, and returns "" if that fails.
 func (p *Page) Source() string {
 	data, err := fs.ReadFile(p.fsys, p.File)
 	if err != nil {
 		return ""
 	}
-	_, body, _ := split(data) // it was read before
+	_, body, _ := split(data) // parsed before
 	return string(body)
 }
 
-// URL is the page's address on the site, as /docs/guide/quick-start.
+// URL returns the address of the page on the site, such as /docs/guide/quick-start.
 func (p *Page) URL() string {
 	return "/docs/" + p.Sector.Name + strings.TrimSuffix(p.Path, "/")
 }
@@ -110,10 +108,10 @@ func (p *Page) Markdown() string {
 	return head + p.Text()
 }
 
-// Line turns a line of the source into one of the file. Both count from 1.
+// Line returns the line of the file for a line of the source. Both count from 1.
 func (p *Page) Line(line int) int { return line + p.offset }
 
-// HasAnchor tells whether a heading of the page has the anchor.
+// HasAnchor reports whether a heading has the anchor.
 func (p *Page) HasAnchor(anchor string) bool {
 	for _, s := range p.Sections {
 		if s.Anchor == anchor && s.Heading != "" {
@@ -129,10 +127,10 @@ func (l *Library) Sectors() []*Sector { return l.sectors }
 // Pages returns all pages in the authored order.
 func (l *Library) Pages() []*Page { return l.pages }
 
-// Faults returns what is wrong with the orders of folders, and with the names of files.
+// Faults returns the problems of orders and file names.
 func (l *Library) Faults() []Fault { return l.faults }
 
-// Sector returns the sector of a name, which may have a suffix of Markdown, or nil.
+// Sector returns the sector with a name, which may have the suffix .md or .mdx, or nil.
 func (l *Library) Sector(name string) *Sector {
 	name = withoutSuffix(name)
 	for _, s := range l.sectors {
@@ -143,5 +141,5 @@ func (l *Library) Sector(name string) *Sector {
 	return nil
 }
 
-// File returns the page of a file within the content, or nil.
+// File returns the page with a file path within the content, or nil.
 func (l *Library) File(name string) *Page { return l.files[name] }

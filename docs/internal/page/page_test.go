@@ -1,10 +1,8 @@
 package page_test
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// content is a documentation with what a real one has: an index, a folder, groups,
-// translations, a page that no order names.
+// content returns a documentation with an index, a directory, groups, translations, and a
+// page that is not listed.
 func content() map[string]string {
 	return map[string]string{
 		"guide/order.yaml": "title: Guide\ntitle_zh: 指南\ndescription: How to.\npages: [start, decisions/]\n",
@@ -24,7 +22,7 @@ func content() map[string]string {
 		"guide/decisions/order.yaml": "title: Decisions\npages: [names]\n",
 		"guide/decisions/names.md": doctest.Page("Names",
 			"Up: [start](../start.md#first-step), [code](../../../core/x.go), [web](https://example.org/a.md)."),
-		"guide/zzz.md":       doctest.Page("Orphan", "Nobody names it."),
+		"guide/zzz.md":       doctest.Page("Orphan", "Not listed."),
 		"base-go/order.yaml": "title: Go library\ngroups:\n  - title: Data\n    title_zh: 数据\n    pages: [xdb]\n  - title: Rest\n    pages: [xerror]\n",
 		"base-go/xdb.md": doctest.Page("xdb",
 			"## Open\n\nIt opens.\n\n## Open\n\nAgain."),
@@ -37,7 +35,7 @@ func load(t *testing.T) *page.Library {
 	return doctest.Library(t, content())
 }
 
-func TestPagesComeInTheAuthoredOrder(t *testing.T) {
+func TestLibrary_Pages(t *testing.T) {
 	var got []string
 	for _, p := range load(t).Pages() {
 		got = append(got, p.URL())
@@ -52,7 +50,7 @@ func TestPagesComeInTheAuthoredOrder(t *testing.T) {
 	}
 }
 
-func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
+func TestSector_Tree(t *testing.T) {
 	var got []string
 	var walk func(nodes []*page.Node, depth int)
 	walk = func(nodes []*page.Node, depth int) {
@@ -75,14 +73,14 @@ func TestTreeHasFoldersGroupsAndTitlesInBothLanguages(t *testing.T) {
 	}
 }
 
-func TestLinksBecomeAddressesOfTheSite(t *testing.T) {
+func TestPage_Body(t *testing.T) {
 	l := load(t)
 	tests := []struct{ name, sector, path, want string }{
 		{"to another sector", "guide", "/start", "[xdb](/docs/base-go/xdb#open) and `[x](y.md)`."},
 		{"not in code", "guide", "/start", "\n[in code](../base-go/xdb.md)\n"},
 		{"within the page", "guide", "/start", "[here](#first-step)"},
 		{
-			"from a folder", "guide", "/decisions/names",
+			"from a directory", "guide", "/decisions/names",
 			"[start](/docs/guide/start#first-step), [code](../../../core/x.go), [web](https://example.org/a.md).",
 		},
 		{"from the index", "guide", "/", "See [start](/docs/guide/start)."},
@@ -90,13 +88,13 @@ func TestLinksBecomeAddressesOfTheSite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if body := l.Find(tt.sector, tt.path).Body; !strings.Contains(body, tt.want) {
-				t.Errorf("body = %q, want it to hold %q", body, tt.want)
+				t.Errorf("body = %q, want it to contain %q", body, tt.want)
 			}
 		})
 	}
 }
 
-func TestMarkdownBeginsWithTitleAndAddress(t *testing.T) {
+func TestPage_Markdown(t *testing.T) {
 	got := load(t).Find("guide", "decisions/names").Markdown()
 	if want := "# Names (/docs/guide/decisions/names)\n\nUp: "; !strings.HasPrefix(got, want) {
 		t.Errorf("Markdown = %q, want it to begin with %q", got, want)
@@ -111,8 +109,9 @@ func TestPage_Import(t *testing.T) {
 		"base-go/xa.md":     doctest.Page("xa", "`"+prefix+"core/xa`.\n\nText of xa."),
 		"base-go/xa.zh.md":  doctest.Page("xa", "中文。"),
 		"base-go/xa-key.md": doctest.Page("xa keys", "Keys.\n\n```sh\ngo get "+prefix+"core\n```"),
-		"base-go/xb.md":     doctest.Page("xb", "It uses `"+prefix+"core/xb`, not `"+prefix+"core/xa`."),
-		"base-go/xc.md":     doctest.Page("xc", "Text."),
+		"base-go/xb.md": doctest.Page("xb",
+			"It uses `"+prefix+"core/xb`, not `"+prefix+"core/xa`."),
+		"base-go/xc.md": doctest.Page("xc", "Text."),
 	})
 	for _, test := range []struct{ name, sector, path, want, markdown string }{
 		{
@@ -147,7 +146,7 @@ func TestPage_Import(t *testing.T) {
 	}
 }
 
-func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
+func TestLibrary_Find(t *testing.T) {
 	l := load(t)
 	for _, path := range []string{
 		"/decisions/names", "decisions/names", "decisions/names/", "/docs/guide/decisions/names",
@@ -182,32 +181,32 @@ func TestFindTakesAPathInAnyOfItsForms(t *testing.T) {
 		}
 	}
 	if p := l.Find("guide", "start.md.mdx"); p != nil {
-		t.Errorf("two endings: %s", p.URL())
+		t.Errorf("two suffixes: got %s", p.URL())
 	}
 	if p := l.Find("nowhere", "/start"); p != nil {
-		t.Errorf("a page of an unknown sector: %s", p.URL())
+		t.Errorf("unknown sector: got %s", p.URL())
 	}
 	if p := l.Find("guide", "/start.zh.md"); p == nil || p.Language != page.Chinese ||
 		p.Twin != l.Find("guide", "start") {
-		t.Errorf("the translation is %+v", p)
+		t.Errorf("got translation %+v", p)
 	}
 }
 
-func TestNeighboursStayWithinSectorAndLanguage(t *testing.T) {
+func TestPage_Neighbors(t *testing.T) {
 	l := load(t)
 	start := l.Find("guide", "start")
 	if start.Prev.Path != "/" || start.Next.Path != "/decisions/names" {
-		t.Errorf("neighbours = %s, %s", start.Prev.Path, start.Next.Path)
+		t.Errorf("neighbors = %s, %s", start.Prev.Path, start.Next.Path)
 	}
 	if zh := start.Twin; zh.Prev != nil || zh.Next != nil {
-		t.Errorf("the only Chinese page has neighbours: %v, %v", zh.Prev, zh.Next)
+		t.Errorf("the only Chinese page has neighbors %v, %v", zh.Prev, zh.Next)
 	}
 	if p := l.Find("guide", "zzz"); p.Listed || p.Next != nil {
-		t.Errorf("the page that no order names = %+v", p)
+		t.Errorf("the page that is not listed = %+v", p)
 	}
 }
 
-func TestTheNearestIsSuggested(t *testing.T) {
+func TestLibrary_Nearest(t *testing.T) {
 	l := load(t)
 	if got := l.NearestSector("Go"); got[0] != "base-go" {
 		t.Errorf("nearest of Go = %v", got)
@@ -216,7 +215,7 @@ func TestTheNearestIsSuggested(t *testing.T) {
 		t.Errorf("sectors = %q", got)
 	}
 	tests := []struct{ name, sector, path, want string }{
-		{"a slip", "base-go", "xdbb", "/docs/base-go/xdb"},
+		{"a misspelt name", "base-go", "xdbb", "/docs/base-go/xdb"},
 		{"with a prefix", "base-go", "/docs/base-go/xeror", "/docs/base-go/xerror"},
 		{"a part of the path", "guide", "names", "/docs/guide/decisions/names"},
 		{"the title", "guide", "quick-start", "/docs/guide/start"},
@@ -233,208 +232,18 @@ func TestTheNearestIsSuggested(t *testing.T) {
 	}
 }
 
-func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
-	files := content()
-	files["guide/start.md"] = "no front matter"
-	files["base-go/xdb.md"] = "---\ndescription: x\n---\n"
-	files["base-go/xerror.md"] = "---\ntitle: x\nauthor: y\n---\n"
-	files["guide/decisions/order.yaml"] = "page: [names]\n"
-	_, err := page.Load(doctest.Files(files))
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, want := range []string{
-		"guide/start.md: it does not begin with front matter",
-		"base-go/xdb.md: front matter: there is no title",
-		"base-go/xerror.md: front matter:", "guide/decisions/order.yaml: yaml:",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v\nwant it to hold %q", err, want)
-		}
-	}
-	if _, err := page.Load(doctest.Files(nil)); err == nil {
-		t.Error("an empty folder was taken for a documentation")
-	}
-}
-
-func TestAnOrderThatNamesNothingIsNoReasonToShowNothing(t *testing.T) {
-	files := content()
-	files["guide/decisions/order.yaml"] = "pages: [names, absent, names]\n"
-	l := doctest.Library(t, files)
-	want := []page.Fault{
-		{
-			File: "guide/decisions/order.yaml",
-			Text: `it names "absent", which is not there or named twice`,
-		},
-		{
-			File: "guide/decisions/order.yaml",
-			Text: `it names "names", which is not there or named twice`,
-		},
-	}
-	if diff := cmp.Diff(want, l.Faults()); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
-	if l.Find("guide", "decisions/names") == nil {
-		t.Error("the page that is there is not shown")
-	}
-}
-
-func TestTwoPagesOfOneAddressAreAFault(t *testing.T) {
-	files := content()
-	files["guide/decisions.md"] = doctest.Page("A", "One.")
-	files["guide/decisions/index.md"] = doctest.Page("B", "Another.")
-	l := doctest.Library(t, files)
-	want := []page.Fault{{
-		File: "guide/decisions.md",
-		Text: "the page is left out: its address /docs/guide/decisions is that of guide/decisions/index.md too",
-	}}
-	if diff := cmp.Diff(want, l.Faults()); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
-	if got, want := len(l.Pages()), len(load(t).Pages())+1; got != want ||
-		l.Find("guide", "decisions").Title != "B" {
-		t.Errorf("%d pages, want %d, of which the first is shown", got, want)
-	}
-	for _, p := range l.Pages() {
-		if p.Prev == p || p.Next == p || p.Next != nil && p.Next.Title == "A" || p.Prev != nil &&
-			p.Prev.Title == "A" {
-			t.Errorf("%s leads to the page that is left out, or to itself", p.URL())
-		}
-	}
-	if l.File("guide/decisions.md") != nil ||
-		len(l.Sector("guide").Tree) != len(load(t).Sector("guide").Tree) {
-		t.Error("the page that is left out is a file of the library, or in the tree")
-	}
-}
-
-func TestATranslationIsARegularFile(t *testing.T) {
-	files := doctest.Files(content())
-	files["guide/start.zh.md"] = &fstest.MapFile{Data: []byte("zzz.md"), Mode: fs.ModeSymlink}
-	files["guide/zzz.zh.md/deep.txt"] = &fstest.MapFile{}
-	l, err := page.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := l.Find("guide", "start"); p == nil || p.Twin != nil {
-		t.Errorf("start = %+v, want it without a translation", p)
-	}
-}
-
-func TestATranslationOfATranslationIsAPageEachTime(t *testing.T) {
-	files := content()
-	files["guide/start.zh.zh.md"] = doctest.Page("Odd", "Twice.")
-	for range 50 { // the order of a map differs
-		l := doctest.Library(t, files)
-		if p := l.Find("guide", "start.zh.zh"); p == nil || p.Twin != nil ||
-			l.Find("guide", "start").Twin == nil {
-			t.Fatalf("page = %+v, want one without a twin", p)
-		}
-	}
-}
-
-func TestAFileWhoseNameIsNoAddressIsLeftOut(t *testing.T) {
-	const characters = ", but a name has letters, digits, '-', '_' and '.' only"
-	tests := []struct{ name, file, want string }{
-		{"an anchor", "guide/a#b.md", `"a#b" has '#'` + characters},
-		{"a query", "guide/a?b.md", `"a?b" has '?'` + characters},
-		{"an escape", "guide/a%20b.md", `"a%20b" has '%'` + characters},
-		{"a quotation mark", `guide/a"b.md`, `"a\"b" has '"'` + characters},
-		{"a backslash", `guide/a\b.md`, `"a\\b" has '\\'` + characters},
-		{"a blank", "guide/a b.md", `"a b" has ' '` + characters},
-		{"a control character", "guide/a\x1bb.md", `"a\x1bb" has '\x1b'` + characters},
-		{"a line break", "guide/a\nb.md", `"a\nb" has '\n'` + characters},
-		{"a direction", "guide/a\u202eb.md", `"a\u202eb" has '\u202e'` + characters},
-		{
-			"a letter that nobody sees", "guide/a\u3164b.md",
-			"\"a\u3164b\" has " + `'\u3164'` + characters,
-		},
-		{"a variation", "guide/a\ufe0fb.md", "\"a\ufe0fb\" has " + `'\ufe0f'` + characters},
-		{
-			"a folder called index", "guide/index/deep.md",
-			`a folder has the name "index", which is that of its page`,
-		},
-		{"no UTF-8", "guide/a\xffb.md", `"a\xffb" has '\ufffd'` + characters},
-		{
-			"the file of a page", "guide/index.html.md",
-			`"index.html" ends in .html, as files that the site makes`,
-		},
-		{
-			"such a file in capitals", "guide/Index.HTML.md",
-			`"Index.HTML" ends in .html, as files that the site makes`,
-		},
-		{
-			"the text of a page", "guide/start.md.md",
-			`"start.md" ends in .md, as files that the site makes`,
-		},
-		{
-			"another ending of texts", "guide/start.mdx.md",
-			`"start.mdx" ends in .mdx, as files that the site makes`,
-		},
-		{"a folder", "guide/a b/c.md", `"a b" has ' '` + characters},
-		{
-			"a folder in the place of a text", "guide/other.md/c.md",
-			`"other.md" ends in .md, as files that the site makes`,
-		},
-		{"a sector", "a b/c.md", `"a b" has ' '` + characters},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			files := content()
-			pages := len(doctest.Library(t, files).Pages())
-			files[tt.file] = doctest.Page("A", "One.")
-			l := doctest.Library(t, files)
-			want := []page.Fault{{
-				File: tt.file,
-				Text: "the page is left out; rename it: " + tt.want,
-			}}
-			if diff := cmp.Diff(want, l.Faults()); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-			if len(l.Pages()) != pages || l.File(tt.file) != nil {
-				t.Errorf("%d pages, want %d", len(l.Pages()), pages)
-			}
-		})
-	}
-}
-
-func TestANameMayHaveLettersOfAnyLanguage(t *testing.T) {
-	files := content()
-	for _, name := range []string{"缓存", "Größe_2", "v1.2-rc.1", "हिन्दी"} {
-		files["guide/"+name+".md"] = doctest.Page(name, "One.")
-		l := doctest.Library(t, files)
-		if len(l.Faults()) > 0 || l.Find("guide", name) == nil {
-			t.Errorf("%s: faults = %v", name, l.Faults())
-		}
-	}
-}
-
-func TestAFolderWithoutPagesIsNotShown(t *testing.T) {
+func TestSector_Tree_EmptyDirectory(t *testing.T) {
 	files := content()
 	files["guide/a b/c.md"] = doctest.Page("A", "One.")
 	if got, want := len(doctest.Library(t, files).Sector("guide").Tree),
 		len(load(t).Sector("guide").Tree); got != want {
-		t.Errorf("%d entries, want %d", got, want)
+		t.Errorf("got %d entries, want %d", got, want)
 	}
 }
 
-func TestWhereEveryPageIsLeftOutTheReasonIsSaid(t *testing.T) {
-	_, err := page.Load(doctest.Files(
-		map[string]string{"guide/a\nb.md": doctest.Page("A", "One.")}))
-	if err == nil || !strings.Contains(err.Error(), "there is no sector") ||
-		!strings.Contains(err.Error(), `"guide/a\nb.md": the page is left out; rename it: `) {
-		t.Errorf("error = %v", err)
-	}
-}
-
-func TestALineOfThePageIsFoundInItsFile(t *testing.T) {
+func TestPage_Line(t *testing.T) {
 	p := load(t).Find("guide", "start")
 	if got := p.Line(1); got != 6 {
 		t.Errorf("Line(1) = %d, want 6: four lines of front matter and an empty one", got)
-	}
-}
-
-func TestTheContentOfThisModuleLoads(t *testing.T) {
-	if n := len(doctest.RealLibrary(t).Pages()); n < 80 {
-		t.Errorf("%d pages", n)
 	}
 }
