@@ -15,31 +15,30 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxLength bounds the texts of arguments, in characters, since what is wrong with one is
-// told with the text.
+// maxLength is the maximum length of a text argument in characters. It also limits error
+// strings, which quote arguments.
 const maxLength = 1000
 
-// A parameter is an argument that a tool takes: a text, or a number where max is set.
+// A parameter is an argument of a tool: a number if max is set, or else a text.
 type parameter struct {
 	name        string
 	description string
 	required    bool
-	hint        string // what to do where it is missing
-	max         int    // a number from 1
-	standard    int    // the number where it is absent
+	hint        string // advice if the argument is missing
+	max         int    // maximum of a number; the minimum is 1
+	standard    int    // default of a number
 }
 
 type parameters []parameter
 
-// arguments are those of one call. An argument that is absent is "" or its standard
-// number.
+// arguments are the arguments of a call. An absent argument is "" or its default.
 type arguments struct {
-	texts   map[string]string
+	strings map[string]string
 	numbers map[string]int
 }
 
-// schema is what a client is told. It bans null and members that are not known; parse
-// takes null all the same.
+// schema returns the published schema. It forbids null and unknown members; parse accepts
+// null.
 func (ps parameters) schema() *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Type:                 "object",
@@ -64,9 +63,9 @@ func (ps parameters) schema() *jsonschema.Schema {
 	return s
 }
 
-// parse returns all problems of a call's arguments at once.
+// parse parses the arguments of a call and returns all errors at once.
 func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error) {
-	args := arguments{texts: map[string]string{}, numbers: map[string]int{}}
+	args := arguments{strings: map[string]string{}, numbers: map[string]int{}}
 	var members map[string]json.RawMessage
 	if len(input) > 0 {
 		if err := json.Unmarshal(input, &members); err != nil {
@@ -76,14 +75,14 @@ func (ps parameters) parse(tool string, input json.RawMessage) (arguments, error
 	}
 	var problems []error
 	for _, p := range ps {
-		problems = append(problems, args.take(p, members[p.name]))
+		problems = append(problems, args.set(p, members[p.name]))
 		delete(members, p.name)
 	}
 	return args, errors.Join(append(problems,
 		ps.unknown(tool, slices.Sorted(maps.Keys(members))))...)
 }
 
-// unknown names the first of the arguments that a tool does not take.
+// unknown returns an error that lists the first unknown arguments.
 func (ps parameters) unknown(tool string, names []string) error {
 	const most = 5
 	if len(names) == 0 {
@@ -100,27 +99,27 @@ func (ps parameters) unknown(tool string, names []string) error {
 	return fmt.Errorf("%s has no argument %s; %s", tool, text, ps.usage(tool))
 }
 
-// take keeps the value of one argument, which is nil where the argument is absent.
-func (a arguments) take(p parameter, value json.RawMessage) error {
+// set parses and stores an argument. The value is nil if the argument is absent.
+func (a arguments) set(p parameter, value json.RawMessage) error {
 	absent := len(value) == 0 || bytes.Equal(value, []byte("null"))
 	switch {
 	case p.max > 0 && absent:
 		a.numbers[p.name] = p.standard
 	case p.max > 0:
-		return a.takeNumber(p, value)
+		return a.setNumber(p, value)
 	case !absent:
-		if err := a.takeText(p, value); err != nil {
+		if err := a.setText(p, value); err != nil {
 			return err
 		}
 	}
-	if p.required && a.texts[p.name] == "" {
+	if p.required && a.strings[p.name] == "" {
 		return fmt.Errorf("argument %q is required: %s", p.name, p.hint)
 	}
 	return nil
 }
 
-func (a arguments) takeNumber(p parameter, value json.RawMessage) error {
-	var n float64 // 2.0 is an integer too (JSON Schema, validation, section 6.1.1)
+func (a arguments) setNumber(p parameter, value json.RawMessage) error {
+	var n float64 // 2.0 is an integer (JSON Schema Validation, section 6.1.1)
 	if err := json.Unmarshal(value, &n); err != nil || n != math.Trunc(n) || n < 1 ||
 		n > float64(p.max) {
 		return fmt.Errorf("argument %q must be an integer from 1 to %d", p.name, p.max)
@@ -129,22 +128,22 @@ func (a arguments) takeNumber(p parameter, value json.RawMessage) error {
 	return nil
 }
 
-func (a arguments) takeText(p parameter, value json.RawMessage) error {
+func (a arguments) setText(p parameter, value json.RawMessage) error {
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil {
 		return fmt.Errorf("argument %q must be a string", p.name)
 	}
 	if n := utf8.RuneCountInString(text); n > maxLength {
-		return fmt.Errorf("argument %q has %d characters, and %d at most", p.name, n, maxLength)
+		return fmt.Errorf("argument %q has %d characters; the maximum is %d", p.name, n, maxLength)
 	}
-	a.texts[p.name] = strings.TrimSpace(text)
+	a.strings[p.name] = strings.TrimSpace(text)
 	return nil
 }
 
-// usage says what a tool takes.
+// usage returns a list of the arguments of a tool.
 func (ps parameters) usage(tool string) string {
 	if len(ps) == 0 {
-		return tool + " takes none"
+		return tool + " accepts no arguments"
 	}
 	names := make([]string, len(ps))
 	for i, p := range ps {
@@ -153,10 +152,10 @@ func (ps parameters) usage(tool string) string {
 			names[i] += " (required)"
 		}
 	}
-	return tool + " takes " + strings.Join(names, ", ")
+	return tool + " accepts " + strings.Join(names, ", ")
 }
 
-// cut shortens what is repeated of a call.
+// cut truncates a text that is quoted in a response.
 func cut(text string) string {
 	const length = 200
 	if runes := []rune(text); len(runes) > length {

@@ -13,26 +13,26 @@ type (
 	}
 	sectorDetail struct {
 		Name        string `json:"name" jsonschema:"name of the sector"`
-		Title       string `json:"title" jsonschema:"title for people"`
-		Description string `json:"description" jsonschema:"what the sector holds"`
+		Title       string `json:"title" jsonschema:"display title"`
+		Description string `json:"description" jsonschema:"contents of the sector"`
 	}
 
 	listResult struct {
 		Sector    string     `json:"sector" jsonschema:"name of the sector"`
-		BaseURL   string     `json:"baseUrl" jsonschema:"address of the sector; with a path behind it, that of a page"`
-		Documents []document `json:"documents" jsonschema:"pages in the order in which they are meant to be read"`
+		BaseURL   string     `json:"baseUrl" jsonschema:"web address of the sector; append a path for a page"`
+		Documents []document `json:"documents" jsonschema:"pages in reading order"`
 	}
 	document struct {
 		Path        string `json:"path" jsonschema:"path of the page within the sector, for detail"`
 		Title       string `json:"title" jsonschema:"title of the page"`
-		Description string `json:"description" jsonschema:"what the page is about"`
+		Description string `json:"description" jsonschema:"subject of the page"`
 	}
 
 	detailResult struct {
 		Sector  string `json:"sector" jsonschema:"name of the sector"`
 		Path    string `json:"path" jsonschema:"path of the page within the sector"`
 		Title   string `json:"title" jsonschema:"title of the page"`
-		URL     string `json:"url" jsonschema:"address of the page for people"`
+		URL     string `json:"url" jsonschema:"web address of the page"`
 		Content string `json:"content" jsonschema:"the whole page in Markdown"`
 	}
 )
@@ -40,8 +40,8 @@ type (
 func (d *docs) sectorTool() definition {
 	return definition{
 		name: "sector", title: "Sectors of the documentation",
-		description: "Lists the sectors of the documentation of Plinth with what each holds. " +
-			"Call it first for an overview, then list. To find something particular, call search instead.",
+		description: "Lists the sectors of the documentation of Plinth with their contents. " +
+			"Call it first for an overview, then list. To find a topic, call search instead.",
 		output: outputSchema[sectorResult](),
 		run: func(arguments) (any, string, error) {
 			result := sectorResult{Sectors: []string{}, Details: []sectorDetail{}}
@@ -55,7 +55,7 @@ func (d *docs) sectorTool() definition {
 	}
 }
 
-// sectorParameter is the argument sector of every tool.
+// sectorParameter returns the parameter sector, which all tools share.
 func (d *docs) sectorParameter(description string) parameter {
 	return parameter{
 		name: "sector", description: description + " One of: " + d.names() + ".",
@@ -71,15 +71,15 @@ func (d *docs) listTool() definition {
 		description: "Lists the pages of a sector with path, title and description, in reading order. " +
 			"With search, only pages that contain all of its words. Read a page with detail. For ranked results with excerpts, call search instead.",
 		parameters: parameters{sector, {
-			name: "search", description: "Words that a page must contain in its title, description, path or text, in any case.",
+			name: "search", description: "Words that a page must contain in its title, description, path or text. Case is ignored.",
 		}},
 		output: outputSchema[listResult](),
 		run: func(args arguments) (any, string, error) {
-			s, err := d.sector(args.texts["sector"])
+			s, err := d.sector(args.strings["sector"])
 			if err != nil {
 				return nil, "", err
 			}
-			return d.list(s, args.texts["search"]), "", nil
+			return d.list(s, args.strings["search"]), "", nil
 		},
 	}
 }
@@ -99,7 +99,7 @@ func (d *docs) list(s *page.Sector, search string) listResult {
 	return result
 }
 
-// words is the text of a page without marks and addresses, in lower case.
+// words returns the text of a page in lower case, without markup and link targets.
 func words(p *page.Page) string {
 	parts := []string{p.Title, p.Description, p.Path}
 	for _, s := range p.Sections {
@@ -122,16 +122,16 @@ func (d *docs) detailTool() definition {
 	sector.required = true
 	return definition{
 		name: "detail", title: "Page of the documentation",
-		description: "Returns a whole page in Markdown. Take the path from list or from detailPath of search. " +
-			"Addresses of the site are accepted as a path; an anchor is ignored, the page is always whole.",
+		description: "Returns a whole page in Markdown. Use the path of list or the detailPath of search. " +
+			"The path may be a URL of the site; an anchor is ignored.",
 		parameters: parameters{sector, {
 			name: "path", description: "Path of the page within the sector, such as /quick-start.",
 			required: true,
-			hint:     `call list for the paths of a sector, "/" is its first page`,
+			hint:     `call list for the paths of a sector; "/" is its index`,
 		}},
 		output: outputSchema[detailResult](),
 		run: func(args arguments) (any, string, error) {
-			at, err := d.locate(args.texts["sector"], args.texts["path"])
+			at, err := d.locate(args.strings["sector"], args.strings["path"])
 			if err != nil {
 				return nil, "", err
 			}

@@ -10,18 +10,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A definition is a tool: what a client is told of it, and what it does.
+// A definition is a tool: its description for clients and its function.
 type definition struct {
 	name, title, description string
 	parameters               parameters
 	output                   *jsonschema.Schema
-	// run returns the structured result, which marshals to what output describes, and a
-	// text where it is not to be the same JSON. Its error is for the model to read.
+	// run returns the structured result, which matches output, and a text. If the text is
+	// empty, the JSON of the result is used. An error is shown to the model.
 	run func(arguments) (result any, text string, err error)
 }
 
-// addTo registers the tool without the SDK's own validation, whose messages a model
-// cannot act on.
+// addTo registers the tool without the validation of the SDK, whose messages do not help
+// a model.
 func (t definition) addTo(server *mcp.Server) {
 	no := false
 	server.AddTool(&mcp.Tool{
@@ -39,11 +39,11 @@ func (t definition) addTo(server *mcp.Server) {
 func (t definition) call(input json.RawMessage) (*mcp.CallToolResult, error) {
 	args, err := t.parameters.parse(t.name, input)
 	if err != nil {
-		return mistake(err), nil
+		return failure(err), nil
 	}
 	result, text, err := t.run(args)
 	if err != nil {
-		return mistake(err), nil
+		return failure(err), nil
 	}
 	structured, err := marshal(result)
 	if err != nil {
@@ -58,15 +58,15 @@ func (t definition) call(input json.RawMessage) (*mcp.CallToolResult, error) {
 	}, nil
 }
 
-// mistake is a result that a model can learn from.
-func mistake(err error) *mcp.CallToolResult {
+// failure returns a result with an error that a model can fix.
+func failure(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		IsError: true,
 		Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}},
 	}
 }
 
-// marshal leaves <, > and & as they are, for those who read the text.
+// marshal returns JSON in which <, > and & are not escaped, to keep it readable.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -77,19 +77,19 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// outputSchema describes T. Slices are arrays, never null; members may be added later. T
-// is one of this package's types, which all have a schema.
+// outputSchema returns the schema of T. Slices are never null, and fields may be added
+// later. It panics if T has no schema.
 func outputSchema[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](nil)
 	if err != nil {
 		panic(fmt.Sprintf("tool: %v", err))
 	}
-	settle(s)
+	relax(s)
 	return s
 }
 
-// settle takes null and the ban on further members out of a schema.
-func settle(s *jsonschema.Schema) {
+// relax removes null, and the ban on additional members, from a schema.
+func relax(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -97,8 +97,8 @@ func settle(s *jsonschema.Schema) {
 		s.Type, s.Types = s.Types[1], nil
 	}
 	s.AdditionalProperties = nil
-	settle(s.Items)
+	relax(s.Items)
 	for _, member := range s.Properties {
-		settle(member)
+		relax(member)
 	}
 }

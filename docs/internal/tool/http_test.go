@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
-// A recorder keeps the body of the latest answer.
+// A recorder records the body of the last response.
 type recorder struct {
 	http.RoundTripper
 
@@ -34,7 +34,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
+func TestServer_HTTP(t *testing.T) {
 	server := tool.New(config(t))
 	endpoint := httptest.NewServer(guard.New(guard.Config{}, mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return server },
@@ -83,14 +83,14 @@ func TestClientsOfEveryVersionCallAllToolsOverHTTP(t *testing.T) {
 			call(t, client, "sector", `{}`)
 			if got, want := bytes.Count(wire.last, []byte(`"resultType":"complete"`)),
 				map[bool]int{true: 1}[version >= "2026-07-28"]; got != want {
-				t.Errorf("the result has its type %d times, want %d: %s", got, want, wire.last)
+				t.Errorf("got the type of the result %d times, want %d: %s", got, want, wire.last)
 			}
 			if _, err := client.ReadResource(t.Context(),
 				&mcp.ReadResourceParams{URI: "docs:///guide/nothing"}); err == nil {
-				t.Error("a resource that does not exist is read")
+				t.Error("got a resource that does not exist")
 			}
 			if _, err := client.ListTools(t.Context(), nil); err != nil {
-				t.Errorf("the client does not survive an error: %v", err)
+				t.Errorf("call after an error: %v", err)
 			}
 		})
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// rescue answers a call that panics. The SDK runs calls on goroutines of its own, where a
-// panic would end the program.
-func rescue(next mcp.MethodHandler) mcp.MethodHandler {
+// recovered converts a panic of a call into an error. The SDK runs calls on its own
+// goroutines, so a panic would crash the program.
+func recovered(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
-				slog.ErrorContext(ctx, "panic in the tool server", "method", method, "panic",
+				slog.ErrorContext(ctx, "tool call panicked", "method", method, "panic",
 					fault, "stack", string(debug.Stack()))
 				result, err = nil,
 					&jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
@@ -27,11 +27,11 @@ func rescue(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// refuseUndeclared answers methods that the SDK serves though the server has not declared
-// them.
-func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
+// rejectUndeclared rejects methods that the SDK serves although the server does not
+// declare them.
+func rejectUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 	logging := o.Capabilities == nil || o.Capabilities.Logging != nil //nolint:staticcheck // deprecated, and asked for by the conformance suite
-	refused := map[string]bool{
+	undeclared := map[string]bool{
 		"logging/setLevel":      !logging,
 		"completion/complete":   o.CompletionHandler == nil,
 		"resources/subscribe":   o.SubscribeHandler == nil,
@@ -39,10 +39,10 @@ func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 	}
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-			if refused[method] {
+			if undeclared[method] {
 				return nil, &jsonrpc.Error{
 					Code:    jsonrpc.CodeMethodNotFound,
-					Message: "method not found: the server has not declared " + method,
+					Message: "method not found: the server does not declare " + method,
 				}
 			}
 			return next(ctx, method, r)
@@ -50,7 +50,7 @@ func refuseUndeclared(o *mcp.ServerOptions) mcp.Middleware {
 	}
 }
 
-// suggest says which tools and prompts there are where one is called that there is not.
+// suggest adds the known tools and prompts to errors about unknown ones.
 func (d *docs) suggest(next mcp.MethodHandler) mcp.MethodHandler {
 	var tools []string
 	for _, t := range d.tools() {

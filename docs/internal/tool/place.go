@@ -11,17 +11,17 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// scheme is that of the resources.
+// scheme is the URI scheme of the resources.
 const scheme = "docs"
 
-// A place is where a caller wants to look. Both parts may be empty.
+// A place is a location in the documentation. Both parts may be empty.
 type place struct {
 	sector *page.Sector
-	path   string // within the sector, beginning with a slash
+	path   string // within the sector, with a leading slash
 }
 
-// locate reads the arguments sector and path, each of which may be empty or name the
-// other too.
+// locate returns the place for the arguments sector and path. Each may be empty, and the
+// path may contain the sector.
 func (d *docs) locate(sector, path string) (place, error) {
 	named, path, err := d.split(path)
 	if err != nil {
@@ -49,8 +49,8 @@ func (d *docs) locate(sector, path string) (place, error) {
 	return place{sector: cmp.Or(s, of), path: path}, nil
 }
 
-// split takes from a path what stands before it: the address of the site, /docs/<sector>,
-// docs:///<sector>. The rest has no anchor and no query. An empty path stays so.
+// split splits a path into sector and path. It removes the address of the site,
+// /docs/<sector> or docs:///<sector>, and an anchor and query. An empty path stays empty.
 func (d *docs) split(path string) (sector, rest string, err error) {
 	if path == "" {
 		return "", "", nil
@@ -76,8 +76,8 @@ func (d *docs) split(path string) (sector, rest string, err error) {
 	return "", path, nil
 }
 
-// fromURL returns the path of an address of the site or of a resource, as
-// /docs/<sector>/<path>. A loopback address is that of somebody's own copy.
+// fromURL converts a URL of the site or of a resource to /docs/<sector>/<path>. It
+// accepts loopback addresses, for local copies of the site.
 func (d *docs) fromURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err == nil && u.Scheme == scheme && u.Host == "" {
@@ -96,10 +96,10 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// sector returns nil for an empty name.
+// sector returns a sector by name, or nil for an empty name.
 func (d *docs) sector(name string) (*page.Sector, error) {
 	if name == "" {
-		return nil, nil // no sector is asked for
+		return nil, nil // the argument is optional
 	}
 	bare := strings.Trim(strings.TrimPrefix(strings.TrimPrefix(name, "/"), "docs/"), "/")
 	for _, n := range []string{bare, strings.ToLower(bare)} {
@@ -111,7 +111,7 @@ func (d *docs) sector(name string) (*page.Sector, error) {
 	if names := d.library.NearestSector(bare); len(names) > 0 {
 		nearest = fmt.Sprintf("; the nearest is %q", names[0])
 	}
-	return nil, fmt.Errorf("there is no sector %q%s; the sectors are %s; call sector for what they hold", name, nearest, d.names())
+	return nil, fmt.Errorf("there is no sector %q%s; the sectors are %s; call sector for their descriptions", name, nearest, d.names())
 }
 
 // page returns the page at a place.
@@ -127,7 +127,8 @@ func (d *docs) page(at place) (*page.Page, error) {
 	return nil, d.unknownPage(at.sector.Name, at.path)
 }
 
-// unknownPage names the nearest pages of a sector, or of all where sector is empty.
+// unknownPage returns an error with the most similar pages of a sector, or of all sectors
+// if sector is empty.
 func (d *docs) unknownPage(sector, path string) error {
 	var nearest []string
 	for _, p := range d.library.NearestPage(sector, path) {

@@ -10,13 +10,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// promptHits is how many results of a search the prompt begins with.
+// promptHits is the number of search results in the prompt.
 const promptHits = 5
 
 const promptName = "ask"
 
-// addPrompt offers a question with what a search for it finds, which spares the model its
-// first call.
+// addPrompt adds the prompt ask. It contains search results for the question, which saves
+// the model one call.
 func (d *docs) addPrompt(server *mcp.Server) {
 	server.AddPrompt(&mcp.Prompt{
 		Name: promptName, Title: "Ask the documentation",
@@ -24,11 +24,11 @@ func (d *docs) addPrompt(server *mcp.Server) {
 		Arguments: []*mcp.PromptArgument{
 			{
 				Name: "question", Title: "Question",
-				Description: "What you want to know, in English or Chinese.", Required: true,
+				Description: "The question, in English or Chinese.", Required: true,
 			},
 			{
 				Name: "sector", Title: "Sector",
-				Description: "Look in this sector only. One of: " + d.names() + ".",
+				Description: "Search only this sector. One of: " + d.names() + ".",
 			},
 		},
 	}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -50,10 +50,10 @@ func (d *docs) addPrompt(server *mcp.Server) {
 func (d *docs) ask(question, sector string) (string, error) {
 	if question == "" {
 		return "", errors.New(
-			`prompt ask: argument "question" is required: send what you want to know`)
+			`prompt ask: argument "question" is required: send a question`)
 	}
 	result, err := d.search(arguments{
-		texts:   map[string]string{"query": question, "sector": sector},
+		strings: map[string]string{"query": question, "sector": sector},
 		numbers: map[string]int{"limit": promptHits},
 	})
 	if err != nil {
@@ -62,14 +62,14 @@ func (d *docs) ask(question, sector string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Answer this question from the documentation of Plinth:\n\n%s\n\n", question)
 	if len(result.Results) > 0 {
-		b.WriteString("A search for it finds:\n")
+		b.WriteString("Search results:\n")
 		for _, f := range result.Results {
 			fmt.Fprintf(&b, "- %s (sector %s, path %s): %s\n",
 				strings.TrimSuffix(f.Title+", "+f.Heading, ", "), f.Sector, f.DetailPath, f.Excerpt)
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("Read the pages that matter with the tool detail, and search with other words where these do not answer it. " +
-		"Name the address of each page that the answer rests on. Where the documentation does not say it, say so.\n")
+	b.WriteString("Read the relevant pages with the tool detail. If they do not answer the question, search with other words. " +
+		"Cite the address of each page that supports the answer. If the documentation has no answer, say that.\n")
 	return b.String(), nil
 }

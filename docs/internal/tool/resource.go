@@ -12,7 +12,7 @@ import (
 
 const markdown = "text/markdown"
 
-// addResources offers each page as a resource, and a template for all of them.
+// addResources adds a resource for each page, and a template for all pages.
 func (d *docs) addResources(server *mcp.Server) {
 	for _, p := range d.library.Pages() {
 		uri := resourceURI(p)
@@ -27,7 +27,7 @@ func (d *docs) addResources(server *mcp.Server) {
 	server.AddResourceTemplate(&mcp.ResourceTemplate{
 		URITemplate: scheme + ":///{sector}/{+path}", Name: "page",
 		Title: "Page of the documentation", MIMEType: markdown,
-		Description: "A page in Markdown, by the name of a sector and the path that the tools list and search return.",
+		Description: "A page in Markdown. Sector and path are the ones that the tools list and search return.",
 	}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		at, err := d.locate("", r.Params.URI)
 		if err != nil {
@@ -41,7 +41,7 @@ func (d *docs) addResources(server *mcp.Server) {
 	})
 }
 
-// resourceURI is docs:///<sector>/<path>, and docs:///<sector> for the first page of a
+// resourceURI returns docs:///<sector>/<path>, or docs:///<sector> for the index of a
 // sector.
 func resourceURI(p *page.Page) string {
 	u := url.URL{Scheme: scheme, Path: strings.TrimPrefix(p.URL(), "/docs")}

@@ -14,28 +14,28 @@ import (
 
 type (
 	searchResult struct {
-		Query        string   `json:"query" jsonschema:"what was searched for"`
+		Query        string   `json:"query" jsonschema:"the query"`
 		Sector       string   `json:"sector" jsonschema:"the sector that was searched, or empty for all"`
 		Path         string   `json:"path" jsonschema:"the path that was searched, or empty for all"`
-		TotalResults int      `json:"totalResults" jsonschema:"number of results, those that are not shown included"`
-		Results      []found  `json:"results" jsonschema:"sections of pages, the best first"`
-		Suggestions  []string `json:"suggestions" jsonschema:"queries to try instead, where a word is unknown"`
+		TotalResults int      `json:"totalResults" jsonschema:"total number of results, including those on other pages"`
+		Results      []found  `json:"results" jsonschema:"sections of pages, best first"`
+		Suggestions  []string `json:"suggestions" jsonschema:"alternative queries if a word is unknown"`
 		Message      string   `json:"message,omitempty" jsonschema:"what to do if nothing was found; absent otherwise"`
-		NextCursor   string   `json:"nextCursor,omitempty" jsonschema:"the argument cursor for the results that follow; absent at the end"`
+		NextCursor   string   `json:"nextCursor,omitempty" jsonschema:"the argument cursor for the next results; absent on the last page"`
 	}
 	found struct {
 		Title      string  `json:"title" jsonschema:"title of the page"`
 		Sector     string  `json:"sector" jsonschema:"sector of the page, for detail"`
 		DetailPath string  `json:"detailPath" jsonschema:"path of the page, for detail"`
-		Excerpt    string  `json:"excerpt" jsonschema:"a piece of the section"`
+		Excerpt    string  `json:"excerpt" jsonschema:"a part of the section"`
 		Heading    string  `json:"heading" jsonschema:"heading of the section, empty for the beginning of the page"`
 		Anchor     string  `json:"anchor" jsonschema:"anchor of the heading"`
-		URL        string  `json:"url" jsonschema:"address of the section for people"`
+		URL        string  `json:"url" jsonschema:"web address of the section"`
 		Score      float64 `json:"score" jsonschema:"relevance, comparable within one search"`
 	}
 )
 
-// defaultLimit is how many results a call gets that does not say: a model reads all of
+// defaultLimit is the default number of results. It is small because a model reads all of
 // them.
 const defaultLimit = 10
 
@@ -48,15 +48,15 @@ func (d *docs) searchTool() definition {
 			{
 				name: "query", description: "A few words, such as: redis key prefix.",
 				required: true,
-				hint:     `send one or more words, such as "graceful stop"; call list for all pages of a sector`,
+				hint:     `send at least one word, such as "graceful shutdown"; call list for all pages of a sector`,
 			},
-			d.sectorParameter("Search this sector only; absent for all."),
-			{name: "path", description: "Search this page, or the pages below this path, only."},
+			d.sectorParameter("Search only this sector. The default is all."),
+			{name: "path", description: "Search only this page, or the pages below this path."},
 			{
-				name: "limit", description: "Number of results at most.",
+				name: "limit", description: "Maximum number of results.",
 				max: search.MaxLimit, standard: defaultLimit,
 			},
-			{name: "cursor", description: "The nextCursor of the last call with the same query, sector and path."},
+			{name: "cursor", description: "The nextCursor of the previous call with the same query, sector and path."},
 		},
 		output: outputSchema[searchResult](),
 		run: func(args arguments) (any, string, error) {
@@ -67,18 +67,18 @@ func (d *docs) searchTool() definition {
 }
 
 func (d *docs) search(args arguments) (searchResult, error) {
-	at, err := d.scope(args.texts["sector"], args.texts["path"])
+	at, err := d.scope(args.strings["sector"], args.strings["path"])
 	if err != nil {
 		return searchResult{}, err
 	}
 	result := searchResult{
-		Query: args.texts["query"], Path: at.path, Results: []found{},
+		Query: args.strings["query"], Path: at.path, Results: []found{},
 		Suggestions: []string{},
 	}
 	if at.sector != nil {
 		result.Sector = at.sector.Name
 	}
-	offset, err := result.offset(args.texts["cursor"])
+	offset, err := result.offset(args.strings["cursor"])
 	if err != nil {
 		return searchResult{}, err
 	}
@@ -88,7 +88,7 @@ func (d *docs) search(args arguments) (searchResult, error) {
 	})
 	if errors.Is(err, search.ErrEmpty) {
 		return searchResult{},
-			errors.New(`argument "query" has no word to search for: send one or more, such as "graceful stop"`)
+			errors.New(`argument "query" has no word to search for: send at least one, such as "graceful shutdown"`)
 	} else if err != nil {
 		return searchResult{}, fmt.Errorf("search failed: %w", err)
 	}
@@ -126,8 +126,8 @@ func (d *docs) found(h search.Hit) found {
 	}
 }
 
-// scope is where to search. A path must be that of a page, or of pages below it, in the
-// sector, or in any where none is given.
+// scope returns the place to search. A path must be the path of a page or the prefix of
+// pages, in the sector or, without a sector, in any.
 func (d *docs) scope(sector, path string) (place, error) {
 	at, err := d.locate(sector, path)
 	if at.path = strings.TrimSuffix(at.path, "/"); err != nil || at.path == "" {
@@ -151,13 +151,13 @@ func (d *docs) scope(sector, path string) (place, error) {
 	return place{}, d.unknownPage(name, at.path)
 }
 
-// cursor is where the results of a search go on. It holds the search that it belongs to,
-// so that it fits no other.
+// cursor encodes the offset of the next results and a hash of the search, so that it is
+// invalid for other searches.
 func (r searchResult) cursor(offset int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%08x", offset, r.mark()))
 }
 
-// offset reads a cursor.
+// offset decodes a cursor.
 func (r searchResult) offset(cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
@@ -169,7 +169,7 @@ func (r searchResult) offset(cursor string) (int, error) {
 		_, err = fmt.Sscanf(string(text), "%d.%x", &offset, &mark)
 	}
 	if err != nil || offset < 0 || r.cursor(offset) != cursor || mark != r.mark() {
-		return 0, errors.New(`argument "cursor" is not one that this search has returned: leave it out to begin anew`)
+		return 0, errors.New(`argument "cursor" was not returned by this search: omit it to start with the first result`)
 	}
 	return offset, nil
 }

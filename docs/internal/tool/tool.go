@@ -1,32 +1,31 @@
-// Package tool offers the documentation to language models, over the Model Context
+// Package tool serves the documentation to language models over the Model Context
 // Protocol.
 //
 //	server := tool.New(tool.Config{Library: library, Index: index, BaseURL: "https://docs.example.com", Version: "1.2.3"})
 //
-// There are four tools. Their arguments and the fields of their results are an interface
-// that clients rely on:
+// Arguments and result fields of the four tools are an API that clients rely on:
 //
 //	sector  ()                                    sectors, details[{name, title, description}]
 //	list    (sector, search?)                     sector, baseUrl, documents[{path, title, description}]
 //	detail  (sector, path)                        sector, path, title, url, content
 //	search  (query, sector?, path?, limit?, cursor?)
 //	        query, sector, path, totalResults, results[{title, sector, detailPath, excerpt, heading, anchor, url, score}],
-//	        suggestions, nextCursor?
+//	        suggestions, message?, nextCursor?
 //
-// A result has structured content of these fields and a text. The text of detail is the
-// page's Markdown, that of the others the same JSON. Arrays are never null. An argument
-// that is null or blank counts as absent.
+// A result has structured content with these fields, and a text: the Markdown of the page
+// for detail, the same JSON for the other tools. Arrays are never null. A null or blank
+// argument counts as absent.
 //
-// What a model can mend is not an error of the protocol but a result with isError, whose
-// text names the argument, suggests the nearest sector or page, and says what to call. A
-// path may be written in any way that Library.Find takes, as an address of the site, or
-// as the URI of a resource. An anchor is ignored: detail returns whole pages.
+// Errors that a model can fix are results with isError, not protocol errors. Their text
+// names the argument, suggests the most similar sector or page, and says which tool to
+// call. A path may have any form that Library.Find accepts, or be a URL of the site or
+// the URI of a resource. Anchors are ignored, because detail returns whole pages.
 //
 // Each page is also a resource, docs:///<sector>/<path>, of type text/markdown. The
-// prompt ask has a model answer a question from the documentation.
+// prompt ask answers a question from the documentation.
 //
-// A server holds one snapshot of the documentation and may serve several transports and
-// goroutines at once.
+// A server has one snapshot of the documentation. It may serve several transports
+// concurrently.
 package tool
 
 import (
@@ -42,28 +41,27 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/search"
 )
 
-// A Config says what is served. Library and Index are required.
+// Config configures New. Library and Index are required.
 type Config struct {
 	Library *page.Library
 	Index   *search.Index // of Library
-	// BaseURL is the address of the site, as https://docs.example.com. Without it,
-	// addresses begin with /docs.
+	// BaseURL is the address of the site, such as https://docs.example.com. If it is
+	// empty, addresses start with /docs.
 	BaseURL string
 	Version string // of the documentation
-	// Options, where set, is given the server's options and returns those to use: for
-	// what is to be added to the server later.
+	// Options, if set, modifies the options of the server.
 	Options func(*mcp.ServerOptions) *mcp.ServerOptions
 }
 
-// freshness is for how long clients may keep a list or a page.
+// freshness is the time for which clients may cache lists and pages.
 const freshness = 5 * time.Minute
 
-const instructions = `The documentation of Plinth, glue around gin, gorm and grpc-go for Go services. It has sectors, which hold pages in Markdown.
+const instructions = `The documentation of Plinth, a base for Go services on gin, gorm and grpc-go. It consists of sectors with pages in Markdown.
 
-To answer a question, call search with a few words, names of packages, functions or environment variables among them, in English or Chinese. ` +
+To answer a question, call search with a few words in English or Chinese, such as names of packages, functions or environment variables. ` +
 	`Then call detail with the sector and the detailPath of a result to read the whole page before you write code.
 To get an overview, call sector, then list with one of its names.
-The excerpts of search are cut: they show where to read, and are not enough to quote an interface from.`
+Excerpts of search are incomplete. Use them to find pages, not to quote an API.`
 
 // New returns a server with the tools, resources and prompt of the documentation.
 func New(c Config) *mcp.Server {
@@ -73,7 +71,7 @@ func New(c Config) *mcp.Server {
 	}
 	options := &mcp.ServerOptions{
 		Instructions: instructions,
-		// what is served never changes: nobody is told of changes
+		// the content never changes, so there are no change notifications
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 			Prompts: &mcp.PromptCapabilities{},
@@ -88,9 +86,9 @@ func New(c Config) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{
 		Name: "plinth-docs", Title: "Plinth documentation",
 		Version: cmp.Or(c.Version, "dev"), WebsiteURL: d.base,
-		Description: "Guides and reference of Plinth, glue around gin, gorm and grpc-go for Go services.",
+		Description: "Guides and reference of Plinth, a base for Go services on gin, gorm and grpc-go.",
 	}, options)
-	server.AddReceivingMiddleware(rescue, d.suggest, refuseUndeclared(options))
+	server.AddReceivingMiddleware(recovered, d.suggest, rejectUndeclared(options))
 	for _, t := range d.tools() {
 		t.addTo(server)
 	}
@@ -99,21 +97,20 @@ func New(c Config) *mcp.Server {
 	return server
 }
 
-// docs is what the tools work on. It never changes after New.
+// docs is the immutable state of the tools.
 type docs struct {
 	library *page.Library
 	index   *search.Index
-	base    string  // of addresses, without a slash at its end
-	site    url.URL // the same, parsed
+	base    string  // prefix of addresses, without a trailing slash
+	site    url.URL // base, parsed
 }
 
-// tools are the four, in the order in which a reader uses them. The protocol lists them
-// by name.
+// tools returns the tools in the usual order of use. The protocol lists them by name.
 func (d *docs) tools() []definition {
 	return []definition{d.sectorTool(), d.listTool(), d.detailTool(), d.searchTool()}
 }
 
-// names is a list of the sectors' names for people.
+// names returns the comma-separated names of the sectors.
 func (d *docs) names() string {
 	var names []string
 	for _, s := range d.library.Sectors() {

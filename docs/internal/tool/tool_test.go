@@ -50,8 +50,7 @@ func config(tb testing.TB) tool.Config {
 	return tool.Config{Library: l, Index: search.New(l), BaseURL: base + "/", Version: "1.2.3"}
 }
 
-// connect returns a client of a server over memory, with the newest version of the
-// protocol.
+// connect returns a client connected in memory, with the latest version of the protocol.
 func connect(tb testing.TB, c tool.Config) *mcp.ClientSession {
 	tb.Helper()
 	return connectAs(tb, c, "")
@@ -95,12 +94,12 @@ func call(
 
 type object = map[string]any
 
-func TestResultsHaveTheAgreedFields(t *testing.T) {
+func TestTools_Results(t *testing.T) {
 	client := connect(t, config(t))
 	quick := "# Quick start (/docs/guide/quick-start)\n\nBefore.\n\n## Install it\n\nRun `go get` <now>.\n\n[xdb](/docs/base-go/xdb)\n"
 	for _, tc := range []struct {
 		name, tool, arguments string
-		text                  string // where it is not the same JSON
+		text                  string // empty if the text is the JSON of the result
 		want                  object
 	}{
 		{
@@ -145,7 +144,7 @@ func TestResultsHaveTheAgreedFields(t *testing.T) {
 				var same any
 				if err := json.Unmarshal([]byte(text), &same); err != nil ||
 					!cmp.Equal(same, result.StructuredContent) || strings.Contains(text, `\u00`) {
-					t.Errorf("the text is not the same JSON, readable: %s", text)
+					t.Errorf("the text is not the JSON of the result: %s", text)
 				}
 			}
 			if text != tc.text {
@@ -155,7 +154,7 @@ func TestResultsHaveTheAgreedFields(t *testing.T) {
 	}
 }
 
-// A page of results, as a client reads it.
+// results is a page of search results.
 type results struct {
 	Query, Sector, Path string
 	TotalResults        int
@@ -178,7 +177,7 @@ func find(tb testing.TB, client *mcp.ClientSession, arguments string) results {
 	return r
 }
 
-func TestSearchLeadsToDetail(t *testing.T) {
+func TestSearch_Detail(t *testing.T) {
 	client := connect(t, config(t))
 	for _, tc := range []struct {
 		name, arguments string
@@ -198,7 +197,7 @@ func TestSearchLeadsToDetail(t *testing.T) {
 			want: base + "/docs/base-go/xdb#close",
 		},
 		{
-			name: "folder", arguments: `{"query":"names","path":"/decisions/"}`,
+			name: "directory", arguments: `{"query":"names","path":"/decisions/"}`,
 			want: base + "/docs/guide/decisions/names",
 		},
 		{name: "nulls", arguments: `{"query":"closes","sector":null,"path":null,"limit":null,"cursor":null}`, want: base + "/docs/base-go/xdb#close"},
@@ -216,7 +215,7 @@ func TestSearchLeadsToDetail(t *testing.T) {
 			arguments, _ := json.Marshal(object{"sector": first.Sector, "path": first.DetailPath})
 			if result, text := call(t, client, "detail", string(arguments)); result.IsError ||
 				!strings.HasPrefix(text, "# "+first.Title+" (") {
-				t.Errorf("detail says %s", text)
+				t.Errorf("detail returned %s", text)
 			}
 		})
 	}
@@ -242,7 +241,7 @@ func TestSearch_Message(t *testing.T) {
 	}
 }
 
-func TestCursorGoesThroughAllResultsOnce(t *testing.T) {
+func TestSearch_Cursor(t *testing.T) {
 	client := connect(t, config(t))
 	all := find(t, client, `{"query":"database cache names"}`)
 	if all.TotalResults < 3 || all.NextCursor != "" {
@@ -266,7 +265,7 @@ func TestCursorGoesThroughAllResultsOnce(t *testing.T) {
 	}
 }
 
-func TestListFiltersByEveryField(t *testing.T) {
+func TestList_Search(t *testing.T) {
 	client := connect(t, config(t))
 	for _, tc := range []struct {
 		name, search string
@@ -302,7 +301,7 @@ func TestListFiltersByEveryField(t *testing.T) {
 	}
 }
 
-func TestResultsFitTheirSchemas(t *testing.T) {
+func TestTools_Results_Schemas(t *testing.T) {
 	client := connect(t, config(t))
 	schemas := map[string]*jsonschema.Resolved{}
 	for s, err := range client.Tools(t.Context(), nil) {
@@ -345,7 +344,7 @@ func resolve(t *testing.T, schema any) *jsonschema.Resolved {
 	return r
 }
 
-func TestManyClientsAtOnce(t *testing.T) {
+func TestServer_Concurrent(t *testing.T) {
 	server := tool.New(config(t))
 	var all sync.WaitGroup
 	for range 8 {

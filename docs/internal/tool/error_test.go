@@ -10,14 +10,14 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
-func TestMistakesSayWhatToDo(t *testing.T) {
+func TestTools_Errors(t *testing.T) {
 	client := connect(t, config(t))
 	for _, tc := range []struct {
 		name, tool, arguments string
 		want                  []string
 	}{
 		{
-			name: "no sector", tool: "list", arguments: `{}`,
+			name: "missing sector", tool: "list", arguments: `{}`,
 			want: []string{`argument "sector" is required`, "guide, base-go"},
 		},
 		{
@@ -34,7 +34,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		},
 		{
 			name: "an array", tool: "list", arguments: `[1]`,
-			want: []string{"must be an object", "list takes sector (required), search"},
+			want: []string{"must be an object", "list accepts sector (required), search"},
 		},
 		{
 			name: "a number", tool: "list", arguments: `{"sector":5}`,
@@ -46,27 +46,29 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		},
 		{
 			name: "unknown argument", tool: "list", arguments: `{"sector":"guide","query":"x"}`,
-			want: []string{`list has no argument "query"`, "list takes sector (required), search"},
+			want: []string{`list has no argument "query"`,
+				"list accepts sector (required), search"},
 		},
 		{
 			name: "many unknown arguments", tool: "sector",
 			arguments: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`,
-			want:      []string{`sector has no argument "a", "b", "c", "d", "e" and 2 more; sector takes none`},
+			want:      []string{`sector has no argument "a", "b", "c", "d", "e" and 2 more; sector accepts no arguments`},
 		},
 		{
-			name: "argument of none", tool: "sector", arguments: `{"a":1}`,
-			want: []string{`sector has no argument "a"`, "takes none"},
+			name: "argument of a tool without arguments", tool: "sector", arguments: `{"a":1}`,
+			want: []string{`sector has no argument "a"`, "accepts no arguments"},
 		},
 		{
-			name: "two mistakes", tool: "search", arguments: `{"sector":1,"x":2}`,
+			name: "two errors", tool: "search", arguments: `{"sector":1,"x":2}`,
 			want: []string{`"query" is required`, `"sector" must be a string`, `"x"`},
 		},
 		{
-			name: "no path", tool: "detail", arguments: `{"sector":"guide"}`,
+			name: "missing path", tool: "detail", arguments: `{"sector":"guide"}`,
 			want: []string{`argument "path" is required`, "call list"},
 		},
 		{
-			name: "unknown page", tool: "detail", arguments: `{"sector":"guide","path":"/quikstart"}`,
+			name: "unknown page", tool: "detail",
+			arguments: `{"sector":"guide","path":"/quikstart"}`,
 			want: []string{
 				`sector "guide" has no page "/quikstart"`,
 				`"/quick-start" (Quick start)`, "call list",
@@ -120,15 +122,15 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 			want:      []string{`no sector has a page "/xdbb"`, `"/xdb" of sector "base-go"`},
 		},
 		{
-			name: "limit of none", tool: "search", arguments: `{"query":"x","limit":0}`,
+			name: "limit of 0", tool: "search", arguments: `{"query":"x","limit":0}`,
 			want: []string{`"limit" must be an integer from 1 to 100`},
 		},
 		{
-			name: "limit of a text", tool: "search", arguments: `{"query":"x","limit":"5"}`,
+			name: "limit as a string", tool: "search", arguments: `{"query":"x","limit":"5"}`,
 			want: []string{`"limit" must be an integer from 1 to 100`},
 		},
 		{
-			name: "half a limit", tool: "search", arguments: `{"query":"x","limit":2.5}`,
+			name: "fractional limit", tool: "search", arguments: `{"query":"x","limit":2.5}`,
 			want: []string{`"limit" must be an integer from 1 to 100`},
 		},
 		{
@@ -138,52 +140,54 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{
 			name: "long path", tool: "detail",
 			arguments: `{"sector":"guide","path":"` + strings.Repeat("ä", 1001) + `"}`,
-			want:      []string{`"path" has 1001 characters, and 1000 at most`},
+			want:      []string{`"path" has 1001 characters; the maximum is 1000`},
 		},
 		{
-			name: "foreign cursor", tool: "search",
+			name: "cursor of another search", tool: "search",
 			arguments: `{"query":"x","cursor":"MS4wMDAwMDAwMA"}`,
-			want:      []string{`"cursor" is not one`},
+			want:      []string{`"cursor" was not returned by this search`},
 		},
 		{
 			name: "broken cursor", tool: "search", arguments: `{"query":"x","cursor":"%%%"}`,
-			want: []string{`"cursor" is not one`},
+			want: []string{`"cursor" was not returned by this search`},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			result, text := call(t, client, tc.tool, tc.arguments)
 			if !result.IsError || result.StructuredContent != nil {
-				t.Fatalf("it is no error: %s", text)
+				t.Fatalf("got no error: %s", text)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(text, want) {
-					t.Errorf("the text lacks %q: %s", want, text)
+					t.Errorf("the text does not contain %q: %s", want, text)
 				}
 			}
 		})
 	}
 }
 
-func TestWhatIsRepeatedOfACallIsCut(t *testing.T) {
-	client := connect(t, config(t))
-	long := strings.Repeat("ä", 100_000)
-	_, text := call(t, client, "sector", `{"`+long+`":1}`)
-	_, unknown := client.CallTool(t.Context(), &mcp.CallToolParams{Name: long})
-	for _, text := range []string{text, fmt.Sprint(unknown)} {
-		if len(text) > 1000 || !strings.Contains(text, "ä…") {
-			t.Errorf("%d bytes: %.300s", len(text), text)
+func TestTools_Arguments(t *testing.T) {
+	t.Run("are truncated in errors", func(t *testing.T) {
+		client := connect(t, config(t))
+		long := strings.Repeat("ä", 100_000)
+		_, text := call(t, client, "sector", `{"`+long+`":1}`)
+		_, unknown := client.CallTool(t.Context(), &mcp.CallToolParams{Name: long})
+		for _, text := range []string{text, fmt.Sprint(unknown)} {
+			if len(text) > 1000 || !strings.Contains(text, "ä…") {
+				t.Errorf("%d bytes: %.300s", len(text), text)
+			}
 		}
-	}
+	})
+
+	t.Run("accept an integer with a fraction of zero", func(t *testing.T) {
+		if result, text := call(t, connect(t, config(t)), "search",
+			`{"query":"xdb","limit":2.0}`); result.IsError {
+			t.Error(text)
+		}
+	})
 }
 
-func TestALimitMayBeWrittenAsAFraction(t *testing.T) {
-	if result, text := call(t, connect(t, config(t)), "search",
-		`{"query":"xdb","limit":2.0}`); result.IsError {
-		t.Error(text)
-	}
-}
-
-func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
+func TestServer_UnknownNames(t *testing.T) {
 	client := connect(t, config(t))
 	_, noTool := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "serch"})
 	_, noPrompt := client.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "aks"})
@@ -192,12 +196,12 @@ func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
 		noPrompt: "the prompt is ask",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q in it", err, want)
+			t.Errorf("got error %v, want it to contain %q", err, want)
 		}
 	}
 }
 
-func TestPathsAreTolerant(t *testing.T) {
+func TestDetail_Path(t *testing.T) {
 	below := config(t)
 	below.BaseURL = "https://example.org/plinth"
 	for _, tc := range []struct {
@@ -211,11 +215,11 @@ func TestPathsAreTolerant(t *testing.T) {
 		{name: "file", path: "quick-start.md", want: "/quick-start"},
 		{name: "anchor", path: "/quick-start#install-it", want: "/quick-start"},
 		{name: "query", path: "/quick-start?x=1", want: "/quick-start"},
-		{name: "capitals", path: "/Quick-Start", want: "/quick-start"},
-		{name: "sector before it", path: "guide/quick-start", want: "/quick-start"},
-		{name: "docs before it", path: "/docs/guide/quick-start", want: "/quick-start"},
+		{name: "upper case", path: "/Quick-Start", want: "/quick-start"},
+		{name: "with sector", path: "guide/quick-start", want: "/quick-start"},
+		{name: "with docs", path: "/docs/guide/quick-start", want: "/quick-start"},
 		{
-			name: "docs before it, no slash", path: "docs/guide/quick-start.md#x",
+			name: "with docs, without a slash", path: "docs/guide/quick-start.md#x",
 			want: "/quick-start",
 		},
 		{name: "address", path: base + "/docs/guide/quick-start#install-it", want: "/quick-start"},
@@ -229,10 +233,10 @@ func TestPathsAreTolerant(t *testing.T) {
 		{name: "index", path: "/", want: "/"},
 		{name: "index by name", path: "index.md", want: "/"},
 		{name: "sector alone", path: "/docs/guide", want: "/"},
-		{name: "file of a sector", path: "/docs/guide.mdx", want: "/"},
+		{name: "sector with a suffix", path: "/docs/guide.mdx", want: "/"},
 		{name: "translation", path: "/quick-start.zh", want: "/quick-start.zh"},
 		{
-			name: "site below a path", config: below,
+			name: "site with a path prefix", config: below,
 			path: "https://example.org/plinth/docs/guide/quick-start", want: "/quick-start",
 		},
 	} {
