@@ -13,19 +13,17 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// marker lies in a folder that Build has written, and may replace.
+// marker is a file in each directory that Build wrote and may replace.
 const marker = ".plinth-docs"
 
-// readable is the mode of folders: a web server that shows them is another user.
+// readable is the mode of directories. A web server may run as another user.
 const readable = 0o755
 
-// Build writes the whole site as static files into dir, which a server of files can show
-// at the root of a host: pages, texts, and an index that the search of the pages uses. It
-// makes the folder, replaces one that it has written before, and refuses any other that
-// is not empty, or lies in the content. The error says why a folder is refused, or which
-// file could not be written; a failed build leaves what was there. Faults of the content
-// are logged. It may be called beside any other method such as ServeHTTP, and once at a
-// time for a folder.
+// Build writes the site as static files to dir, for the root of a static host: pages,
+// Markdown and a search index. It creates dir, or replaces it if Build wrote it before.
+// It returns an error if dir contains other files or is inside the content, or if a file
+// cannot be written; dir is then unchanged. Build logs faults of the content. It may run
+// concurrently with other methods, and once at a time for a directory.
 func (s *Site) Build(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -54,21 +52,22 @@ func (s *Site) Build(dir string) error {
 	return nil
 }
 
-// resolve follows the links in a path, of which the last part or more may not be there
-// yet. What a link leads to is replaced, not the link.
+// resolve resolves the symbolic links of a path whose last elements may not exist. Build
+// replaces the target of a link, not the link.
 func resolve(dir string) (string, error) {
 	target, err := filepath.EvalSymlinks(dir)
 	if !errors.Is(err, os.ErrNotExist) {
 		return target, err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("%s leads nowhere: give another folder", dir)
+		return "", fmt.Errorf("%s is a broken link: choose another directory", dir)
 	}
 	parent, err := resolve(filepath.Dir(dir))
 	return filepath.Join(parent, filepath.Base(dir)), err
 }
 
-// outside refuses a folder within that of the content, whose pages it would become.
+// outside returns an error if dir is inside the content, because its files would become
+// pages.
 func (s *Site) outside(dir string) error {
 	if s.config.folder == "" {
 		return nil
@@ -81,12 +80,12 @@ func (s *Site) outside(dir string) error {
 		return fmt.Errorf("docs: build: %w", err)
 	}
 	if path, err := filepath.Rel(content, dir); err == nil && filepath.IsLocal(path) {
-		return fmt.Errorf("docs: build: %s lies in the content: give another folder", dir)
+		return fmt.Errorf("docs: build: %s is inside the content: choose another directory", dir)
 	}
 	return nil
 }
 
-// replace puts a folder in the place of another, which stays where that fails.
+// replace replaces a directory. The old directory is restored on failure.
 func replace(dir, made string) error {
 	before := made + ".before"
 	err := os.Rename(dir, before)
@@ -102,7 +101,7 @@ func replace(dir, made string) error {
 	return os.RemoveAll(before)
 }
 
-// replaceable refuses a folder that holds what Build has not written.
+// replaceable returns an error if a directory contains files that Build did not write.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -112,15 +111,15 @@ func replaceable(dir string) error {
 		return fmt.Errorf("docs: build: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, marker)); err != nil {
-		return fmt.Errorf("docs: build: %s is not empty and was not written by this command: give another folder", dir)
+		return fmt.Errorf("docs: build: %s is not empty and was not written by plinth-docs build: choose another directory", dir)
 	}
 	return nil
 }
 
-// write puts every file of the static form into a folder.
+// write writes the files of the static site.
 func (s *snapshot) write(dir string) error {
 	for _, f := range s.library.Faults() {
-		slog.Warn("fault of the documentation",
+		slog.Warn("documentation fault",
 			slog.String("file", f.File), slog.String("fault", f.Text))
 	}
 	files := map[string]string{
@@ -139,7 +138,7 @@ func (s *snapshot) write(dir string) error {
 	}
 	for name, body := range s.pages.Files() {
 		if body == nil {
-			return fmt.Errorf("%s cannot be rendered", name)
+			return fmt.Errorf("render %s failed", name)
 		}
 		if err := writeFile(dir, name, body); err != nil {
 			return err
@@ -148,8 +147,8 @@ func (s *snapshot) write(dir string) error {
 	return nil
 }
 
-// textFile is the file of a page below llms.mdx. Where its address is a folder's too, its
-// text lies in there.
+// textFile returns the name of the Markdown file of a page below llms.mdx. If its address
+// is also a directory, the file is inside the directory.
 func textFile(p *page.Page) string {
 	name := strings.TrimPrefix(llms.Prefix, "/") + p.URL()
 	below := func(other *page.Page) bool { return strings.HasPrefix(other.URL(), p.URL()+"/") }

@@ -1,15 +1,13 @@
-// Package docs is the documentation of Plinth, and the server through which people and
-// language models read it.
+// Package docs contains the documentation of Plinth and a server for users and language
+// models.
 //
-// A Site is one http.Handler with everything: pages for people, the same pages as
-// Markdown, llms.txt, a search, and an endpoint of the Model Context Protocol. It reads
-// the content that is embedded here, or a folder that it watches. A service can mount it;
-// the command plinth-docs serves it by itself.
+// A Site is one http.Handler for HTML pages, Markdown, llms.txt, search, and an endpoint
+// of the Model Context Protocol. It serves the embedded content, or a directory that it
+// watches. A service can mount it; the command plinth-docs serves it as a program.
 //
-// What a Site shows is a snapshot: pages, index, texts and protocol server are built
-// together from one reading of the content and never change afterwards, so no request
-// sees half of a change. Watching a folder builds another snapshot and puts it in the
-// place of the first.
+// A Site serves an immutable snapshot: pages, search index and protocol server are built
+// together from one version of the content. A change of a watched directory replaces the
+// snapshot.
 package docs
 
 import (
@@ -20,12 +18,12 @@ import (
 //go:embed all:content
 var embedded embed.FS
 
-// Content returns the documentation that belongs to this version of Plinth: a folder a
-// sector, pages in Markdown.
+// Content returns the documentation of this version of Plinth: a directory of Markdown
+// pages for each sector.
 func Content() fs.FS {
 	content, err := fs.Sub(embedded, "content")
 	if err != nil {
-		panic(err) // the name is a constant, and valid
+		panic(err) // the name is a valid constant
 	}
 	return content
 }

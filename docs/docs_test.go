@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// it ends by itself
+	// exits on its own
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
@@ -36,7 +35,7 @@ func open(t *testing.T, opts ...docs.Option) *docs.Site {
 	return site
 }
 
-func TestEachAddressAnswers(t *testing.T) {
+func TestSite_ServeHTTP(t *testing.T) {
 	site := open(t)
 	tests := []struct {
 		name, path, accept string
@@ -84,7 +83,8 @@ func TestEachAddressAnswers(t *testing.T) {
 		},
 		{"another prefix", "/llms.mdx/guide/quick-start", "", 404, "text/plain; charset=utf-8", ""},
 		{
-			"a name that goes up", "/llms.mdx/docs/../../go.mod", "", 404, "text/plain; charset=utf-8",
+			"a name that goes up", "/llms.mdx/docs/../../go.mod", "",
+			404, "text/plain; charset=utf-8",
 			"",
 		},
 		{
@@ -107,7 +107,8 @@ func TestEachAddressAnswers(t *testing.T) {
 			"\n\n# xerror (/docs/base-go/xerror)\n\n",
 		},
 		{
-			"no changes where no folder is shown", "/api/reload", "", 404, "text/plain; charset=utf-8",
+			"no changes where no folder is shown", "/api/reload", "",
+			404, "text/plain; charset=utf-8",
 			"",
 		},
 	}
@@ -116,56 +117,60 @@ func TestEachAddressAnswers(t *testing.T) {
 			w := doctest.Get(t, site, tt.path, "Accept", tt.accept)
 			if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind ||
 				!strings.Contains(w.Body.String(), tt.want) {
-				t.Errorf("answer = %d %s %.200q, want %d %s with %q",
+				t.Errorf("response = %d %s %.200q, want %d %s with %q",
 					w.Code, w.Header().Get("Content-Type"), w.Body, tt.status, tt.kind, tt.want)
 			}
 		})
 	}
 }
 
-func TestReadingIsTheOnlyMethod(t *testing.T) {
-	site := open(t)
-	for _, path := range []string{"/", "/docs/guide/quick-start", "/llms.txt", "/search"} {
-		w := httptest.NewRecorder()
-		site.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,
-			strings.NewReader("x")))
-		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-			t.Errorf("POST %s = %d, Allow %q", path, w.Code, w.Header().Get("Allow"))
+func TestSite_ServeHTTP_Methods(t *testing.T) {
+	t.Run("pages", func(t *testing.T) {
+		site := open(t)
+		for _, path := range []string{"/", "/docs/guide/quick-start", "/llms.txt", "/search"} {
+			w := httptest.NewRecorder()
+			site.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,
+				strings.NewReader("x")))
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("POST %s = %d, Allow %q", path, w.Code, w.Header().Get("Allow"))
+			}
 		}
-	}
-}
+	})
 
-func TestEventsAreReadOnly(t *testing.T) {
-	w := doctest.Do(t, open(t, docs.WithFolder(folder(t))), http.MethodPost, "/api/reload")
-	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
-		t.Errorf("answer = %d, Allow %q", w.Code, w.Header().Get("Allow"))
-	}
-}
-
-func TestNoTypeIsGuessed(t *testing.T) {
-	site := open(t)
-	for _, path := range []string{
-		"/", "/docs/guide/quick-start.md", "/llms.txt",
-		"/llms.mdx/docs/guide/gone", "/docs/guide/gone",
-	} {
-		if got := doctest.Get(t, site,
-			path).Header().Get("X-Content-Type-Options"); got != "nosniff" {
-			t.Errorf("X-Content-Type-Options of %s = %q", path, got)
+	t.Run("events", func(t *testing.T) {
+		w := doctest.Do(t, open(t, docs.WithFolder(folder(t))), http.MethodPost, "/api/reload")
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
+			t.Errorf("response = %d, Allow %q", w.Code, w.Header().Get("Allow"))
 		}
-	}
+	})
 }
 
-func TestWhatDependsOnAcceptSaysSo(t *testing.T) {
-	site := open(t)
-	for _, accept := range []string{"text/html", "text/markdown"} {
-		if vary := doctest.Get(t, site, "/docs/guide/quick-start", "Accept",
-			accept).Header().Values("Vary"); !slices.Contains(vary, "Accept") {
-			t.Errorf("Vary of %s = %q", accept, vary)
+func TestSite_ServeHTTP_Headers(t *testing.T) {
+	t.Run("responses have nosniff", func(t *testing.T) {
+		site := open(t)
+		for _, path := range []string{
+			"/", "/docs/guide/quick-start.md", "/llms.txt",
+			"/llms.mdx/docs/guide/gone", "/docs/guide/gone",
+		} {
+			if got := doctest.Get(t, site,
+				path).Header().Get("X-Content-Type-Options"); got != "nosniff" {
+				t.Errorf("X-Content-Type-Options of %s = %q", path, got)
+			}
 		}
-	}
+	})
+
+	t.Run("Vary contains Accept", func(t *testing.T) {
+		site := open(t)
+		for _, accept := range []string{"text/html", "text/markdown"} {
+			if vary := doctest.Get(t, site, "/docs/guide/quick-start", "Accept",
+				accept).Header().Values("Vary"); !slices.Contains(vary, "Accept") {
+				t.Errorf("Vary of %s = %q", accept, vary)
+			}
+		}
+	})
 }
 
-func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
+func TestNew_Errors(t *testing.T) {
 	_, err := docs.New(
 		docs.WithBaseURL("https://user:pass@example.org"), docs.WithOrigins("example.org"),
 		docs.WithContent(nil), docs.WithFolder("gone"),
@@ -175,21 +180,21 @@ func TestEverythingWrongWithTheOptionsIsReported(t *testing.T) {
 	}
 	for _, want := range []string{
 		"WithBaseURL", "WithOrigins", "WithContent",
-		`WithFolder: "gone" is not a folder`,
+		`WithFolder: "gone" is not a directory`,
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v, want it to name %s", err, want)
+			t.Errorf("error = %v, want it to contain %s", err, want)
 		}
 	}
 	if strings.Contains(err.Error(), "pass") {
-		t.Errorf("the error shows a password: %v", err)
+		t.Errorf("the error contains a password: %v", err)
 	}
 	if _, err := docs.New(docs.WithContent(fstest.MapFS{})); err == nil {
-		t.Error("an empty content was accepted")
+		t.Error("got no error for empty content")
 	}
 }
 
-func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
+func TestWithBaseURL(t *testing.T) {
 	content := docs.WithFolder(folder(t))
 	for _, base := range []string{
 		"https://docs.example.org", "http://docs.example.org/", "http://localhost:8080",
@@ -220,7 +225,7 @@ func TestTheBaseIsTheAddressOfAHost(t *testing.T) {
 	}
 }
 
-func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
+func TestSite_ServeHTTP_LLMsLinks(t *testing.T) {
 	link := regexp.MustCompile(`(?m)^- \[[^\]]+\]\(([^)]*)\): `)
 	pages := len(contentPages(t))
 	for _, tt := range []struct{ name, base string }{
@@ -260,7 +265,7 @@ func TestSite_ServeHTTP_llmsLinks(t *testing.T) {
 	}
 }
 
-// contentPages are the files of the embedded pages.
+// contentPages returns the files of the embedded pages.
 func contentPages(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -276,145 +281,7 @@ func contentPages(t *testing.T) []string {
 	return files
 }
 
-func TestBuildWritesWhatTheServerShows(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "sites", "site")
-	site := open(t, docs.WithBaseURL("https://docs.example.org"))
-	for range 2 { // the second replaces the first
-		if err := site.Build(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, path := range map[string]string{
-		"llms.txt": "/llms.txt", "llms-full.txt": "/llms-full.txt",
-		"docs/guide/quick-start.md":       "/docs/guide/quick-start.md",
-		"llms.mdx/docs/guide/quick-start": "/llms.mdx/docs/guide/quick-start",
-		"llms.mdx/docs/guide/index.md":    "/llms.mdx/docs/guide",
-	} {
-		file, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if served := doctest.Get(t, site, path).Body.String(); err != nil ||
-			string(file) != served {
-			t.Errorf("%s has %d bytes (%v), %s %d", name, len(file), err, path, len(served))
-		}
-	}
-	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the folder lie %v, %v", entries, err)
-	}
-}
-
-func TestBuildTakesTheEmptyFolderOneIsIn(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	if err := open(t).Build("."); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBuildWritesPagesBelowAPage(t *testing.T) {
-	dir := folder(t)
-	for _, name := range []string{"more/index", "more/index.zh", "more/deep", "start/again"} {
-		write(t, dir, "guide/"+name+".md",
-			"---\ntitle: "+name+"\ndescription: Far down.\n---\n\nText.\n")
-	}
-	built := filepath.Join(t.TempDir(), "site")
-	site := open(t, docs.WithFolder(dir))
-	if err := site.Build(built); err != nil {
-		t.Fatal(err)
-	}
-	for name, path := range map[string]string{
-		"llms.mdx/docs/guide/more/index.md":  "/llms.mdx/docs/guide/more",
-		"llms.mdx/docs/guide/more/deep":      "/llms.mdx/docs/guide/more/deep",
-		"llms.mdx/docs/guide/more/index.zh":  "/llms.mdx/docs/guide/more/index.zh",
-		"llms.mdx/docs/guide/start/index.md": "/llms.mdx/docs/guide/start",
-		"docs/guide/start.md":                "/docs/guide/start.md",
-		"docs/guide/more.md":                 "/docs/guide/more.md",
-	} {
-		if file, err := os.ReadFile(filepath.Join(built, filepath.FromSlash(name))); err != nil ||
-			string(file) != doctest.Get(t, site, path).Body.String() {
-			t.Errorf("%s = %q, %v", name, file, err)
-		}
-	}
-}
-
-func TestBuildLeavesOutWhatHasNoAddress(t *testing.T) {
-	dir := folder(t)
-	names := []string{
-		"index.html.md", "start.md.md", "a#b.md", "a?b.md", "a%20b.md", `a"b.md`,
-		"a b.md", "a\nb.md",
-	}
-	for _, name := range names {
-		write(t, dir, "guide/"+name, "---\ntitle: Odd\ndescription: Oddly named.\n---\n\nText.\n")
-	}
-	before := slog.Default()
-	defer slog.SetDefault(before)
-	var log strings.Builder
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	site := open(t, docs.WithFolder(dir))
-	if err := site.Build(filepath.Join(t.TempDir(), "site")); err != nil {
-		t.Fatal(err)
-	}
-	if told := strings.Count(log.String(),
-		"the page is skipped; rename it: "); told != len(names) {
-		t.Errorf("the log tells of %d:\n%s", told, log.String())
-	}
-	findings, err := site.Check(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, f := range findings {
-		if strings.Contains(f, ": the page is skipped; rename it: ") {
-			found++
-		}
-	}
-	if found != len(names) {
-		t.Errorf("findings = %q", findings)
-	}
-}
-
-func TestBuildStaysOutOfTheContent(t *testing.T) {
-	dir := folder(t)
-	err := open(t, docs.WithFolder(dir)).Build(filepath.Join(dir, "site"))
-	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
-		t.Errorf("error = %v", err)
-	}
-}
-
-func TestBuildStaysOutOfTheContentBehindALink(t *testing.T) {
-	dir, alias := folder(t), filepath.Join(t.TempDir(), "alias")
-	if err := os.Symlink(dir, alias); err != nil {
-		t.Fatal(err)
-	}
-	err := open(t, docs.WithFolder(dir)).Build(filepath.Join(alias, "new", "site"))
-	if err == nil || !strings.Contains(err.Error(), "lies in the content") {
-		t.Errorf("error = %v", err)
-	}
-}
-
-func TestBuildFollowsALink(t *testing.T) {
-	dir := t.TempDir()
-	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
-	site := open(t)
-	if err := site.Build(link); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
-		t.Errorf("error = %v for a link that leads nowhere", err)
-	}
-	if err := os.Mkdir(target, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := site.Build(link); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(target, "index.html")); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestNothingOutsideTheFolderIsShown(t *testing.T) {
+func TestWithFolder(t *testing.T) {
 	dir := folder(t)
 	secret := filepath.Join(t.TempDir(), "secret.md")
 	write(t, filepath.Dir(secret), "secret.md", "---\ntitle: Secret\n---\n\ntop secret\n")
@@ -423,26 +290,11 @@ func TestNothingOutsideTheFolderIsShown(t *testing.T) {
 	}
 	if got := doctest.Get(t, open(t, docs.WithFolder(dir)),
 		"/docs/guide/linked.md"); got.Code != http.StatusNotFound {
-		t.Errorf("answer = %d %s", got.Code, got.Body)
+		t.Errorf("response = %d %s", got.Code, got.Body)
 	}
 }
 
-func TestBuildLeavesAFolderOfOthersAlone(t *testing.T) {
-	dir := t.TempDir()
-	kept := filepath.Join(dir, "thesis.txt")
-	if err := os.WriteFile(kept, []byte("years"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := open(t).Build(dir)
-	if err == nil || !strings.Contains(err.Error(), "give another folder") {
-		t.Errorf("error = %v", err)
-	}
-	if text, err := os.ReadFile(kept); err != nil || string(text) != "years" {
-		t.Errorf("the file is %q, %v", text, err)
-	}
-}
-
-// folder is a documentation that a test can change.
+// folder returns a documentation that a test can change.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -463,7 +315,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
+func TestSite_Watch(t *testing.T) {
 	dir := folder(t)
 	site := open(t, docs.WithFolder(dir))
 	server := httptest.NewServer(site)
@@ -488,17 +340,17 @@ func TestAChangeOfTheFolderIsShownAndTold(t *testing.T) {
 		},
 	} {
 		t.Run(change.name, func(t *testing.T) {
-			told := follow(t, server.URL)
+			changed := follow(t, server.URL)
 			write(t, dir, change.file, change.text)
 			for !strings.Contains(doctest.Get(t, site, change.path).Body.String(), change.want) {
-				<-told // which may be of a step on the way
-				told = follow(t, server.URL)
+				<-changed // possibly an intermediate step
+				changed = follow(t, server.URL)
 			}
 		})
 	}
 }
 
-// watch has a site watch its folder until the function that it returns is called.
+// watch watches the directory of a site until the returned function is called.
 func watch(t *testing.T, site *docs.Site) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -514,7 +366,7 @@ func watch(t *testing.T, site *docs.Site) (stop func()) {
 	}
 }
 
-// follow returns a channel that is closed at the next change that the site tells of.
+// follow returns a channel that is closed by the next change event.
 func follow(t *testing.T, url string) <-chan struct{} {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/reload", nil)
@@ -525,14 +377,14 @@ func follow(t *testing.T, url string) <-chan struct{} {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(told)
-		text, _ := io.ReadAll(response.Body) // ends with the event, or with the test
+		defer close(done)
+		text, _ := io.ReadAll(response.Body) // until the event or the end of the test
 		if err := response.Body.Close(); err == nil && t.Context().Err() == nil &&
 			!strings.Contains(string(text), "data: changed") {
 			t.Errorf("events = %q", text)
 		}
 	}()
-	return told
+	return done
 }

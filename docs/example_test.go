@@ -45,9 +45,8 @@ func withDocumentation(base string) (xoption.Option, error) {
 	}), nil
 }
 
-// TestAServiceServesTheDocumentationBesideItsOwn mounts the site in an application, whose
-// middleware it passes through.
-func TestAServiceServesTheDocumentationBesideItsOwn(t *testing.T) {
+// TestSite_Service mounts the site in an application, behind its middleware.
+func TestSite_Service(t *testing.T) {
 	documentation, err := withDocumentation("https://example.org")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/guard"
 )
 
-// Option changes what New makes.
+// Option configures New.
 type Option func(*config)
 
 type config struct {
@@ -26,7 +26,7 @@ type config struct {
 	problems []error
 }
 
-// editURL is where this project's pages can be edited.
+// editURL is the default prefix of edit links.
 const editURL = "https://github.com/plinthgo/plinth/edit/main/docs/content/"
 
 func newConfig(opts []Option) (*config, error) {
@@ -43,8 +43,7 @@ func (c *config) problem(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Errorf("docs: "+format, args...))
 }
 
-// WithContent shows other content than the embedded one: a folder a sector, in the form
-// that the page of this package describes.
+// WithContent replaces the embedded content. It has one directory for each sector.
 func WithContent(content fs.FS) Option {
 	return func(c *config) {
 		if content == nil {
@@ -55,37 +54,37 @@ func WithContent(content fs.FS) Option {
 	}
 }
 
-// WithFolder shows the content of a folder: its regular files, and none that lies
-// outside. Watch then sees its changes.
+// WithFolder replaces the embedded content by the regular files of a directory. It does
+// not follow links out of the directory. Watch reloads the directory.
 func WithFolder(dir string) Option {
 	return func(c *config) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			c.problem("WithFolder: %q is not a folder", dir)
+			c.problem("WithFolder: %q is not a directory", dir)
 			return
 		}
 		c.content, c.folder = folder(dir), dir
 	}
 }
 
-// WithBaseURL says where the site is reached, such as https://docs.example.org: for the
-// addresses in results of the tools and in llms.txt, the site map and canonical links.
-// Without it the tools and llms.txt give addresses that begin with /docs, and there is no
-// site map and no canonical link. Behind a proxy that keeps the Host header it also tells
-// the protocol's endpoint its own name.
+// WithBaseURL sets the public address of the site, such as https://docs.example.org, for
+// links of the tools and of llms.txt, the sitemap and canonical links. Without it, links
+// of the tools and of llms.txt start with /docs, and there are no sitemap and no
+// canonical links. Behind a proxy that preserves the Host header, it is also required for
+// the protocol endpoint to accept the public name.
 func WithBaseURL(base string) Option {
 	return func(c *config) {
 		scheme, host, _ := strings.Cut(strings.TrimSuffix(base, "/"), "://")
 		if scheme != "http" && scheme != "https" || !isAuthority(host) {
-			c.problem("WithBaseURL: want http(s)://HOST[:PORT] and nothing more, HOST of letters, digits, - and . or [IPv6]")
+			c.problem("WithBaseURL: want http(s)://HOST[:PORT]; HOST is a name, an IPv4 address or an [IPv6 address]")
 			return
 		}
 		c.baseURL = scheme + "://" + host
 	}
 }
 
-// authority is a name or an IPv4 address, or an IPv6 address in brackets, and a port if
-// any. It stands in pages and in headers as it is, so it has no character that means
-// something there.
+// authority matches a name or an IPv4 address, or an IPv6 address in brackets, with an
+// optional port. Pages and headers contain it unescaped, so it allows no special
+// characters.
 var authority = regexp.MustCompile(
 	`^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[([0-9A-Fa-f:.]+)\])(?::([0-9]+))?$`)
 
@@ -102,7 +101,7 @@ func isAuthority(s string) bool {
 }
 
 // WithOrigins allows scripts of other origins, such as https://inspector.example.org, to
-// call the endpoint of the protocol. The site's own origin is allowed in any case.
+// call the protocol endpoint. The origin of the site is always allowed.
 func WithOrigins(origins ...string) Option {
 	return func(c *config) {
 		c.origins = append(c.origins, origins...)
@@ -112,14 +111,14 @@ func WithOrigins(origins ...string) Option {
 	}
 }
 
-// WithEditURL is the address before a page's file in the link to its source; empty shows
-// no link.
+// WithEditURL sets the prefix of edit links; the file name of the page follows. Without a
+// prefix, pages have no edit link.
 func WithEditURL(prefix string) Option {
 	return func(c *config) { c.editURL = prefix }
 }
 
-// A folder is the file system of a folder by its name, which may come and go. Links that
-// lead out of it are not followed.
+// A folder is the file system of a directory that may be removed and created again. It
+// does not follow links out of the directory.
 type folder string
 
 // Open implements fs.FS.

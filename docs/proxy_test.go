@@ -9,9 +9,9 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-func TestTheSitesOwnNameIsKnownBehindAProxy(t *testing.T) {
+func TestSite_Proxy(t *testing.T) {
 	site := open(t, docs.WithBaseURL("https://docs.example.org"))
-	// on a loopback address, as behind a proxy on the same machine
+	// a loopback address, as behind a proxy on the same machine
 	server := httptest.NewServer(site)
 	defer server.Close()
 	for host, want := range map[string]int{

@@ -15,8 +15,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/stdio"
 )
 
-// A Site shows the documentation. It is an http.Handler for its whole address space, and
-// safe for concurrent use.
+// A Site serves the documentation. It is an http.Handler for a whole host and safe for
+// concurrent use.
 type Site struct {
 	config   *config
 	protocol http.Handler
@@ -24,8 +24,8 @@ type Site struct {
 	changes  *changes
 }
 
-// New reads the content and returns a site that shows it. It reports everything that is
-// wrong with the options and the content at once.
+// New returns a site that serves the content. It reports all problems of options and
+// content at once.
 func New(opts ...Option) (*Site, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -46,7 +46,7 @@ func New(opts ...Option) (*Site, error) {
 	return s, nil
 }
 
-// read puts what the content holds now in the place of what is shown.
+// read loads the content and replaces the current snapshot.
 func (s *Site) read() error {
 	next, err := newSnapshot(s.config)
 	if err != nil {
@@ -68,10 +68,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ServeStdio speaks the Model Context Protocol over standard input and output, until the
-// client closes its end and has every answer, or ctx ends, which is no error. It returns
-// what ended the session otherwise, such as a client that went away. Nothing else may use
-// standard input and output meanwhile.
+// ServeStdio serves the Model Context Protocol over standard input and output. It returns
+// nil after the client closed its end and all responses were sent, or when ctx is done.
+// Otherwise it returns the error that closed the session. No other code may use standard
+// input and output in the meantime.
 func (s *Site) ServeStdio(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- stdio.Serve(ctx, os.Stdin, os.Stdout, s.protocol) }()
@@ -80,16 +80,16 @@ func (s *Site) ServeStdio(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("docs: serve standard input: %w", err)
 		}
-	case <-ctx.Done(): // a read of standard input may never return
+	case <-ctx.Done(): // reads of standard input may block forever
 	}
 	return nil
 }
 
-// modulePath is that of this module.
+// modulePath is the path of this module.
 const modulePath = "github.com/plinthgo/plinth/docs"
 
-// Version is the version of this module that the program was built with, "(devel)" where
-// it was built from a work tree, and "(unknown)" where the program does not say.
+// Version returns the version of this module in the program: "(devel)" for a build from a
+// working tree, "(unknown)" without build information.
 func Version() string {
 	const unknown = "(unknown)"
 	info, ok := debug.ReadBuildInfo()

@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/tool"
 )
 
-// A snapshot is one reading of the content, in all its forms.
+// A snapshot is one version of the content in all formats.
 type snapshot struct {
 	library *page.Library
 	baseURL string
@@ -45,7 +45,7 @@ func newSnapshot(c *config) (*snapshot, error) {
 	}, nil
 }
 
-// ServeHTTP answers everything that one reading decides.
+// ServeHTTP serves the addresses that depend on the content.
 func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -71,8 +71,8 @@ func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveDocument answers with a page, as Markdown where the address ends in .md or .mdx or
-// the client prefers it.
+// serveDocument serves a page. It serves Markdown if the address has the suffix .md or
+// .mdx, or if the client prefers Markdown.
 func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, ".md") || strings.HasSuffix(r.URL.Path, ".mdx") {
 		s.serveText(w, r, llms.ByURL(s.library, r.URL.Path))
@@ -86,7 +86,7 @@ func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
 	s.pages.ServeHTTP(w, r)
 }
 
-// serveText answers with a page as Markdown, or with 404 where there is none.
+// serveText serves the Markdown of a page, or 404 if p is nil.
 func (s *snapshot) serveText(w http.ResponseWriter, r *http.Request, p *page.Page) {
 	if p == nil {
 		http.Error(w, "there is no such page: /llms.txt lists all of them", http.StatusNotFound)

@@ -19,21 +19,21 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// settle is how long a folder has to be quiet before it is read: an editor writes a file
-// in several steps.
-const settle = 100 * time.Millisecond
+// quietPeriod is the time without changes before the directory is read. Editors write a
+// file in several steps.
+const quietPeriod = 100 * time.Millisecond
 
-// patience is how long a change may have to wait for quiet.
-const patience = time.Second
+// maxDelay is the maximum delay of a reload.
+const maxDelay = time.Second
 
-// again is how long it takes until a folder that is gone is looked for once more.
-const again = 2 * time.Second
+// retryInterval is the interval of attempts to watch a removed directory.
+const retryInterval = 2 * time.Second
 
-// Watch reads the folder of WithFolder again whenever it changes, and tells the browsers
-// that show it, until ctx ends. Content that cannot be read is logged, and what was shown
-// before stays; faults that are new are logged too. It returns at once where there is no
-// folder, and an error where the folder cannot be watched at the beginning; that ctx ends
-// is none. It may run beside any other method such as ServeHTTP, once at a time.
+// Watch reloads the directory of WithFolder on each change and notifies browsers, until
+// ctx is done. If the content cannot be loaded, it logs the error and the site keeps the
+// previous content. It also logs new faults. Watch returns nil if there is no directory
+// or ctx is done, and an error if the directory cannot be watched. It may run
+// concurrently with other methods, but only once at a time.
 func (s *Site) Watch(ctx context.Context) error {
 	if s.config.folder == "" {
 		return nil
@@ -46,15 +46,15 @@ func (s *Site) Watch(ctx context.Context) error {
 	if err := watchAll(watcher, s.config.folder); err != nil {
 		return fmt.Errorf("docs: watch %s: %w", s.config.folder, err)
 	}
-	faults := s.update(ctx, nil) // what has changed since New
-	quiet := time.NewTimer(settle)
+	faults := s.update(ctx, nil) // changes since New
+	quiet := time.NewTimer(quietPeriod)
 	quiet.Stop()
-	var latest time.Time // at which a change is read that was seen
+	var latest time.Time // deadline for reading a change
 	changed := func() {
 		if latest.IsZero() {
-			latest = time.Now().Add(patience)
+			latest = time.Now().Add(maxDelay)
 		}
-		quiet.Reset(min(settle, time.Until(latest)))
+		quiet.Reset(min(quietPeriod, time.Until(latest)))
 	}
 	for {
 		select {
@@ -63,14 +63,14 @@ func (s *Site) Watch(ctx context.Context) error {
 		case <-watcher.Events:
 			changed()
 		case err := <-watcher.Errors:
-			slog.WarnContext(ctx, "watching the documentation", slog.Any("error", err))
+			slog.WarnContext(ctx, "documentation watch failed", slog.Any("error", err))
 			changed()
 		case <-quiet.C:
 			latest = time.Time{}
-			if err := watchAll(watcher, s.config.folder); err != nil { // it is gone
-				slog.WarnContext(ctx, "the folder of the documentation cannot be watched",
+			if err := watchAll(watcher, s.config.folder); err != nil { // removed
+				slog.WarnContext(ctx, "documentation directory not watched",
 					slog.Any("error", err))
-				quiet.Reset(again)
+				quiet.Reset(retryInterval)
 				continue
 			}
 			faults = s.update(ctx, faults)
@@ -78,30 +78,30 @@ func (s *Site) Watch(ctx context.Context) error {
 	}
 }
 
-// update shows what the folder holds now, and tells of its faults but for those that are
-// known.
+// update reloads the directory and logs faults that are not known. It returns the current
+// faults.
 func (s *Site) update(ctx context.Context, known []page.Fault) (faults []page.Fault) {
 	if err := s.read(); err != nil {
-		slog.WarnContext(ctx, "the documentation cannot be read; what was shown before stays",
+		slog.WarnContext(ctx, "documentation not reloaded",
 			slog.Any("error", err))
 		return known
 	}
 	s.changes.announce()
 	library := s.now.Load().library
-	slog.InfoContext(ctx, "the documentation was read", slog.Int("pages", len(library.Pages())))
+	slog.InfoContext(ctx, "documentation loaded", slog.Int("pages", len(library.Pages())))
 	for _, f := range library.Faults() {
 		if !slices.Contains(known, f) {
-			slog.WarnContext(ctx, "fault of the documentation",
+			slog.WarnContext(ctx, "documentation fault",
 				slog.String("file", f.File), slog.String("fault", f.Text))
 		}
 	}
 	return library.Faults()
 }
 
-// watchAll watches a folder and those in it, but for hidden ones, which are not read.
-// Watching one twice does nothing, and those that are new are watched from then on.
+// watchAll watches a directory and its subdirectories, except hidden ones. It may be
+// called again, to add new subdirectories.
 func watchAll(watcher *fsnotify.Watcher, dir string) error {
-	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow its root
+	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link as its root
 	if err != nil {
 		return err
 	}
@@ -116,12 +116,12 @@ func watchAll(watcher *fsnotify.Watcher, dir string) error {
 	})
 }
 
-// changes tells those who wait of a change.
+// changes notifies waiting requests of changes.
 type changes struct {
 	mu     sync.Mutex
-	latest int64         // time of the latest change in ns, in which no two processes agree
-	next   chan struct{} // closed at the next change
-	closed chan struct{} // closed at the end
+	latest int64         // time of the last change in ns, which differs between processes
+	next   chan struct{} // closed by the next change
+	closed chan struct{} // closed by Close
 	end    sync.Once
 }
 
@@ -140,23 +140,24 @@ func (c *changes) announce() {
 	c.next = make(chan struct{})
 }
 
-// wait returns the number of the latest change, and what is closed at the next one.
+// wait returns the ID of the last change, and a channel that is closed by the next
+// change.
 func (c *changes) wait() (latest string, next <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strconv.FormatInt(c.latest, 10), c.next
 }
 
-// Close ends what waits for a change of the folder, so that a server can stop. The site
-// goes on answering.
+// Close closes the event streams of browsers, so that a server can shut down. The site
+// continues to serve other requests.
 func (s *Site) Close() error {
 	s.changes.end.Do(func() { close(s.changes.closed) })
 	return nil
 }
 
-// serveChanges sends a server-sent event when the folder has changed, or has changed
-// since the event that the browser names when it comes back. Where none is watched there
-// is no such address.
+// serveChanges sends a server-sent event after a change of the directory. It sends one at
+// once if the directory changed after the last event that the browser received. Without a
+// watched directory it responds with 404.
 func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	if s.config.folder == "" {
 		http.NotFound(w, r)
@@ -172,10 +173,10 @@ func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	known := r.Header.Get("Last-Event-ID")
 	if known != "" && known != latest {
-		_, _ = io.WriteString(w, changed(latest)) // an error is the reader's going away
+		_, _ = io.WriteString(w, changed(latest)) // the client disconnected
 		return
 	}
-	// An event without data is not shown to the page, but its id is kept.
+	// The browser stores the ID of an event without data, but does not dispatch it.
 	if _, err := io.WriteString(w, "retry: 500\nid: "+latest+"\n\n"); err != nil ||
 		http.NewResponseController(w).Flush() != nil {
 		return

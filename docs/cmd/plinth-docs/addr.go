@@ -11,12 +11,11 @@ import (
 	"strings"
 )
 
-// hostName is a name that a listener can look up.
+// hostName matches host names that a listener can resolve.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// readAddr reads what --addr says, as net.Listen does: the host may be empty, and the
-// port the name of a service. A port has to be given: without one the system chooses it,
-// and nobody knows the address.
+// readAddr parses --addr like net.Listen: the host may be empty, and the port may be a
+// service name. The port is required, because the address would be unknown without it.
 func readAddr(ctx context.Context, addr string) (host string, port int, err error) {
 	host, service, err := net.SplitHostPort(addr)
 	if err == nil && service != "" && isHost(host) {
@@ -24,7 +23,7 @@ func readAddr(ctx context.Context, addr string) (host string, port int, err erro
 			return host, port, nil
 		}
 	}
-	return "", 0, fmt.Errorf("%w: --addr %q: want HOST:PORT, such as 127.0.0.1:8080, or :8080 for every address of this machine", errUsage, addr)
+	return "", 0, fmt.Errorf("%w: --addr %q: want HOST:PORT, such as 127.0.0.1:8080, or :8080 for all local addresses", errUsage, addr)
 }
 
 func isHost(host string) bool {
@@ -32,8 +31,8 @@ func isHost(host string) bool {
 	return host == "" || err == nil || hostName.MatchString(host)
 }
 
-// reachedAt is the address of a site that listens there, or empty where it listens on
-// more than one, or nobody can write it.
+// reachedAt returns the URL of a site with this listener, or "" if it listens on several
+// addresses or has no valid URL.
 func reachedAt(host string, port int) string {
 	ip, err := netip.ParseAddr(host)
 	isMany := host == "" || err == nil && ip.Unmap().IsUnspecified()
@@ -43,9 +42,8 @@ func reachedAt(host string, port int) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// blame names the flag where an address cannot be listened on, which a library names
-// otherwise.
-func blame(addr string, err error) error {
+// withFlag adds the flag to errors of listening.
+func withFlag(addr string, err error) error {
 	var cause *net.OpError
 	if errors.As(err, &cause) && cause.Op == "listen" {
 		return fmt.Errorf("--addr %q: %w", addr, cause)

@@ -10,8 +10,8 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-// check reports what is wrong with the content. Within a working tree of the repository
-// it compares the pages with the code.
+// check reports problems of the content. In a working tree of the repository it also
+// compares the content with the code.
 func check(_ context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
@@ -20,7 +20,7 @@ func check(_ context.Context, c *call) error {
 		c.repository = repository()
 	}
 	if c.dir == "" && c.repository != "" {
-		// what is there now, not what was there at the build
+		// the current content instead of the embedded one
 		c.dir = filepath.Join(c.repository, "docs", "content")
 	}
 	site, err := c.site()
@@ -37,17 +37,18 @@ func check(_ context.Context, c *call) error {
 		}
 	}
 	if len(findings) > 0 {
-		return fmt.Errorf("%d to mend", len(findings))
+		return fmt.Errorf("%d findings", len(findings))
 	}
-	verdict := "the content is in order"
+	verdict := "no findings"
 	if c.repository == "" {
-		verdict += "; the code was not there to compare it with"
+		verdict += "; the code was not checked, because there is no repository"
 	}
 	_, err = fmt.Fprintln(c.out, verdict)
 	return err
 }
 
-// findings compares the content with the code, where that is there.
+// findings returns the problems of the content, with the checks of code if there is a
+// repository.
 func (c *call) findings(site *docs.Site) ([]string, error) {
 	if c.repository == "" {
 		return site.Check(nil)
@@ -60,7 +61,8 @@ func (c *call) findings(site *docs.Site) ([]string, error) {
 	return site.Check(root.FS())
 }
 
-// repository is the root of the working tree around the current folder, or empty.
+// repository returns the root of the repository that contains the working directory, or
+// "".
 func repository() string {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-// stdio speaks the protocol over standard input and output. What is logged goes to
-// standard error.
+// stdio serves the protocol over standard input and output. It logs to standard error.
 func stdio(ctx context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
@@ -26,7 +25,7 @@ func stdio(ctx context.Context, c *call) error {
 // build writes the site as static files.
 func build(_ context.Context, c *call) error {
 	if c.flags.NArg() != 1 {
-		return fmt.Errorf("%w: build takes one folder", errUsage)
+		return fmt.Errorf("%w: build requires one output directory", errUsage)
 	}
 	site, err := c.site()
 	if err != nil {

@@ -1,12 +1,13 @@
-// Plinth-docs shows the documentation of Plinth.
+// Plinth-docs serves the documentation of Plinth.
 //
-//	plinth-docs serve [--addr HOST:PORT]   pages, texts for language models, and the protocol's endpoint over HTTP
-//	plinth-docs mcp                        the Model Context Protocol over standard input and output
-//	plinth-docs build DIR                  the whole site as static files
-//	plinth-docs check                      what is wrong with the content: exit code 1 where something is
+//	plinth-docs serve [--addr HOST:PORT]   serve pages, Markdown and the Model Context Protocol over HTTP
+//	plinth-docs mcp                        serve the Model Context Protocol over standard input and output
+//	plinth-docs build DIR                  write the site as static files
+//	plinth-docs check                      report problems of the content; the exit code is 1 if there are any
 //	plinth-docs version
 //
-// The content is inside the program; --dir shows that of a folder, and serve watches it.
+// The content is embedded. With --dir, a directory replaces it; serve also watches the
+// directory.
 package main
 
 import (
@@ -30,31 +31,31 @@ const (
 	exitUsage  = 2
 )
 
-// errUsage is the cause of a command line that says nothing which can be done.
+// errUsage is the cause of errors of the command line.
 var errUsage = errors.New("usage")
 
-// A command is one word of the command line with what it does.
+// A command is a command of the program.
 type command struct {
 	name, arguments, summary string
 	run                      func(ctx context.Context, c *call) error
 }
 
-// commands in the order of the help.
+// commands returns the commands in the order of the help.
 func commands() []command {
 	return []command{
 		{
 			"serve", "[--addr HOST:PORT] [--base-url URL] [--origin ORIGIN]... [--dir DIR]",
-			"serve pages, texts and the protocol over HTTP", serve,
+			"serve pages, Markdown and the Model Context Protocol over HTTP", serve,
 		},
 		{
 			"mcp", "[--base-url URL] [--dir DIR]",
-			"speak the Model Context Protocol over standard input and output", stdio,
+			"serve the Model Context Protocol over standard input and output", stdio,
 		},
 		{
-			"build", "[--base-url URL] [--dir DIR] FOLDER", "write the whole site as static files",
+			"build", "[--base-url URL] [--dir DIR] OUTPUT", "write the site as static files",
 			build,
 		},
-		{"check", "[--dir DIR] [--repository DIR]", "report what is wrong with the content", check},
+		{"check", "[--dir DIR] [--repository DIR]", "report problems of the content", check},
 		{"version", "", "print the version", version},
 	}
 }
@@ -70,7 +71,7 @@ type call struct {
 	origins    list
 }
 
-// list is a flag that may stand several times.
+// list is a repeatable flag.
 type list []string
 
 // String implements flag.Value.
@@ -84,7 +85,7 @@ func (l *list) Set(value string) error {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // the second signal kills the program
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	switch {
@@ -97,7 +98,7 @@ func main() {
 	}
 }
 
-// run does what the arguments say.
+// run runs the command of the arguments.
 func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if len(arguments) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"},
 		arguments[0]) {
@@ -110,7 +111,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == arguments[0] })
 	if i < 0 {
-		return fmt.Errorf("%w: there is no command %q\n\n%s", errUsage, arguments[0], help())
+		return fmt.Errorf("%w: unknown command %q\n\n%s", errUsage, arguments[0], help())
 	}
 	c := newCall(all[i].name, out)
 	if err := c.flags.Parse(arguments[1:]); err != nil {
@@ -131,23 +132,25 @@ func newCall(name string, out io.Writer) *call {
 	if name == "version" {
 		return c
 	}
-	c.flags.StringVar(&c.dir, "dir", "", "folder of the content instead of the embedded one")
+	c.flags.StringVar(&c.dir, "dir", "",
+		"directory of the content; the default is the embedded content")
 	switch name {
 	case "check":
 		c.flags.StringVar(&c.repository, "repository", "",
-			"root of the repository whose code the pages quote")
+			"root of the repository to compare with the pages")
 		return c
 	case "serve":
 		c.flags.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to listen on")
-		c.flags.Var(&c.origins, "origin", "further origin whose scripts may call the protocol")
+		c.flags.Var(&c.origins, "origin",
+			"additional origin that may call the protocol; repeatable")
 	}
-	c.flags.StringVar(&c.baseURL, "base-url", "", "where the site is reached")
+	c.flags.StringVar(&c.baseURL, "base-url", "", "public address of the site")
 	return c
 }
 
 func help() string {
 	var b strings.Builder
-	b.WriteString("The documentation of Plinth, for people and language models.\n\n")
+	b.WriteString("The documentation of Plinth, for users and language models.\n\n")
 	for _, c := range commands() {
 		_, _ = fmt.Fprintf(&b, "  plinth-docs %s\n        %s\n",
 			strings.TrimSpace(c.name+" "+c.arguments), c.summary)
@@ -155,7 +158,7 @@ func help() string {
 	return b.String()
 }
 
-// site opens the site that the flags describe.
+// site returns the site for the flags.
 func (c *call) site() (*docs.Site, error) {
 	opts := []docs.Option{docs.WithOrigins(c.origins...)}
 	if c.dir != "" {
@@ -167,10 +170,10 @@ func (c *call) site() (*docs.Site, error) {
 	return docs.New(opts...)
 }
 
-// noArguments refuses what stands behind the flags.
+// noArguments returns an error if arguments follow the flags.
 func (c *call) noArguments() error {
 	if c.flags.NArg() > 0 {
-		return fmt.Errorf("%w: %s takes no argument, not %q",
+		return fmt.Errorf("%w: %s accepts no argument, got %q",
 			errUsage, c.flags.Name(), c.flags.Arg(0))
 	}
 	return nil

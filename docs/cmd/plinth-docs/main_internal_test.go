@@ -13,38 +13,39 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-func TestTheCommandLine(t *testing.T) {
+func TestRun(t *testing.T) {
 	tests := []struct {
 		name      string
 		arguments []string
 		usage     bool
-		want      string // in the error, or where there is none in the output
+		want      string // in the error or the output
 	}{
-		{"nothing", nil, true, "plinth-docs serve [--addr HOST:PORT]"},
+		{"no arguments", nil, true, "plinth-docs serve [--addr HOST:PORT]"},
 		{
 			"help",
 			[]string{"--help"},
 			false,
-			"plinth-docs build [--base-url URL] [--dir DIR] FOLDER",
+			"plinth-docs build [--base-url URL] [--dir DIR] OUTPUT",
 		},
 		{"help of a command", []string{"serve", "--help"}, false, "--origin ORIGIN"},
-		{"an unknown command", []string{"sever"}, true, `there is no command "sever"`},
+		{"an unknown command", []string{"sever"}, true, `unknown command "sever"`},
 		{
 			"an unknown flag",
 			[]string{"mcp", "--addr", "x"},
 			true,
 			"flag provided but not defined: -addr",
 		},
-		{"build without a folder", []string{"build"}, true, "build takes one folder"},
+		{"build without a directory",
+			[]string{"build"}, true, "build requires one output directory"},
 		{
-			"an argument too many",
+			"an extra argument",
 			[]string{"serve", "now"},
-			true, `serve takes no argument, not "now"`,
+			true, `serve accepts no argument, got "now"`,
 		},
 		{
-			"a folder that is not there",
+			"a missing directory",
 			[]string{"serve", "--dir", "gone"},
-			false, `"gone" is not a folder`,
+			false, `"gone" is not a directory`,
 		},
 		{
 			"no address",
@@ -53,12 +54,12 @@ func TestTheCommandLine(t *testing.T) {
 			`--addr "8080": want HOST:PORT, such as 127.0.0.1:8080`,
 		},
 		{
-			"an address that is not here",
+			"an address of another host",
 			[]string{"serve", "--addr", "192.0.2.1:8080"},
 			false, `--addr "192.0.2.1:8080": `,
 		},
 		{
-			"an origin that is none",
+			"an invalid origin",
 			[]string{"serve", "--origin", "example.org"},
 			false,
 			"want scheme://host or scheme://host:port",
@@ -81,7 +82,7 @@ func TestTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
+func TestReachedAt(t *testing.T) {
 	for addr, want := range map[string]string{
 		"127.0.0.1:8080":      "http://127.0.0.1:8080",
 		"docs.example.org:80": "http://docs.example.org:80", "[::1]:8080": "http://[::1]:8080",
@@ -96,7 +97,7 @@ func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 		}
 		got := reachedAt(host, port)
 		if got != want {
-			t.Errorf("%s is reached at %q, want %q", addr, got, want)
+			t.Errorf("%s: got URL %q, want %q", addr, got, want)
 		}
 		if got == "" {
 			continue
@@ -107,7 +108,7 @@ func TestTheAddressOfTheSiteIsThatOfItsListener(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsNoneIsNamedByItsFlag(t *testing.T) {
+func TestReadAddr(t *testing.T) {
 	for _, addr := range []string{
 		"", ":", "nonsense", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999",
 		"127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:nonsense", "::1:80", "[::1]",
@@ -123,7 +124,7 @@ func TestAnAddressThatIsNoneIsNamedByItsFlag(t *testing.T) {
 	}
 }
 
-func TestBuildSaysWhereItHasWritten(t *testing.T) {
+func TestBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "site")
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"build", dir}, &out); err != nil {
@@ -137,7 +138,7 @@ func TestBuildSaysWhereItHasWritten(t *testing.T) {
 	}
 }
 
-func TestCheckFailsWhereSomethingIsWrong(t *testing.T) {
+func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "guide"), 0o755); err != nil {
 		t.Fatal(err)
@@ -149,8 +150,8 @@ func TestCheckFailsWhereSomethingIsWrong(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"check", "--dir", dir}, &out)
-	if err == nil || !strings.Contains(err.Error(), "to mend") || !strings.Contains(out.String(),
-		`guide/start.md:6: link "gone.md": there is no such page`) {
+	if err == nil || !strings.Contains(err.Error(), "findings") || !strings.Contains(out.String(),
+		`guide/start.md:6: link "gone.md": the page does not exist`) {
 		t.Errorf("check = %v, output %q", err, out.String())
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/plinthgo/plinth/docs"
 )
 
-// gcPercent is how much the heap grows before it is collected.
+// gcPercent is the GOGC value after startup.
 const gcPercent = 40
 
-// serve shows the site over HTTP, as any service on this base: with request ids, an
-// access log, /healthz, and a stop that finishes what is in flight.
+// serve serves the site as a Plinth service, with request IDs, an access log, /healthz
+// and graceful shutdown.
 func serve(ctx context.Context, c *call) error {
 	if err := c.noArguments(); err != nil {
 		return err
@@ -40,32 +40,32 @@ func serve(ctx context.Context, c *call) error {
 		return err
 	}
 	task := func(ctx context.Context, _ ...any) {
-		holdLittle() // not before: it takes a part of the start
+		reduceMemory() // after startup, to keep startup short
 		watch(ctx, site)
 	}
-	// reg has the context
-	return blame(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task))
+	// reg contains the context
+	return withFlag(c.addr, xmain.Run(reg, xlog.WithName(xlog.NamedMAIN), nil, task))
 }
 
-// holdLittle gives back what reading and indexing took, which is several times of what
-// serving does, and collects earlier from then on: a page is made once, so there is
-// little to collect. GOGC decides where it is set.
-func holdLittle() {
+// reduceMemory releases the memory used for indexing, which is several times the memory
+// needed for serving, and lowers GOGC. Pages are cached, so there is little garbage. It
+// does not override GOGC of the environment.
+func reduceMemory() {
 	if _, set := xenv.GetEnv("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.FreeOSMemory()
 }
 
-// options describe the service.
+// options returns the options of the service.
 func options(site *docs.Site, c *call) []xoption.Option {
 	opts := []xoption.Option{
 		xoption.WithEnvDefaults(map[xenv.EnvKey]string{
 			xenv.AppName: "plinth-docs", "LOG_DIR": "none",
-			// no id is made: none has to be leased
+			// no IDs are generated, so no node ID is leased
 			xenv.SnowflakeDatacenterID: "0", xenv.SnowflakeNodeID: "0",
 		}),
-		xoption.WithoutEnvFile(), // the folder it starts in may be that of another service
+		xoption.WithoutEnvFile(), // the working directory may belong to another service
 		xoption.WithAddress(c.addr),
 		xoption.WithHealth(),
 		xoption.WithServer(func(s *http.Server) {
@@ -74,13 +74,13 @@ func options(site *docs.Site, c *call) []xoption.Option {
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) { mount(engine, site) }),
 	}
 	if c.dir != "" {
-		// somebody writes at it, and no balancer stands before it
+		// local preview without a load balancer
 		opts = append(opts, xoption.WithDrainDelay(0))
 	}
 	return opts
 }
 
-// mount gives the site every address that the engine has no route for.
+// mount serves all addresses without a route by the site.
 func mount(engine *gin.Engine, site http.Handler) {
 	engine.NoRoute(func(c *gin.Context) {
 		c.Status(http.StatusOK) // gin has set 404
@@ -88,7 +88,7 @@ func mount(engine *gin.Engine, site http.Handler) {
 	})
 }
 
-// watch follows the changes of a folder, and keeps serving where that is not possible.
+// watch reloads a directory on changes. The site continues to serve if that fails.
 func watch(ctx context.Context, site *docs.Site) {
 	if err := site.Watch(ctx); err != nil {
 		xlog.Warn(ctx, err.Error())
