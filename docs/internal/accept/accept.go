@@ -1,4 +1,4 @@
-// Package accept reads the weighted lists of HTTP headers, such as Accept and
+// Package accept parses weighted lists of HTTP headers, such as Accept and
 // Accept-Encoding (RFC 9110, section 12.4.2).
 package accept
 
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Items returns what the values of a header name, in lower case and without parameters,
-// each with its weight: 1 where there is none, and 0 where it is no number. Empty items
-// are left out.
+// Items returns the items of a header with their weights, in lower case and without
+// parameters. The weight is 1 if it is missing, and 0 if it is not a number. Empty items
+// are skipped.
 func Items(values []string) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for item := range strings.SplitSeq(strings.Join(values, ","), ",") {

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/accept"
 )
 
-func TestItemsHaveNamesAndWeights(t *testing.T) {
+func TestItems(t *testing.T) {
 	for header, want := range map[string]string{
 		"":                                 "",
 		" , ,":                             "",
@@ -28,7 +28,7 @@ func TestItemsHaveNamesAndWeights(t *testing.T) {
 	}
 }
 
-func TestItemsOfSeveralValuesAreOneList(t *testing.T) {
+func TestItems_SeveralValues(t *testing.T) {
 	n := 0
 	for range accept.Items([]string{"a, b", "c"}) {
 		n++

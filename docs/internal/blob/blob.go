@@ -1,6 +1,6 @@
-// Package blob serves a body that is known beforehand: compressed once, with an entity
-// tag, so that a browser asks for it again without receiving it again. Only the
-// compressed form is kept; for the rare client that does not take it, it is expanded.
+// Package blob serves a body that is known in advance. The body is compressed once and
+// has an entity tag, so that clients can revalidate it. Only the compressed form is
+// stored; it is decompressed for clients that do not accept gzip.
 package blob
 
 import (
@@ -19,28 +19,26 @@ import (
 
 // Values of Cache-Control.
 const (
-	Revalidate = "no-cache" // kept, but asked for each time
-	// of an address that holds the hash of its content
+	Revalidate = "no-cache" // cached, but revalidated on each use
+	// for addresses that contain a hash of the content
 	Immutable = "public, max-age=31536000, immutable"
 )
 
-// minCompressed is the size in bytes under which compression saves nothing worth a
-// header.
+// minCompressed is the minimal size in bytes of a compressed body.
 const minCompressed = 512
 
-// A Blob is a body in the forms in which it is sent. It never changes and may serve
-// several requests at once.
+// A Blob is a body with its headers. It is immutable and safe for concurrent use.
 type Blob struct {
 	contentType string
 	cache       string
 	tag         string
-	varies      bool   // with what the client accepts
-	body        []byte // nil where packed is kept
-	packed      []byte // in gzip; nil where that is no smaller, or not asked for
+	varies      bool   // depends on Accept-Encoding
+	body        []byte // nil if packed is set
+	packed      []byte // gzip; nil if not smaller or not requested
 }
 
-// New makes a blob to be kept: its body is made as small as can be. The body may be kept
-// and must not change.
+// New returns a blob with the best compression. The caller must not change the body
+// afterwards.
 func New(contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
 	b.pack(&smallest)
@@ -48,8 +46,8 @@ func New(contentType, cacheControl string, body []byte) *Blob {
 	return b
 }
 
-// Once makes a blob for the answer to r alone. It is compressed only where r takes that,
-// and without spending long on it.
+// Once returns a blob for the response to r alone. It uses fast compression, and only if
+// r accepts gzip.
 func Once(r *http.Request, contentType, cacheControl string, body []byte) *Blob {
 	b := newBlob(contentType, cacheControl, body)
 	if b.varies = len(body) >= minCompressed; b.varies &&
@@ -67,23 +65,23 @@ func newBlob(contentType, cacheControl string, body []byte) *Blob {
 	}
 }
 
-// pack puts the compressed form in the place of the body, where it is smaller.
+// pack replaces the body by its compressed form if that is smaller.
 func (b *Blob) pack(writers *sync.Pool) {
 	if b.packed = compress(writers, b.body); b.packed != nil {
 		b.body = nil
 	}
 }
 
-// Body is the body as it was given.
+// Body returns the uncompressed body.
 func (b *Blob) Body() []byte {
 	if b.packed == nil {
 		return b.body
 	}
 	r, err := gzip.NewReader(bytes.NewReader(b.packed))
 	if err != nil {
-		return nil // compress has written it
+		return nil // written by compress
 	}
-	body, _ := io.ReadAll(r) // as above
+	body, _ := io.ReadAll(r) // written by compress
 	return body
 }
 
@@ -91,16 +89,16 @@ func (b *Blob) Body() []byte {
 // compression (RFC 9110).
 func (b *Blob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := b.header(w, r)
-	// that alone makes ServeContent answer without a body and keep the length
+	// ServeContent then writes no body and keeps the length
 	if r.Header.Get("If-Match") == "" {
-		// which it leaves out where the body is compressed
+		// ServeContent omits the length of an encoded body
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// ServeStatus sends the body with a status other than 200, which is neither cached nor
-// served in parts.
+// ServeStatus sends the body with a status other than 200. The response is not cached and
+// ignores ranges.
 func (b *Blob) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	body := b.header(w, r)
 	w.Header().Del("Etag")
@@ -108,11 +106,11 @@ func (b *Blob) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // an error is the reader's going away
+		_, _ = w.Write(body) // the client disconnected
 	}
 }
 
-// header sets what describes the body, and returns the form of it that the client takes.
+// header sets the headers of the body, and returns the form that the client accepts.
 func (b *Blob) header(w http.ResponseWriter, r *http.Request) []byte {
 	h := w.Header()
 	h.Set("Content-Type", b.contentType)
@@ -125,11 +123,11 @@ func (b *Blob) header(w http.ResponseWriter, r *http.Request) []byte {
 		return b.Body()
 	}
 	h.Set("Content-Encoding", "gzip")
-	h.Set("Etag", `"`+b.tag+`-gzip"`) // a strong tag names one representation
+	h.Set("Etag", `"`+b.tag+`-gzip"`) // a strong tag identifies one representation
 	return b.packed
 }
 
-// acceptsGzip reads Accept-Encoding: gzip, or any coding, with a weight other than 0.
+// acceptsGzip reports whether Accept-Encoding allows gzip.
 func acceptsGzip(values []string) bool {
 	accepted := false
 	for coding, q := range accept.Items(values) {
@@ -143,7 +141,7 @@ func acceptsGzip(values []string) bool {
 	return accepted
 }
 
-// Writers are used again: each has tables of nearly a megabyte.
+// Writers are pooled, because each has tables of about 1 MB.
 var (
 	smallest = sync.Pool{New: func() any { return newWriter(gzip.BestCompression) }}
 	quick    = sync.Pool{New: func() any { return newWriter(gzip.DefaultCompression) }}
@@ -152,12 +150,12 @@ var (
 func newWriter(level int) any {
 	w, err := gzip.NewWriterLevel(io.Discard, level)
 	if err != nil {
-		return nil // the levels are constants, and valid
+		return nil // the levels are valid constants
 	}
 	return w
 }
 
-// compress returns the body in gzip, or nil where that is not smaller.
+// compress returns the body in gzip, or nil if that is not smaller.
 func compress(writers *sync.Pool, body []byte) []byte {
 	if len(body) < minCompressed {
 		return nil

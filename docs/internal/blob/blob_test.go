@@ -18,7 +18,8 @@ import (
 
 var text = strings.Repeat("All work and no play makes a dull page. ", 100)
 
-// forms are a handler of a body that is kept, and one that makes it anew for each answer.
+// forms returns a handler with a stored body, and a handler that creates the body for
+// each response.
 func forms(text string) map[string]http.Handler {
 	return map[string]http.Handler{
 		"kept": blob.New("text/plain", blob.Revalidate, []byte(text)),
@@ -28,7 +29,7 @@ func forms(text string) map[string]http.Handler {
 	}
 }
 
-func TestABodyIsCompressedForThoseWhoTakeIt(t *testing.T) {
+func TestBlob_Compression(t *testing.T) {
 	tests := []struct{ name, accept, want string }{
 		{"nothing said", "", ""},
 		{"gzip", "gzip, deflate, br", "gzip"},
@@ -74,35 +75,46 @@ func unpacked(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(data)
 }
 
-func TestAKnownBodyIsNotSentAgain(t *testing.T) {
-	others := forms(text + ".")
-	for form, b := range forms(text) {
-		tag := doctest.Get(t, b, "/", "Accept-Encoding", "gzip").Header().Get("Etag")
-		if w := doctest.Get(t, b, "/", "Accept-Encoding", "gzip", "If-None-Match",
-			tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
-			t.Errorf("%s: answer = %d with %d bytes", form, w.Code, w.Body.Len())
+func TestBlob_ServeHTTP(t *testing.T) {
+	t.Run("responds 304 to a known tag", func(t *testing.T) {
+		others := forms(text + ".")
+		for form, b := range forms(text) {
+			tag := doctest.Get(t, b, "/", "Accept-Encoding", "gzip").Header().Get("Etag")
+			if w := doctest.Get(t, b, "/", "Accept-Encoding", "gzip", "If-None-Match",
+				tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+				t.Errorf("%s: answer = %d with %d bytes", form, w.Code, w.Body.Len())
+			}
+			if w := doctest.Get(t, b, "/", "If-None-Match", tag); w.Code != http.StatusOK {
+				t.Errorf("%s: the tag of the compressed form stood for the other: %d", form, w.Code)
+			}
+			if w := doctest.Get(t, others[form], "/", "Accept-Encoding", "gzip", "If-None-Match",
+				tag); w.Code != http.StatusOK {
+				t.Errorf("%s: another body has the same tag", form)
+			}
 		}
-		if w := doctest.Get(t, b, "/", "If-None-Match", tag); w.Code != http.StatusOK {
-			t.Errorf("%s: the tag of the compressed form stood for the other: %d", form, w.Code)
+	})
+
+	t.Run("serves ranges", func(t *testing.T) {
+		for form, b := range forms(text) {
+			w := doctest.Get(t, b, "/", "Range", "bytes=4-7")
+			if w.Code != http.StatusPartialContent || w.Body.String() != "work" {
+				t.Errorf("%s: answer = %d %q", form, w.Code, w.Body)
+			}
 		}
-		if w := doctest.Get(t, others[form], "/", "Accept-Encoding", "gzip", "If-None-Match",
-			tag); w.Code != http.StatusOK {
-			t.Errorf("%s: another body has the same tag", form)
+	})
+
+	t.Run("serves HEAD", func(t *testing.T) {
+		b := blob.New("text/plain", blob.Immutable, bytes.Repeat([]byte("a"), 10))
+		w := doctest.Do(t, b, http.MethodHead, "/")
+		if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "10" ||
+			w.Header().Get("Cache-Control") != blob.Immutable {
+			t.Errorf("answer = %d %v %q", w.Code, w.Header(), w.Body)
 		}
-	}
+	})
 }
 
-func TestAPartOfABodyIsSent(t *testing.T) {
-	for form, b := range forms(text) {
-		w := doctest.Get(t, b, "/", "Range", "bytes=4-7")
-		if w.Code != http.StatusPartialContent || w.Body.String() != "work" {
-			t.Errorf("%s: answer = %d %q", form, w.Code, w.Body)
-		}
-	}
-}
-
-func TestACompressedBodyHasALength(t *testing.T) {
-	// whose compressed form is longer than what the server counts by itself
+func TestBlob_ContentLength(t *testing.T) {
+	// the compressed form exceeds the buffer of the server
 	var noise strings.Builder
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1 << 10 {
@@ -142,8 +154,8 @@ func TestACompressedBodyHasALength(t *testing.T) {
 	}
 }
 
-// exchange sends a request over a connection. It returns the length that the answer says,
-// -1 where it says none, and that which its body has as it is sent.
+// exchange sends a request over a connection. It returns Content-Length, or -1 without
+// the header, and the number of bytes of the body.
 func exchange(t *testing.T, method, url string, header ...string) (status int, length, sent int64) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -166,16 +178,7 @@ func exchange(t *testing.T, method, url string, header ...string) (status int, l
 	return response.StatusCode, response.ContentLength, sent
 }
 
-func TestHeadHasTheHeaderOnly(t *testing.T) {
-	b := blob.New("text/plain", blob.Immutable, bytes.Repeat([]byte("a"), 10))
-	w := doctest.Do(t, b, http.MethodHead, "/")
-	if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "10" ||
-		w.Header().Get("Cache-Control") != blob.Immutable {
-		t.Errorf("answer = %d %v %q", w.Code, w.Header(), w.Body)
-	}
-}
-
-func TestAnotherStatusIsNotCached(t *testing.T) {
+func TestBlob_ServeStatus(t *testing.T) {
 	b := blob.New("text/html", blob.Revalidate, []byte(text))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.Header.Set("If-None-Match", "*")

@@ -1,5 +1,4 @@
-// Package doctest is what the tests of several packages need: documentations to read, and
-// requests for what is served.
+// Package doctest provides documentations and requests for tests.
 package doctest
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Files is a file system of texts by name.
+// Files returns a file system of texts by name.
 func Files(texts map[string]string) fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range texts {
@@ -22,12 +21,12 @@ func Files(texts map[string]string) fstest.MapFS {
 	return files
 }
 
-// Page is the text of a page, with a title and a description made of it.
+// Page returns the text of a page with a title and a description derived from it.
 func Page(title, body string) string {
 	return fmt.Sprintf("---\ntitle: %s\ndescription: About %s.\n---\n\n%s\n", title, title, body)
 }
 
-// Library loads a documentation of texts by name.
+// Library loads a documentation of texts by file name.
 func Library(tb testing.TB, texts map[string]string) *page.Library {
 	tb.Helper()
 	l, err := page.Load(Files(texts))
@@ -37,7 +36,7 @@ func Library(tb testing.TB, texts map[string]string) *page.Library {
 	return l
 }
 
-// RealLibrary loads the content of this module, for a test of a package right below
+// RealLibrary loads the content of this module, for tests of packages directly below
 // internal.
 func RealLibrary(tb testing.TB) *page.Library {
 	tb.Helper()
@@ -48,13 +47,13 @@ func RealLibrary(tb testing.TB) *page.Library {
 	return l
 }
 
-// Get asks a handler for an address, with headers as names each before its value.
+// Get sends a GET request to a handler. The argument header alternates names and values.
 func Get(tb testing.TB, h http.Handler, url string, header ...string) *httptest.ResponseRecorder {
 	tb.Helper()
 	return Do(tb, h, http.MethodGet, url, header...)
 }
 
-// Do is Get with another method.
+// Do sends a request with any method.
 func Do(
 	tb testing.TB, h http.Handler, method, url string, header ...string,
 ) *httptest.ResponseRecorder {

@@ -2,8 +2,8 @@ package llms
 
 import "github.com/plinthgo/plinth/docs/internal/accept"
 
-// PrefersMarkdown reads the values of Accept: whether they name text/markdown and weigh
-// it at least as much as text/html (RFC 9110, section 12.5.1).
+// PrefersMarkdown reports whether the values of Accept contain text/markdown with at
+// least the weight of text/html (RFC 9110, section 12.5.1).
 func PrefersMarkdown(values []string) bool {
 	markdown, html := -1.0, -1.0
 	for kind, q := range accept.Items(values) {

@@ -1,5 +1,5 @@
-// Package llms gives the documentation to language models as text: the index of llms.txt
-// (llmstxt.org), everything in one file, and single pages as Markdown.
+// Package llms serves the documentation as text for language models: llms.txt
+// (llmstxt.org), all pages in one file, and single pages as Markdown.
 package llms
 
 import (
@@ -11,30 +11,31 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Media types of the texts.
+// Media types.
 const (
 	plainText = "text/plain; charset=utf-8"
 	markdown  = "text/markdown; charset=utf-8"
 )
 
-// Prefix is where single pages lie, before their address on the site.
+// Prefix is the prefix of single pages, before their address on the site.
 const Prefix = "/llms.mdx"
 
-// Title and Summary stand at the head of the index.
+// Title and Summary are the head of the index.
 const (
 	Title   = "Plinth"
 	Summary = "The base that a Go service stands on: one model of errors and responses over HTTP and gRPC, ids, logs, " +
 		"validation, cache, database drivers, durable jobs, schedules and messages, and a start and a stop that lose nothing."
 )
 
-// Texts are the documentation as text. They may serve several requests at once.
+// Texts serves the documentation as text. It is safe for concurrent use.
 type Texts struct {
 	index, full func() *blob.Blob
-	// each made when it is first asked for, without holding up the others
+	// created on first use, independently of each other
 	pages map[*page.Page]func() *blob.Blob
 }
 
-// New returns the texts of a library. base is the address of the site, as in Index.
+// New returns the texts of a library. The argument base is the address of the site, as
+// for Index.
 func New(l *page.Library, base string) *Texts {
 	t := &Texts{
 		index: lazily(plainText, func() string { return Index(l, base) }),
@@ -53,19 +54,19 @@ func lazily(contentType string, text func() string) func() *blob.Blob {
 	})
 }
 
-// ServeIndex answers GET /llms.txt.
+// ServeIndex serves /llms.txt.
 func (t *Texts) ServeIndex(w http.ResponseWriter, r *http.Request) { t.index().ServeHTTP(w, r) }
 
-// ServeFull answers GET /llms-full.txt.
+// ServeFull serves /llms-full.txt.
 func (t *Texts) ServeFull(w http.ResponseWriter, r *http.Request) { t.full().ServeHTTP(w, r) }
 
-// ServePage answers with one page of the library as Markdown.
+// ServePage serves a page of the library as Markdown.
 func (t *Texts) ServePage(w http.ResponseWriter, r *http.Request, p *page.Page) {
 	t.pages[p]().ServeHTTP(w, r)
 }
 
-// ByURL returns the page of an address on the site, with or without a suffix of Markdown
-// and a slash at its end, or nil.
+// ByURL returns the page with an address, or nil. The address may have a Markdown suffix
+// and a trailing slash.
 func ByURL(l *page.Library, url string) *page.Page {
 	rest, ok := strings.CutPrefix(url, "/docs/")
 	if !ok {
@@ -75,10 +76,9 @@ func ByURL(l *page.Library, url string) *page.Page {
 	return l.Find(sector, path)
 }
 
-// Index is the list of all pages in the form of llms.txt: title, summary, one list a
-// sector in the authored order. The links lead to the pages as Markdown. They begin with
-// base, such as https://docs.example.org; if base is empty, they are paths on the host of
-// the index.
+// Index returns llms.txt: title, summary, and a list of pages for each sector in the
+// authored order. The links point to Markdown. They start with base, such as
+// https://docs.example.org; if base is empty, they are absolute paths.
 func Index(l *page.Library, base string) string {
 	var b strings.Builder
 	b.WriteString("# " + Title + "\n\n> " + Summary + "\n")
@@ -91,7 +91,7 @@ func Index(l *page.Library, base string) string {
 	return b.String()
 }
 
-// Full is every page, one after the other in the authored order.
+// Full returns all pages in the authored order.
 func Full(l *page.Library) string {
 	var b strings.Builder
 	for i, p := range l.Pages() {

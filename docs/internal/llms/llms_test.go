@@ -25,7 +25,7 @@ func library(t *testing.T) *page.Library {
 	})
 }
 
-func TestIndexHasTheFormOfLlmsTxt(t *testing.T) {
+func TestIndex(t *testing.T) {
 	want := "# Plinth\n\n> " + llms.Summary + "\n" +
 		"\n## Guide\n\n- [Overview](/docs/guide.md): What is here.\n- [Start](/docs/guide/start.md): First steps.\n" +
 		"\n## Java\n\n- [Errors](/docs/base-java/errors.md): All codes.\n"
@@ -34,7 +34,7 @@ func TestIndexHasTheFormOfLlmsTxt(t *testing.T) {
 	}
 }
 
-func TestFullIsEveryPageWithItsAddress(t *testing.T) {
+func TestFull(t *testing.T) {
 	want := "# Overview (/docs/guide)\n\nRead on.\n\n" +
 		"# Start (/docs/guide/start)\n\n## One\n\n```go\n# no heading\n```\n\n" +
 		"# Errors (/docs/base-java/errors)\n\nSee [one](/docs/guide/start#one).\n"
@@ -43,7 +43,7 @@ func TestFullIsEveryPageWithItsAddress(t *testing.T) {
 	}
 }
 
-func TestAPageIsServedAsMarkdown(t *testing.T) {
+func TestTexts_ServePage(t *testing.T) {
 	l := library(t)
 	w := httptest.NewRecorder()
 	llms.New(l, "").ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
@@ -57,7 +57,7 @@ func TestAPageIsServedAsMarkdown(t *testing.T) {
 	}
 }
 
-func TestAPageIsFoundByItsAddress(t *testing.T) {
+func TestTexts_ByURL(t *testing.T) {
 	l := library(t)
 	tests := []struct{ name, url, want string }{
 		{"a page", "/docs/guide/start", "/docs/guide/start"},
@@ -84,7 +84,7 @@ func TestAPageIsFoundByItsAddress(t *testing.T) {
 	}
 }
 
-func TestMarkdownIsPreferredWhereItIsNamed(t *testing.T) {
+func TestPrefersMarkdown(t *testing.T) {
 	tests := []struct {
 		name, accept string
 		want         bool
@@ -109,7 +109,7 @@ func TestMarkdownIsPreferredWhereItIsNamed(t *testing.T) {
 	}
 }
 
-func TestEveryItemOfTheRealIndexHasTheExactForm(t *testing.T) {
+func TestIndex_Content(t *testing.T) {
 	l := doctest.RealLibrary(t)
 	item := regexp.MustCompile(`^- \[[^\]]+\]\(/docs/[a-z-]+(/[a-z0-9./-]+)?\.md\): .+$`)
 	items := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// anchors gives each heading the id that GitHub gives it.
+// anchors sets the ID of each heading like GitHub.
 type anchors struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -24,7 +24,7 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 	}
 }
 
-// free returns base, or base with the first number that makes it the only one.
+// free returns base, with the first number as a suffix that makes it unique if needed.
 func free(used map[string]int, base string) string {
 	name := base
 	for {
@@ -38,9 +38,8 @@ func free(used map[string]int, base string) string {
 	}
 }
 
-// slug returns the anchor of a heading by its plain text, as GitHub forms it: lower case,
-// blanks as hyphens, and of the rest only letters, marks, digits, hyphens and underscores
-// of any script.
+// slug returns the anchor of a heading like GitHub: lower case, hyphens for spaces, and
+// otherwise only letters, marks, digits, hyphens and underscores.
 func slug(heading string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(heading)) {

@@ -16,31 +16,32 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Options are what a Renderer takes from the site.
+// Options configures a Renderer.
 type Options struct {
 	// Words are in the language of the pages.
 	Words Words
-	// Diagram returns the pictures of a Mermaid source, without blanks at its ends.
-	// Without it, or where it returns false, the source is shown.
+	// Diagram returns the pictures of a trimmed Mermaid diagram. If it is nil or returns
+	// false, the source is shown.
 	Diagram func(source string) (Diagram, bool)
 }
 
-// Words are the texts that a Renderer adds to a page.
+// Words are the strings that a Renderer adds to a page.
 type Words struct {
 	Note, Tip, Important, Warning, Caution string // titles of alerts
-	Done, Open                             string // names of the boxes of a task list
-	Diagram                                string // of a diagram without a title, below no heading
+	Done, Open                             string // labels of task list items
+	Diagram                                string // name of a diagram without a title or heading
 }
 
-// A Diagram says where the pictures of a diagram lie, and their size in CSS pixels.
+// A Diagram contains the addresses and the size in CSS pixels of the pictures of a
+// diagram.
 type Diagram struct {
 	Light, Dark   string
 	Width, Height int
 }
 
-// A Renderer turns Markdown into HTML that needs no inline style or script: the tokens of
-// code have classes, for a style sheet to colour. Raw HTML of the source is shown as
-// text, comments are left out. It may be used by several goroutines at once.
+// A Renderer converts Markdown to HTML without inline styles and scripts. Tokens of code
+// have classes for a style sheet. Raw HTML is shown as text, comments are omitted. It is
+// safe for concurrent use.
 type Renderer struct {
 	markdown goldmark.Markdown
 }
@@ -57,7 +58,7 @@ func NewRenderer(o Options) *Renderer {
 	)}
 }
 
-// HTML returns the page's body. Headings have the anchors of Sections.
+// HTML returns the body of a page. Headings have the same anchors as in Sections.
 func (r *Renderer) HTML(source []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := r.markdown.Renderer().Render(&b, source, parse(r.markdown, source)); err != nil {
@@ -66,7 +67,7 @@ func (r *Renderer) HTML(source []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// nodes renders the kinds of nodes that differ from goldmark's own form.
+// nodes renders the nodes that differ from goldmark's output.
 type nodes struct {
 	Options
 
@@ -86,10 +87,10 @@ func (r *nodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindAlert, around(r.openAlert, closeAlert))
 }
 
-// A write is one part of a node's form.
+// A write renders one part of a node.
 type write = func(w util.BufWriter, source []byte, node ast.Node)
 
-// leaf renders a node with all that it holds.
+// leaf renders a node with its children.
 func leaf(whole write) renderer.NodeRendererFunc {
 	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus,
 		error,
@@ -101,7 +102,7 @@ func leaf(whole write) renderer.NodeRendererFunc {
 	}
 }
 
-// around renders what stands before and behind a node's children.
+// around renders the parts before and after the children of a node.
 func around(before, behind write) renderer.NodeRendererFunc {
 	return func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus,
 		error,
@@ -125,8 +126,8 @@ func openHeading(w util.BufWriter, _ []byte, node ast.Node) {
 	}
 }
 
-// closeHeading puts the link to a heading beside it, not inside: its name would be read
-// twice.
+// closeHeading adds the link to a heading next to it, because screen readers would read a
+// link inside twice.
 func closeHeading(w util.BufWriter, _ []byte, node ast.Node) {
 	if heading, ok := node.(*ast.Heading); ok {
 		_, _ = fmt.Fprintf(w, "</h%d>", heading.Level)
@@ -138,10 +139,10 @@ func closeHeading(w util.BufWriter, _ []byte, node ast.Node) {
 	}
 }
 
-// htmlBlock shows HTML as the text that it is.
+// htmlBlock shows HTML as text.
 func htmlBlock(w util.BufWriter, source []byte, node ast.Node) {
 	block, ok := node.(*ast.HTMLBlock)
-	if !ok || block.HTMLBlockType == ast.HTMLBlockType2 { // a comment
+	if !ok || block.HTMLBlockType == ast.HTMLBlockType2 { // comment
 		return
 	}
 	text := lines(block, source)
@@ -166,5 +167,5 @@ func rawHTML(w util.BufWriter, source []byte, node ast.Node) {
 	}
 }
 
-// escape makes a text safe between tags and within an attribute.
+// escape escapes a text for HTML content and attributes.
 func escape(text string) string { return string(util.EscapeHTML([]byte(text))) }

@@ -11,7 +11,7 @@ import (
 
 var kindAlert = ast.NewNodeKind("Alert")
 
-// An alertNode is a quotation that begins with a line such as [!NOTE].
+// An alertNode is a block quote whose first line is a marker such as [!NOTE].
 type alertNode struct {
 	ast.BaseBlock
 	name string // in lower case
@@ -25,7 +25,7 @@ func (n *alertNode) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"name": n.name}, nil)
 }
 
-// alerts turns quotations into alerts.
+// alerts converts block quotes into alerts.
 type alerts struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -44,8 +44,7 @@ func (alerts) Transform(doc *ast.Document, reader text.Reader, _ parser.Context)
 	}
 }
 
-// takeMarker removes the first line of a quotation where it names an alert, and returns
-// the name.
+// takeMarker removes the marker of a block quote and returns its name.
 func takeMarker(quotation *ast.Blockquote, source []byte) string {
 	paragraph, ok := quotation.FirstChild().(*ast.Paragraph)
 	if !ok || paragraph.Lines().Len() == 0 {
@@ -74,7 +73,7 @@ func takeMarker(quotation *ast.Blockquote, source []byte) string {
 	return name
 }
 
-// alertName returns the name in a marker, in lower case.
+// alertName returns the name of a marker, in lower case.
 func alertName(marker string) (string, bool) {
 	name, opened := strings.CutPrefix(strings.ToLower(marker), "[!")
 	name, closed := strings.CutSuffix(name, "]")
@@ -85,7 +84,7 @@ func alertName(marker string) (string, bool) {
 	return "", false
 }
 
-// replace puts a node in the place of another, with its children.
+// replace replaces a node and keeps its children.
 func replace(old, by ast.Node) {
 	for child := old.FirstChild(); child != nil; {
 		next := child.NextSibling()
@@ -95,8 +94,8 @@ func replace(old, by ast.Node) {
 	old.Parent().ReplaceChild(old.Parent(), old, by)
 }
 
-// openAlert gives an alert the role note: as a complementary region it would be a
-// landmark within the page's main one.
+// openAlert sets the role note, because a complementary region would be a landmark within
+// the main one.
 func (r *nodes) openAlert(w util.BufWriter, _ []byte, node ast.Node) {
 	n, ok := node.(*alertNode)
 	if !ok {

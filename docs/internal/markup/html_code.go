@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// fence renders a block of code, or a diagram.
+// fence renders a code block or a diagram.
 func (r *nodes) fence(w util.BufWriter, source []byte, node ast.Node) {
 	language, code := "", lines(node, source)
 	if block, ok := node.(*ast.FencedCodeBlock); ok {
@@ -28,9 +28,8 @@ func (r *nodes) fence(w util.BufWriter, source []byte, node ast.Node) {
 	_, _ = w.WriteString("</code></pre></div>\n")
 }
 
-// highlight writes code with its tokens marked, or as it is where the language is
-// unknown. Neighbours of one class are one token, to keep pages small, and blanks join
-// what stands before them.
+// highlight writes code with classes for its tokens. It merges adjacent tokens of the
+// same class, and adds spaces to the token before them, to keep pages small.
 func highlight(w util.BufWriter, language, code string) {
 	tokens := tokenise(language, code)
 	for len(tokens) > 0 {
@@ -52,7 +51,7 @@ func joins(t chroma.Token, class string) bool {
 	return strings.TrimSpace(t.Value) == "" || classOf(t.Type) == class
 }
 
-// tokenise returns one token of no kind for code of a language that is unknown.
+// tokenise returns the tokens of code, or a single token if the language is unknown.
 func tokenise(language, code string) []chroma.Token {
 	whole := []chroma.Token{{Type: chroma.Text, Value: code}}
 	lexer := lexers.Get(language)
@@ -64,7 +63,7 @@ func tokenise(language, code string) []chroma.Token {
 		return whole
 	}
 	list := tokens.Tokens()
-	// the line's end that some lexers want is not part of the code
+	// some lexers require a final line break, which is not part of the code
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Value != "" {
 			list[i].Value = strings.TrimSuffix(list[i].Value, "\n")
@@ -74,9 +73,8 @@ func tokenise(language, code string) []chroma.Token {
 	return list
 }
 
-// classes are those of the kinds of tokens, one letter to keep pages small: k keyword, t
-// type, f function, s string, m number or constant, c comment, p property, v variable, i
-// inserted, d deleted.
+// classes maps kinds of tokens to short class names: k keyword, t type, f function, s
+// string, m number or constant, c comment, p property, v variable, i inserted, d deleted.
 var classes = map[chroma.TokenType]string{
 	chroma.Comment: "c", chroma.KeywordType: "t", chroma.NameClass: "t",
 	chroma.KeywordConstant: "m", chroma.LiteralNumber: "m", chroma.NameConstant: "m",
@@ -87,7 +85,7 @@ var classes = map[chroma.TokenType]string{
 	chroma.GenericDeleted: "d",
 }
 
-// classOf returns the class of a kind of token, or nothing for text without a colour.
+// classOf returns the class of a kind of token, or "" for plain text.
 func classOf(t chroma.TokenType) string {
 	return cmp.Or(classes[t], classes[t.SubCategory()], classes[t.Category()])
 }

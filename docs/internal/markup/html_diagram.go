@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// figure writes the pictures of a diagram, of which the style sheet shows one. It tells
-// whether there are any.
+// figure writes the pictures of a diagram; the style sheet shows one of them. It reports
+// whether there are pictures.
 func (r *nodes) figure(w util.BufWriter, source []byte, node ast.Node, code string) bool {
 	code = strings.TrimSpace(code)
 	if r.Diagram == nil {
@@ -33,9 +33,8 @@ func (r *nodes) figure(w util.BufWriter, source []byte, node ast.Node, code stri
 	return true
 }
 
-// accessibleText returns the title and the description that a Mermaid source gives for
-// those who do not see its picture: "accTitle: text", "accDescr: text", or "accDescr {
-// several lines }".
+// accessibleText returns the accessible title and description of a Mermaid diagram:
+// "accTitle: text", "accDescr: text", or "accDescr { several lines }".
 func accessibleText(code string) string {
 	var title, description string
 	block := false
@@ -66,7 +65,7 @@ func accessibleText(code string) string {
 	return title + description
 }
 
-// headingBefore is the text of the last heading above a node.
+// headingBefore returns the text of the last heading before a node.
 func headingBefore(node ast.Node, source []byte) string {
 	for node.Parent() != nil && node.Parent().Kind() != ast.KindDocument {
 		node = node.Parent()

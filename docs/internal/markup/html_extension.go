@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// openTable puts a table into an element that scrolls, so that the page need not.
+// openTable wraps a table in an element that scrolls horizontally.
 func openTable(w util.BufWriter, _ []byte, _ ast.Node) {
 	_, _ = w.WriteString("<div class=\"table\"><table>\n")
 }
@@ -26,8 +26,7 @@ func (r *nodes) checkBox(w util.BufWriter, _ []byte, node ast.Node) {
 		escape(name) + `"> `)
 }
 
-// decoration gives links and cells the attributes that goldmark's own renderer then
-// writes.
+// decoration sets attributes of links and table cells, which goldmark renders.
 type decoration struct{}
 
 // Transform implements parser.ASTTransformer.

@@ -7,9 +7,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// text drops the end of a line between two wide characters, since Chinese has no blanks
-// between words, and keeps all others. goldmark's own renderer also drops it before a
-// link, emphasis or code in any language.
+// text omits a line break between two wide characters, because Chinese has no spaces
+// between words. goldmark's renderer also omits it before links, emphasis and code in any
+// language.
 func (r *nodes) text(w util.BufWriter, source []byte, node ast.Node) {
 	n, ok := node.(*ast.Text)
 	if !ok {
@@ -29,8 +29,7 @@ func (r *nodes) text(w util.BufWriter, source []byte, node ast.Node) {
 	}
 }
 
-// betweenWide tells whether a text ends in a wide character and what follows it begins
-// with one.
+// betweenWide reports whether a text ends and the next one starts with a wide character.
 func betweenWide(n *ast.Text, source []byte) bool {
 	before, _ := utf8.DecodeLastRune(n.Value(source))
 	if !util.IsEastAsianWideRune(before) || n.NextSibling() == nil {

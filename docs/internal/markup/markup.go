@@ -1,9 +1,8 @@
-// Package markup reads the Markdown of the documentation: GitHub-flavoured, with alerts,
-// and with text in Chinese.
+// Package markup parses the Markdown of the documentation: GitHub Flavored Markdown with
+// alerts, in English and Chinese.
 //
-// One parser serves all readers, so that the anchor which the search returns is the one
-// that the page has, and the one that GitHub gives the heading. Sections is what the
-// search index and the check of links are made of, HTML is what people see.
+// All functions use the same parser, so that search, pages and GitHub have the same
+// anchors. Sections is for the search index and the link check, HTML for the site.
 package markup
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// newMarkdown returns a converter with what every reader shares. It may be used by
-// several goroutines at once. Bare addresses are text to it: finding them takes as long
-// as all the rest.
+// newMarkdown returns the shared converter, which is safe for concurrent use. It does not
+// link bare URLs, because finding them doubles the parsing time.
 func newMarkdown(opts ...goldmark.Option) goldmark.Markdown {
 	return goldmark.New(append([]goldmark.Option{
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList,
@@ -27,8 +25,7 @@ func newMarkdown(opts ...goldmark.Option) goldmark.Markdown {
 	}, opts...)...)
 }
 
-// parse returns the tree of a source, in which each heading has its anchor as the
-// attribute id.
+// parse returns the tree of a source. Each heading has its anchor as the attribute id.
 func parse(md goldmark.Markdown, source []byte) ast.Node {
 	return md.Parser().Parse(text.NewReader(source))
 }

@@ -7,18 +7,18 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// A Section is a heading and what follows it up to the next one. The first of a page has
-// no heading and holds what stands before them all.
+// A Section is a heading with the text up to the next heading. The first section of a
+// page has no heading and contains the text before the first heading.
 type Section struct {
 	Heading string // plain text
-	Anchor  string // without the #
-	Level   int    // 2 to 6; 0 where there is no heading
-	Text    string // words of paragraphs, lists, tables and code, in one line with single blanks
+	Anchor  string // without the number sign
+	Level   int    // 2 to 6; 0 without a heading
+	Text    string // text of paragraphs, lists, tables and code, in one line with single spaces
 }
 
 var plainMarkdown = newMarkdown()
 
-// Sections splits a page. There is always a first one, which may be empty.
+// Sections splits a page into at least one section, which may be empty.
 func Sections(source []byte) []Section {
 	sections := []Section{{}}
 	var words strings.Builder
@@ -42,7 +42,7 @@ func Sections(source []byte) []Section {
 	return sections
 }
 
-// Links returns the destinations of a page's links and images, in the order of the page.
+// Links returns the targets of the links and images of a page in order.
 func Links(source []byte) []string {
 	var links []string
 	_ = ast.Walk(parse(plainMarkdown, source),
@@ -62,15 +62,15 @@ func Links(source []byte) []string {
 	return links
 }
 
-// A Fence is a block of code with the language after its opening marks.
+// A Fence is a fenced code block.
 type Fence struct {
-	Language string // the first word of the info string
+	Language string // first word of the info string
 	Code     string
-	Line     int // of its first line of code in the source, from 1
+	Line     int // line of the first line of code in the source; starts at 1
 }
 
-// Fences returns the fenced blocks of a page, in the order of the page, those within
-// lists and quotations too.
+// Fences returns the fenced code blocks of a page in order, including those in lists and
+// block quotes.
 func Fences(source []byte) []Fence {
 	var fences []Fence
 	_ = ast.Walk(parse(plainMarkdown, source),
@@ -95,15 +95,15 @@ func anchor(heading *ast.Heading) string {
 	return string(text)
 }
 
-// plain is the text of a node without marks.
+// plain returns the text of a node without markup.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	appendText(&b, n, source)
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// appendText writes the words of a node. Cells of a table are kept apart by blanks,
-// blocks by line breaks.
+// appendText writes the text of a node. Spaces separate table cells, line breaks separate
+// blocks.
 func appendText(b *strings.Builder, node ast.Node, source []byte) {
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -119,7 +119,7 @@ func appendText(b *strings.Builder, node ast.Node, source []byte) {
 	})
 }
 
-// words are those that a node adds to its children's.
+// words returns the text that a node adds to the text of its children.
 func words(n ast.Node, source []byte) string {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -138,7 +138,7 @@ func words(n ast.Node, source []byte) string {
 	return ""
 }
 
-// lines is the text of a block of code.
+// lines returns the text of a code block.
 func lines(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for i := range n.Lines().Len() {

@@ -1,12 +1,11 @@
-// Package stdio speaks the protocol over standard input and output, through the endpoint
-// that speaks it over HTTP.
+// Package stdio serves the protocol over standard input and output through the HTTP
+// endpoint.
 //
 //	err := stdio.Serve(ctx, os.Stdin, os.Stdout, endpoint)
 //
-// Messages are lines (MCP, section stdio). They are answered one after the other, so that
-// at the end of input every request has its answer. A line that is no message is answered
-// with an error, as the endpoint does it, and the session goes on; an empty line is
-// ignored.
+// Messages are lines (MCP, section stdio). Serve handles them one after another, so that
+// every request has a response at the end of the input. An invalid line receives an error
+// from the endpoint, and the session continues. Empty lines are ignored.
 package stdio
 
 import (
@@ -24,15 +23,15 @@ import (
 )
 
 const (
-	// patience bounds the answer to one message.
-	patience = 10 * time.Second
-	// maxLine bounds what is kept of a line, in bytes. It is more than the endpoint
-	// reads.
+	// requestTimeout is the timeout of a message.
+	requestTimeout = 10 * time.Second
+	// maxLine is the number of bytes that are kept of a line. It is larger than the limit
+	// of the endpoint.
 	maxLine = 2 << 20
 )
 
-// Serve answers the messages of in until its end, which is no error, or until ctx ends
-// and a message has come. The streams are not closed.
+// Serve responds to the messages of in until its end, when it returns nil, or until the
+// first message after ctx is done. It does not close the streams.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handler) error {
 	s := session{endpoint: endpoint}
 	lines := bufio.NewReader(in)
@@ -43,21 +42,21 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handl
 		}
 		if len(line) > 0 {
 			if _, err := out.Write(line); err != nil {
-				return fmt.Errorf("write an answer: %w", err)
+				return fmt.Errorf("write response: %w", err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read a message: %w", err)
+			return fmt.Errorf("read message: %w", err)
 		}
 	}
 	return nil
 }
 
-// readLine returns the next line. Of one that is too long it keeps the beginning, which
-// the endpoint refuses.
+// readLine returns the next line. It truncates a long line, which the endpoint then
+// rejects.
 func readLine(lines *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := lines.ReadSlice('\n')
@@ -68,21 +67,21 @@ func readLine(lines *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// A session knows what the protocol's headers say over HTTP.
+// A session stores the values of the HTTP headers of the protocol.
 type session struct {
 	endpoint http.Handler
-	version  string // that initialize has agreed on, if it was called
+	version  string // negotiated by initialize, if called
 }
 
-// answer returns the answer to a message as a line, or nothing where there is none. The
-// endpoint writes each in one line.
+// answer returns the response to a message as a line, or nil. The endpoint writes each
+// response as one line.
 func (s *session) answer(ctx context.Context, message []byte) []byte {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/",
 		bytes.NewReader(message))
 	if err != nil {
-		return nil // the address is a constant, and valid
+		return nil // the address is a valid constant
 	}
 	method := s.describe(r.Header, message)
 	w := &response{header: http.Header{}}
@@ -91,7 +90,7 @@ func (s *session) answer(ctx context.Context, message []byte) []byte {
 		s.learn(w.body.Bytes())
 	}
 	var answers []byte
-	for line := range bytes.Lines(w.body.Bytes()) { // one, or several events
+	for line := range bytes.Lines(w.body.Bytes()) { // one line, or several events
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("data:")))
 		if json.Valid(line) {
 			answers = append(append(answers, line...), '\n')
@@ -110,7 +109,7 @@ func (s *session) describe(h http.Header, message []byte) (method string) {
 			Meta map[string]any `json:"_meta"`
 		} `json:"params"`
 	}
-	_ = json.Unmarshal(message, &m) // what is no message has no headers
+	_ = json.Unmarshal(message, &m) // an invalid message has no headers
 	h.Set("Content-Type", "application/json")
 	version, ok := m.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
 	if !ok && m.Method != "initialize" {
@@ -127,7 +126,7 @@ func (s *session) describe(h http.Header, message []byte) (method string) {
 	return m.Method
 }
 
-// learn takes the version from the answer to initialize.
+// learn stores the version of the response to initialize.
 func (s *session) learn(answer []byte) {
 	var initialized struct {
 		Result struct {
@@ -139,7 +138,7 @@ func (s *session) learn(answer []byte) {
 	}
 }
 
-// A response keeps the body of an answer.
+// A response records the body of a response.
 type response struct {
 	header http.Header
 	body   bytes.Buffer

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A dialog is a session with a server that has one tool, which takes as many seconds as
-// it is told.
+// A dialog is a session with a server that has one tool, which runs for the given number
+// of seconds.
 type dialog struct {
 	t     *testing.T
 	in    *io.PipeWriter
@@ -31,7 +31,7 @@ type dialog struct {
 	ended chan error
 }
 
-// within runs do in a dialog and fails where the session does not end afterwards.
+// within runs do in a dialog and fails if the session does not return afterwards.
 func within(t *testing.T, version string, do func(*dialog)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func (d *dialog) say(lines ...string) {
 	}
 }
 
-// hear wants one line: the id and the code of each answer in it, or "ok".
+// hear reads one line and compares the ID and the code of each response in it, or "ok".
 func (d *dialog) hear(want string) {
 	d.t.Helper()
 	line, err := d.out.ReadString('\n')
@@ -134,7 +134,7 @@ func slow(id string, seconds int) string {
 
 func ping(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
 
-func TestASessionOutlivesWhatIsNoMessage(t *testing.T) {
+func TestServe_InvalidMessages(t *testing.T) {
 	long := `"` + strings.Repeat("x", 1<<20) + `"`
 	for _, tc := range []struct{ name, line, want string }{
 		{"no JSON", "garbage", "null -32700"},
@@ -172,41 +172,43 @@ func TestASessionOutlivesWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-func TestAnswersAreWrittenAfterTheEndOfInput(t *testing.T) {
-	within(t, "2025-11-25", func(d *dialog) {
-		go func() {
-			d.say(slow("1", 1), slow(`"\u0061"`, 2))
-			_ = d.in.Close()
-		}()
-		d.hear("1 ok")
-		d.hear("a ok")
+func TestServe_Input(t *testing.T) {
+	t.Run("responses follow the end of input", func(t *testing.T) {
+		within(t, "2025-11-25", func(d *dialog) {
+			go func() {
+				d.say(slow("1", 1), slow(`"\u0061"`, 2))
+				_ = d.in.Close()
+			}()
+			d.hear("1 ok")
+			d.hear("a ok")
+		})
+	})
+
+	t.Run("the last line needs no line break", func(t *testing.T) {
+		within(t, "2025-11-25", func(d *dialog) {
+			go func() {
+				_, _ = io.WriteString(d.in, ping("1"))
+				_ = d.in.Close()
+			}()
+			d.hear("1 ok")
+		})
+	})
+
+	t.Run("a message may have the maximum length", func(t *testing.T) {
+		const length = 1 << 20
+		message := strings.Replace(ping("1"), `"ping"`, `"ping","params":{"_meta":{"x":"`, 1)
+		message = strings.TrimSuffix(message, "}")
+		message += strings.Repeat("x", length-len(message)-len(`"}}}`)) + `"}}}`
+		within(t, "2025-11-25", func(d *dialog) {
+			go d.say(message)
+			d.hear("1 ok")
+			go d.say(strings.Replace(message, "x", "xx", 1))
+			d.hear("null -32600")
+		})
 	})
 }
 
-func TestALineNeedsNoEnd(t *testing.T) {
-	within(t, "2025-11-25", func(d *dialog) {
-		go func() {
-			_, _ = io.WriteString(d.in, ping("1"))
-			_ = d.in.Close()
-		}()
-		d.hear("1 ok")
-	})
-}
-
-func TestAMessageMayHaveTheWholeLength(t *testing.T) {
-	const length = 1 << 20
-	message := strings.Replace(ping("1"), `"ping"`, `"ping","params":{"_meta":{"x":"`, 1)
-	message = strings.TrimSuffix(message, "}")
-	message += strings.Repeat("x", length-len(message)-len(`"}}}`)) + `"}}}`
-	within(t, "2025-11-25", func(d *dialog) {
-		go d.say(message)
-		d.hear("1 ok")
-		go d.say(strings.Replace(message, "x", "xx", 1))
-		d.hear("null -32600")
-	})
-}
-
-func TestOldVersionsHaveBatches(t *testing.T) {
+func TestServe_Batch(t *testing.T) {
 	within(t, "2025-03-26", func(d *dialog) {
 		go d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+slow("2", 1)+"]")
 		d.hear("1 ok 2 ok")
