@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/guard"
 )
 
-func TestABatchIsBounded(t *testing.T) {
+func TestGuard_BatchSize(t *testing.T) {
 	passed := guard.New(guard.Config{},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(w, r.Body)

@@ -1,11 +1,11 @@
-// Package guard stands in front of the tool endpoint and answers what the protocol's SDK
-// leaves open.
+// Package guard validates requests to the tool endpoint before the SDK, and normalizes
+// its errors.
 //
 //	endpoint := guard.New(guard.Config{Origins: origins}, mcp.NewStreamableHTTPHandler(...))
 //
-// The checks run in this order, and the first that fails answers. Every body is a
-// JSON-RPC error, with the id of the request where one could be read, otherwise without
-// an id. Nothing waits for a client longer than Config.ReadTimeout.
+// The checks run in this order, and the first failure determines the response. Every body
+// is a JSON-RPC error, with the ID of the request if it could be parsed. The guard waits
+// for a client for at most Config.ReadTimeout.
 //
 //	a panic behind the guard                                        500  -32603, the panic is logged
 //	an Origin that is "null", malformed, repeated or not allowed    403  -32600
@@ -15,29 +15,28 @@
 //	an Accept that excludes application/json                        406  -32600
 //	a Content-Type other than application/json, an encoded body     415  -32600
 //	a body above Config.MaxBody                                     413  -32600
-//	a body that is not there after Config.ReadTimeout               408  -32600, the connection is closed
-//	a body that breaks off                                          400  -32600
+//	a body that is incomplete after Config.ReadTimeout              408  -32600, the connection is closed
+//	a truncated body                                                400  -32600
 //	a body that is empty, not UTF-8 or not one JSON value           400  -32700
 //	a batch of more than 16 messages                                400  -32600
 //	an id that is a fraction, or a number above 2^53-1              400  -32600
-//	a value that is no message of JSON-RPC 2.0                      400  -32600, without an id for a response
+//	a value that is not a JSON-RPC 2.0 message                      400  -32600, without an id for a response
 //
-// What the SDK refuses with plain text gets the same form: -32600 in general, -32022 with
-// data.supported for a version of the protocol that is unknown, -32603 for a status of
-// 500 and above. An unknown method is -32601, in the older versions of the protocol with
-// status 200 like any other error of a call; an unknown notification is accepted with 202
-// and ignored.
+// Plain-text errors of the SDK become JSON-RPC errors: -32600 in general, -32022 with
+// data.supported for an unknown protocol version, -32603 for a status of 500 and above.
+// An unknown method is -32601; in older protocol versions it has status 200, like any
+// other error of a call. An unknown notification is accepted with 202 and ignored.
 //
-// An origin is allowed that is the server's own (its host and port are those of the Host
-// header), that is configured, or that is http or https on a loopback address where the
-// request is to one. Headers that proxies add are not believed: where a proxy changes the
-// Host header, the public origin has to be configured. A Host header at a loopback
-// address must be a loopback name or address, or the host of a configured origin; the
-// SDK's own check, which knows no configured origins, can then be switched off.
+// An origin is allowed if it is the server's own (host and port of the Host header), if
+// it is configured, or if it and the request use loopback addresses over http or https.
+// The guard ignores headers of proxies: if a proxy changes the Host header, the public
+// origin must be configured. A Host header at a loopback address must be a loopback name
+// or address, or the host of a configured origin. This replaces the check of the SDK,
+// which does not support configured origins.
 //
-// Answers to an allowed origin carry the headers of CORS, errors too. Every answer
-// carries X-Request-UUID: the one that an outer handler has set, otherwise the client's
-// where it is well-formed, otherwise a new UUID.
+// Responses to an allowed origin, including errors, have CORS headers. Every response has
+// X-Request-UUID: the value of an outer handler, or else the client's value if it is
+// well-formed, or else a new UUID.
 package guard
 
 import (
@@ -55,29 +54,31 @@ const (
 	defaultReadTimeout = 10 * time.Second
 )
 
-// A Config says what the guard lets through. The zero value is usable.
+// Config configures New. The zero value is valid.
 type Config struct {
-	// Origins are allowed besides the server's own and those on loopback addresses:
-	// scheme://host or scheme://host:port. One that Validate refuses matches no request.
+	// Origins are allowed in addition to the server's own and to loopback origins:
+	// scheme://host or scheme://host:port. Origins that Validate rejects match no
+	// request.
 	Origins []string
-	// MaxBody is the largest body in bytes; 0 means 1 MiB.
+	// MaxBody is the maximum size of a body in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// ReadTimeout is how long a client may take to send the body; 0 means 10 s. While the
-	// body is read it takes the place of the server's own deadline.
+	// ReadTimeout is the timeout for reading the body; 0 means 10 s. It replaces the read
+	// deadline of the server.
 	ReadTimeout time.Duration
 }
 
-// StreamOptions are those of the SDK's handler behind the guard.
+// StreamOptions returns the options of the SDK's handler behind the guard.
 func StreamOptions() *mcp.StreamableHTTPOptions {
 	return &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: defaultMaxBody,
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // the guard's, which knows the configured origins
+		DisableLocalhostProtection:   true, // the guard checks the host
 	}
 }
 
-// New returns a handler that passes to next what it does not answer itself. To next the
-// body is whole and in memory, and the Accept header names both types of the protocol.
+// New returns a handler that validates requests and passes them to next. For next, the
+// body is complete and in memory, and the Accept header contains both media types of the
+// protocol.
 func New(c Config, next http.Handler) http.Handler {
 	g := &guard{
 		next: next, origins: map[string]bool{}, hosts: map[string]bool{}, maxBody: c.MaxBody,
@@ -100,7 +101,7 @@ func New(c Config, next http.Handler) http.Handler {
 
 type guard struct {
 	next           http.Handler
-	origins, hosts map[string]bool // as origin.String and origin.Host
+	origins, hosts map[string]bool // keys are origin.String and origin.Host
 	maxBody        int64
 	readTimeout    time.Duration
 }
@@ -108,7 +109,7 @@ type guard struct {
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, header: r.Header}
-	defer g.rescue(out, r)
+	defer g.recovered(out, r)
 	setRequestID(w.Header(), r.Header)
 	if g.early(w, r) {
 		return
@@ -128,8 +129,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.finish()
 }
 
-// early answers what needs no body. A body that is still to come would hold the answer
-// up, so the connection does not outlive it.
+// early responds to requests whose body is not needed. It closes the connection, because
+// the server would otherwise wait for the rest of the body.
 func (g *guard) early(w http.ResponseWriter, r *http.Request) bool {
 	answer := func(w http.ResponseWriter) { preflight(w, r) }
 	if no := g.admit(w.Header(), r); no != nil {
@@ -148,9 +149,9 @@ func (g *guard) early(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// rescue answers a panic. Where the answer has begun, the connection is cut off instead,
-// so that nobody takes it as whole.
-func (g *guard) rescue(out *response, r *http.Request) {
+// recovered responds to a panic. If the response has started, it aborts the connection,
+// so that the client detects the truncation.
+func (g *guard) recovered(out *response, r *http.Request) {
 	fault := recover()
 	if fault == nil {
 		return
@@ -158,7 +159,7 @@ func (g *guard) rescue(out *response, r *http.Request) {
 	if fault == http.ErrAbortHandler { //nolint:errorlint // net/http compares the value of a panic in the same way
 		panic(fault)
 	}
-	slog.ErrorContext(r.Context(), "panic behind the tool endpoint",
+	slog.ErrorContext(r.Context(), "tool endpoint panicked",
 		"panic", fault, "request_id", out.Header().Get(requestIDHeader), "stack",
 		string(debug.Stack()))
 	if out.begun {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// endpoint is the SDK's handler with one tool.
+// endpoint returns the SDK's handler with one tool.
 func endpoint() http.Handler {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"},
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{}})
@@ -38,7 +38,7 @@ func endpoint() http.Handler {
 		})
 }
 
-// serve returns the address of a server on a loopback address.
+// serve returns the URL of a server on a loopback address.
 func serve(t *testing.T, c guard.Config, next http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(guard.New(c, next))
@@ -49,11 +49,11 @@ func serve(t *testing.T, c guard.Config, next http.Handler) string {
 	return s.URL
 }
 
-// An answer is what a test compares.
+// An answer is the part of a response that tests compare.
 type answer struct {
 	Status int
 	Code   int    // of the JSON-RPC error
-	ID     string // as it stands
+	ID     string // raw JSON
 }
 
 // A reply is a response with its whole body.
@@ -63,12 +63,12 @@ type reply struct {
 	body   string
 }
 
-// A call is a request that the tables change.
+// A call is a request that tests modify.
 type call struct {
 	method  string
 	body    string
 	header  map[string]string
-	without string // a header that is left out
+	without string // header to omit
 }
 
 func (c call) do(t *testing.T, url string) reply {
@@ -96,7 +96,7 @@ func (c call) do(t *testing.T, url string) reply {
 	return receive(t, res)
 }
 
-// receive reads a response to its end.
+// receive reads a whole response.
 func receive(t *testing.T, res *http.Response) reply {
 	t.Helper()
 	body, err := io.ReadAll(res.Body)
@@ -106,7 +106,7 @@ func receive(t *testing.T, res *http.Response) reply {
 	return reply{status: res.StatusCode, header: res.Header, body: string(body)}
 }
 
-// read checks the form of a reply and returns what it says.
+// read checks the format of a reply and parses it.
 func (r reply) read(t *testing.T) answer {
 	t.Helper()
 	got, body := answer{Status: r.status}, r.body
@@ -138,7 +138,7 @@ func (r reply) read(t *testing.T) answer {
 
 const listTools = `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`
 
-func TestEachRefusalIsAJSONRPCError(t *testing.T) {
+func TestGuard_Errors(t *testing.T) {
 	url := serve(t, guard.Config{MaxBody: 200}, endpoint())
 	for _, tc := range []struct {
 		name string
@@ -287,8 +287,8 @@ func TestEachRefusalIsAJSONRPCError(t *testing.T) {
 			name: "notification of null", call: call{body: `{"jsonrpc":"2.0","method":null}`},
 			want: answer{Status: 400, Code: -32600},
 		},
-		// The empty text is a String, so that this is a request (JSON-RPC 2.0, section 4)
-		// of a method that does not exist.
+		// The empty method is a String, so this is a request (JSON-RPC 2.0, section 4)
+		// for an unknown method.
 		{
 			name: "empty method", call: call{body: `{"jsonrpc":"2.0","id":3,"method":""}`},
 			want: answer{Status: 200, Code: -32601, ID: "3"},

@@ -11,40 +11,42 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxBatch bounds the messages of a batch, each of which may ask for a whole page.
+// maxBatch is the maximum number of messages of a batch, because each may request a whole
+// page.
 const maxBatch = 16
 
-// maxNumber is the largest number that every JSON library keeps (RFC 8259, section 6).
+// maxNumber is the largest integer that all JSON libraries preserve (RFC 8259, section
+// 6).
 const maxNumber = 1<<53 - 1
 
-// An answer says that something failed. Without an ID it belongs to no message.
+// An answer is an error response. Without an ID it belongs to no message.
 type answer struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
 	Error   problem         `json:"error"`
 }
 
-// A problem is what failed.
+// A problem is a JSON-RPC error.
 type problem struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
 }
 
-// A message is a request, a notification, which has no ID, or an answer, which has no
-// method.
+// A message is a request, a notification (without an ID), or a response (without a
+// method).
 type message struct {
 	id      json.RawMessage
 	members map[string]json.RawMessage
 }
 
-// readMessage returns the message in a body, which is zero for a batch. The answer is not
-// nil where the body must not go any further; it has the id of the message where there is
-// only one, and its id is not what is wrong.
+// readMessage returns the message of a body, or the zero message for a batch. If the
+// answer is not nil, the body is rejected; the answer has the ID of a single message, if
+// the ID is valid.
 //
-// It refuses what the SDK would change without a word: the SDK keeps ids as 64-bit
-// integers that were read as floating-point numbers, so that 1.5 comes back as 1 and
-// 9007199254740993 as 9007199254740992.
+// readMessage rejects IDs that the SDK would change: the SDK converts them from floating
+// point to 64-bit integers, so that 1.5 becomes 1 and 9007199254740993 becomes
+// 9007199254740992.
 func readMessage(body []byte) (message, *answer) {
 	texts, batch, err := split(body)
 	switch {
@@ -72,7 +74,7 @@ func readMessage(body []byte) (message, *answer) {
 	return m, nil
 }
 
-// refusal returns the answer to a message that must not go any further, nil if it may.
+// refusal returns the answer to an invalid message, or nil.
 func (m message) refusal(text json.RawMessage) *answer {
 	if m.isRequest() && m.answerable() != nil && !m.keepsID() {
 		return refused(jsonrpc.CodeInvalidRequest,
@@ -92,8 +94,8 @@ func refused(code int, text string) *answer {
 	return &answer{Version: "2.0", Error: problem{Code: code, Message: text}}
 }
 
-// malformed reports whether the message breaks a rule of JSON-RPC 2.0 that the SDK does
-// not enforce: a method is a string (section 4), and an answer has either a result or an
+// malformed reports whether the message violates a rule of JSON-RPC 2.0 that the SDK does
+// not enforce: a method is a string (section 4), and a response has either a result or an
 // error (section 5).
 func (m message) malformed() bool {
 	if method, ok := m.members["method"]; ok {
@@ -104,8 +106,8 @@ func (m message) malformed() bool {
 	return succeeded == failed || failed && !isError(fault)
 }
 
-// isAnswer reports whether the message has a result or an error, and no method. Its id is
-// one of the server's.
+// isAnswer reports whether the message has a result or an error, and no method. Its ID
+// belongs to the server.
 func (m message) isAnswer() bool {
 	_, succeeded := m.members["result"]
 	_, failed := m.members["error"]
@@ -125,7 +127,7 @@ func isError(value json.RawMessage) bool {
 	return err == nil && code != nil && message != nil
 }
 
-// split returns the texts of the messages in a text.
+// split returns the messages of a body.
 func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 	switch {
 	case len(text) == 0:
@@ -134,7 +136,7 @@ func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 		return nil, false, errors.New("the message is not UTF-8")
 	}
 	var whole json.RawMessage
-	// which tells of bytes behind the value, too
+	// also rejects trailing bytes
 	if err := json.Unmarshal(text, &whole); err != nil {
 		return nil, false, err
 	}
@@ -144,8 +146,8 @@ func split(text []byte) (messages []json.RawMessage, batch bool, err error) {
 	return messages, true, json.Unmarshal(whole, &messages)
 }
 
-// parse reads the names of members in their very case, as the SDK does. What is no object
-// has none.
+// parse returns the members of an object with exact names, like the SDK. It returns no
+// members for other values.
 func parse(text json.RawMessage) message {
 	var m message
 	_ = json.Unmarshal(text, &m.members)
@@ -153,7 +155,7 @@ func parse(text json.RawMessage) message {
 	return m
 }
 
-// keepsID reports whether the SDK gives the id back as it came.
+// keepsID reports whether the SDK returns the ID unchanged.
 func (m message) keepsID() bool {
 	if m.id[0] == '"' {
 		return true
@@ -163,8 +165,7 @@ func (m message) keepsID() bool {
 		strconv.FormatInt(n, 10) == string(m.id)
 }
 
-// answerable is the id where it is of a type that the protocol has, a string or a number,
-// otherwise nil.
+// answerable returns the ID if it is a string or a number, and nil otherwise.
 func (m message) answerable() json.RawMessage {
 	if len(m.id) == 0 || m.id[0] != '"' && m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') {
 		return nil
@@ -175,7 +176,7 @@ func (m message) answerable() json.RawMessage {
 // isNotification reports whether the message is a request without an id.
 func (m message) isNotification() bool { return m.isRequest() && len(m.id) == 0 }
 
-// isRequest reports whether the message has a method, which may be the empty text.
+// isRequest reports whether the message has a method, which may be empty.
 func (m message) isRequest() bool {
 	_, ok := m.members["method"]
 	return ok

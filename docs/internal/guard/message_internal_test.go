@@ -8,11 +8,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-func TestReadMessageRefusesWhatWouldComeBackChanged(t *testing.T) {
+func TestReadMessage(t *testing.T) {
 	message := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` }
 	for _, tc := range []struct {
 		text string
-		want int // code, or 0
+		want int // error code, or 0
 	}{
 		{message("1"), 0},
 		{message("-1"), 0},
@@ -68,29 +68,31 @@ func code(no *answer) int {
 	return no.Error.Code
 }
 
-func TestARefusalHasTheIDOfItsMessage(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"jsonrpc":"1.0","id":"x","method":"ping"}`:   `"x"`,
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:   "",
-		`[{"jsonrpc":"1.0","id":"x","method":"ping"}]`: "",
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:    "",
-		`{"jsonrpc":"2.0","id":1,"method":null}`:       "1",
-		`{"jsonrpc":"2.0","id":1}`:                     "1",
-		`{"jsonrpc":"2.0","id":1,"error":{}}`:          "",
-	} {
-		if _, no := readMessage([]byte(text)); no == nil || string(no.ID) != want {
-			t.Errorf("%s is refused with %+v, want the id %q", text, no, want)
+func TestReadMessage_ID(t *testing.T) {
+	t.Run("has the ID of the message", func(t *testing.T) {
+		for text, want := range map[string]string{
+			`{"jsonrpc":"1.0","id":"x","method":"ping"}`:   `"x"`,
+			`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:   "",
+			`[{"jsonrpc":"1.0","id":"x","method":"ping"}]`: "",
+			`{"jsonrpc":"2.0","id":{},"method":"ping"}`:    "",
+			`{"jsonrpc":"2.0","id":1,"method":null}`:       "1",
+			`{"jsonrpc":"2.0","id":1}`:                     "1",
+			`{"jsonrpc":"2.0","id":1,"error":{}}`:          "",
+		} {
+			if _, no := readMessage([]byte(text)); no == nil || string(no.ID) != want {
+				t.Errorf("%s is refused with %+v, want the id %q", text, no, want)
+			}
 		}
-	}
-}
+	})
 
-func TestAnAnswerToNoMessageHasNoID(t *testing.T) {
-	text, err := json.Marshal(refused(jsonrpc.CodeParseError, "parse error"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}`; string(
-		text) != want {
-		t.Errorf("answer = %s, want %s", text, want)
-	}
+	t.Run("is missing without a message", func(t *testing.T) {
+		text, err := json.Marshal(refused(jsonrpc.CodeParseError, "parse error"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}`; string(
+			text) != want {
+			t.Errorf("answer = %s, want %s", text, want)
+		}
+	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Validate returns all problems of c at once.
+// Validate returns all errors of c at once.
 func (c Config) Validate() error {
 	var problems []error
 	for _, s := range c.Origins {
@@ -25,15 +25,14 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// An origin is what RFC 6454 names one, in lower case and without the scheme's default
-// port.
+// An origin is an origin of RFC 6454, in lower case and without the default port.
 type origin struct{ Scheme, Host string }
 
-// String is the form in which a browser sends it.
+// String returns the origin in the format of the Origin header.
 func (o origin) String() string { return o.Scheme + "://" + o.Host }
 
-// parseOrigin reads an origin. The word "null", which stands for one that is kept secret,
-// is none.
+// parseOrigin parses an origin. It rejects "null", which browsers send for opaque
+// origins.
 func parseOrigin(s string) (origin, bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" ||
@@ -61,8 +60,7 @@ func withoutDefaultPort(host, scheme string) string {
 	return host
 }
 
-// admit checks Origin and Host, and gives the answer the headers that let an allowed
-// origin read it.
+// admit checks Origin and Host, and sets the CORS headers for an allowed origin.
 func (g *guard) admit(out http.Header, r *http.Request) *refusal {
 	out.Add("Vary", "Origin")
 	values := r.Header.Values("Origin")
@@ -88,14 +86,13 @@ func (g *guard) allowed(o origin, r *http.Request) bool {
 		isLoopback(r.Host) && !arrivedElsewhere(r)
 }
 
-// isConfigured reports whether a Host header names the host of a configured origin.
+// isConfigured reports whether a Host header is the host of a configured origin.
 func (g *guard) isConfigured(host string) bool {
 	return g.hosts[withoutDefaultPort(host, "http")] || g.hosts[withoutDefaultPort(host, "https")]
 }
 
-// isOwn reports whether a page of this server sent the request. Where TLS ends is
-// unknown, so that http and https are the same here, except that a page without TLS does
-// not speak for a server with it.
+// isOwn reports whether a page of this server sent the request. TLS may be terminated by
+// a proxy, so http matches https, except for a page without TLS and a server with TLS.
 func isOwn(o origin, r *http.Request) bool {
 	if !o.isWeb() || o.Scheme == "http" && r.TLS != nil {
 		return false
@@ -103,15 +100,15 @@ func isOwn(o origin, r *http.Request) bool {
 	return o.Host == withoutDefaultPort(r.Host, o.Scheme)
 }
 
-// arrivedOnLoopback reports whether the request is known to have come to a loopback
+// arrivedOnLoopback reports whether the request is known to have arrived at a loopback
 // address.
 func arrivedOnLoopback(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && isLoopback(addr.String())
 }
 
-// arrivedElsewhere reports whether the request is known to have come to an address that
-// is no loopback address.
+// arrivedElsewhere reports whether the request is known to have arrived at another
+// address.
 func arrivedElsewhere(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && !isLoopback(addr.String())
@@ -135,10 +132,10 @@ const (
 	allow        = "POST, OPTIONS"
 	allowHeaders = "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, " +
 		requestIDHeader
-	maxAge = "7200" // seconds; browsers keep it no longer
+	maxAge = "7200" // seconds, the maximum of browsers
 )
 
-// preflight answers OPTIONS, which is a question of CORS where the request has an Origin.
+// preflight responds to OPTIONS, which is a CORS preflight if the request has an Origin.
 func preflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Allow", allow)

@@ -19,7 +19,7 @@ var (
 	public = &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 8080}
 )
 
-// ask serves one request that came to an address of the server.
+// ask serves a request that arrived at an address of the server.
 func ask(
 	t *testing.T, c guard.Config, at net.Addr, method, url string, header http.Header,
 ) *httptest.ResponseRecorder {
@@ -33,7 +33,7 @@ func ask(
 	return w
 }
 
-func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
+func TestGuard_Origin(t *testing.T) {
 	config := guard.Config{Origins: []string{
 		"https://Docs.example.com",
 		"http://app.example.com:3000", "bad", "https://x.example.com/path",
@@ -59,7 +59,7 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 			origin: []string{"https://a.example.com"}, want: 200,
 		},
 		{
-			name: "own without TLS at a server with it", at: public, url: "https://a.example.com/",
+			name: "own without TLS at a server with TLS", at: public, url: "https://a.example.com/",
 			origin: []string{"http://a.example.com"}, want: 403,
 		},
 		{
@@ -87,7 +87,7 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 			origin: []string{"http://docs.example.com"}, want: 403,
 		},
 		{
-			name: "configured badly", at: public, url: "http://192.0.2.1:8080/",
+			name: "configured but invalid", at: public, url: "http://192.0.2.1:8080/",
 			origin: []string{"https://x.example.com"}, want: 403,
 		},
 		{
@@ -112,7 +112,7 @@ func TestOriginAndHostDecideWhoIsServed(t *testing.T) {
 			origin: []string{"http://u@192.0.2.1:8080"}, want: 403,
 		},
 		{
-			name: "two", at: public, url: "http://192.0.2.1:8080/",
+			name: "repeated", at: public, url: "http://192.0.2.1:8080/",
 			origin: []string{"http://192.0.2.1:8080", "https://evil.example"}, want: 403,
 		},
 		{
@@ -195,7 +195,7 @@ func checkCORS(t *testing.T, w *httptest.ResponseRecorder, origin []string) {
 	}
 }
 
-func TestForwardedHeadersAreNotBelieved(t *testing.T) {
+func TestGuard_ForwardedHeaders(t *testing.T) {
 	header := http.Header{
 		"Origin": {"https://evil.example"}, "X-Forwarded-Host": {"evil.example"},
 		"Forwarded":       {"host=evil.example"},
@@ -207,50 +207,52 @@ func TestForwardedHeadersAreNotBelieved(t *testing.T) {
 	}
 }
 
-func TestPreflightNamesTheHeadersOfTheProtocol(t *testing.T) {
-	w := ask(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public,
-		http.MethodOptions, "http://192.0.2.1:8080/", http.Header{
-			"Origin": {"https://docs.example.com"}, "Access-Control-Request-Method": {"POST"},
-		})
-	got := w.Header().Clone()
-	got.Del("X-Request-UUID")
-	want := http.Header{
-		"Access-Control-Allow-Headers": {"Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
-			"Last-Event-ID, X-Request-UUID"},
-		"Access-Control-Allow-Methods": {"POST"},
-		"Access-Control-Allow-Origin":  {"https://docs.example.com"},
-		"Access-Control-Max-Age":       {"7200"},
-		"Allow":                        {"POST, OPTIONS"},
-		"Connection":                   {"close"}, // ask sends a body that nobody reads
-		"Vary":                         {"Origin"},
-	}
-	if diff := cmp.Diff(want, got); w.Code != http.StatusNoContent || diff != "" {
-		t.Errorf("status %d, headers (-want +got):\n%s", w.Code, diff)
-	}
-}
-
-func TestOptionsWithoutAnOriginSaysNothingOfCORS(t *testing.T) {
-	w := ask(t, guard.Config{}, public, http.MethodOptions, "http://192.0.2.1:8080/", http.Header{})
-	for name := range w.Header() {
-		if strings.HasPrefix(name, "Access-Control-") {
-			t.Errorf("there is %s", name)
+func TestGuard_CORS(t *testing.T) {
+	t.Run("the preflight lists the headers of the protocol", func(t *testing.T) {
+		w := ask(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public,
+			http.MethodOptions, "http://192.0.2.1:8080/", http.Header{
+				"Origin": {"https://docs.example.com"}, "Access-Control-Request-Method": {"POST"},
+			})
+		got := w.Header().Clone()
+		got.Del("X-Request-UUID")
+		want := http.Header{
+			"Access-Control-Allow-Headers": {"Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
+				"Last-Event-ID, X-Request-UUID"},
+			"Access-Control-Allow-Methods": {"POST"},
+			"Access-Control-Allow-Origin":  {"https://docs.example.com"},
+			"Access-Control-Max-Age":       {"7200"},
+			"Allow":                        {"POST, OPTIONS"},
+			"Connection":                   {"close"}, // ask sends a body that nobody reads
+			"Vary":                         {"Origin"},
 		}
-	}
-	if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "POST, OPTIONS" {
-		t.Errorf("status %d, Allow %q", w.Code, w.Header().Get("Allow"))
-	}
+		if diff := cmp.Diff(want, got); w.Code != http.StatusNoContent || diff != "" {
+			t.Errorf("status %d, headers (-want +got):\n%s", w.Code, diff)
+		}
+	})
+
+	t.Run("OPTIONS without an origin has no CORS headers", func(t *testing.T) {
+		w := ask(t, guard.Config{}, public, http.MethodOptions, "http://192.0.2.1:8080/", http.Header{})
+		for name := range w.Header() {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("there is %s", name)
+			}
+		}
+		if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "POST, OPTIONS" {
+			t.Errorf("status %d, Allow %q", w.Code, w.Header().Get("Allow"))
+		}
+	})
+
+	t.Run("errors have CORS headers", func(t *testing.T) {
+		w := ask(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/",
+			http.Header{"Origin": {"http://a.example.com"}})
+		if got := w.Header().Get("Access-Control-Expose-Headers"); w.Code != 405 ||
+			got != "MCP-Protocol-Version, X-Request-UUID" {
+			t.Errorf("status %d, Access-Control-Expose-Headers %q", w.Code, got)
+		}
+	})
 }
 
-func TestAllowedOriginCanReadErrors(t *testing.T) {
-	w := ask(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/",
-		http.Header{"Origin": {"http://a.example.com"}})
-	if got := w.Header().Get("Access-Control-Expose-Headers"); w.Code != 405 ||
-		got != "MCP-Protocol-Version, X-Request-UUID" {
-		t.Errorf("status %d, Access-Control-Expose-Headers %q", w.Code, got)
-	}
-}
-
-func TestValidateNamesEveryBadOrigin(t *testing.T) {
+func TestConfig_Validate(t *testing.T) {
 	bad := []string{
 		"null", "*", "https://a.example.com/", "example.com", "https://u@b.example.com",
 		"https://c.example.com:", "https://d.example.com:0",

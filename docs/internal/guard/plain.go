@@ -10,17 +10,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// decoding is how the SDK tells that the members of a request have other types than it
-// wants: with the whole of what was sent, and with the names of its own types.
+// decoding is the start of SDK errors about members of a wrong type. They quote the whole
+// request and name Go types.
 var decoding = regexp.MustCompile(
 	`(?s)^handling '([^']*)': (?:invalid params: )?unmarshaling .* into Go (?:struct field \w+\.\w+\.([\w.]+)|value) of type (.+)$`)
 
-// mark is a part of every such answer. In a text it cannot stand, where quotation marks
-// are escaped.
+// mark occurs in each of these responses. It cannot occur in a string, in which quotation
+// marks are escaped.
 const mark = `,"message":"handling '`
 
-// plain returns an answer, or a batch of them, as it is, unless it tells of types of the
-// SDK: then with a text for those who wrote the request.
+// plain returns a response, or a batch, unchanged, unless it names types of the SDK; such
+// errors are rewritten for the client.
 func plain(sent []byte) []byte {
 	if !bytes.Contains(sent, []byte(mark)) {
 		return sent
@@ -61,14 +61,14 @@ func plainOne(sent []byte) (text []byte, ok bool) {
 	if found[2] != "" {
 		what = `"` + found[2] + `"`
 	}
-	a.Error.Code = jsonrpc.CodeInvalidParams // which is 0 with initialize
+	a.Error.Code = jsonrpc.CodeInvalidParams // it is 0 for initialize
 	a.Error.Message = fmt.Sprintf("invalid params of %s: %s must be %s",
 		found[1], what, noun(found[3]))
 	text, err := json.Marshal(a)
 	return text, err == nil
 }
 
-// noun is what JSON calls a value of a Go type.
+// noun returns the JSON name of a Go type.
 func noun(goType string) string {
 	switch {
 	case goType == "string":

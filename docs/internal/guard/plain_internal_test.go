@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answered is what the SDK answers to a call.
+// answered returns the SDK's response to a call.
 func answered(t *testing.T, method, params string) []byte {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -37,67 +37,70 @@ func answered(t *testing.T, method, params string) []byte {
 	return text
 }
 
-func TestPlainTellsWhatIsWrongWithParams(t *testing.T) {
-	for _, tc := range []struct{ method, params, want string }{
-		{
-			"tools/call", `{"name":5,"arguments":{}}`,
-			`invalid params of tools/call: \"name\" must be a string`,
-		},
-		{"tools/call", `[1]`, `invalid params of tools/call: they must be an object`},
-		{
-			"tools/call", `{"name":"` + strings.Repeat("x", 100_000) + `","_meta":7}`,
-			`invalid params of tools/call: \"_meta\" must be an object`,
-		},
-		{
-			"tools/list", `{"cursor":{"a":"\n"}}`,
-			`invalid params of tools/list: \"cursor\" must be a string`,
-		},
-		{
-			"resources/read", `{"uri":true}`,
-			`invalid params of resources/read: \"uri\" must be a string`,
-		},
-		{
-			"initialize", `{"protocolVersion":1}`,
-			`invalid params of initialize: \"protocolVersion\" must be a string`,
-		},
-	} {
-		got := string(plain(answered(t, tc.method, tc.params)))
-		if want := `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"` + tc.want +
-			`"}}`; strings.TrimSpace(got) != want {
-			t.Errorf("%s %.100s:\n…%s\nwant\n%s",
-				tc.method, tc.params, got[max(0, len(got)-300):], want)
+func TestPlain(t *testing.T) {
+	t.Run("rewrites errors of params", func(t *testing.T) {
+		for _, tc := range []struct{ method, params, want string }{
+			{
+				"tools/call", `{"name":5,"arguments":{}}`,
+				`invalid params of tools/call: \"name\" must be a string`,
+			},
+			{"tools/call", `[1]`, `invalid params of tools/call: they must be an object`},
+			{
+				"tools/call", `{"name":"` + strings.Repeat("x", 100_000) + `","_meta":7}`,
+				`invalid params of tools/call: \"_meta\" must be an object`,
+			},
+			{
+				"tools/list", `{"cursor":{"a":"\n"}}`,
+				`invalid params of tools/list: \"cursor\" must be a string`,
+			},
+			{
+				"resources/read", `{"uri":true}`,
+				`invalid params of resources/read: \"uri\" must be a string`,
+			},
+			{
+				"initialize", `{"protocolVersion":1}`,
+				`invalid params of initialize: \"protocolVersion\" must be a string`,
+			},
+		} {
+			got := string(plain(answered(t, tc.method, tc.params)))
+			if want := `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"` + tc.want +
+				`"}}`; strings.TrimSpace(got) != want {
+				t.Errorf("%s %.100s:\n…%s\nwant\n%s",
+					tc.method, tc.params, got[max(0, len(got)-300):], want)
+			}
 		}
-	}
-}
+	})
 
-func TestPlainReadsLongIDsAndBatches(t *testing.T) {
-	one := bytes.TrimSpace(answered(t, "tools/call", `{"name":5}`))
-	long := bytes.Replace(one, []byte(`"x"`), []byte(`"`+strings.Repeat("x", 5000)+`"`), 1)
-	ok := `{"jsonrpc":"2.0","id":1,"result":{}}`
-	for _, text := range []string{string(long) + "\n", "[" + ok + "," + string(one) + "]\n"} {
-		got := string(plain([]byte(text)))
-		if strings.Contains(got, "mcp.") || !strings.Contains(got, `\"name\" must be a string`) ||
-			!strings.HasSuffix(got, "\n") {
-			t.Errorf("…%s", got[max(0, len(got)-300):])
+	t.Run("accepts long IDs and batches", func(t *testing.T) {
+		one := bytes.TrimSpace(answered(t, "tools/call", `{"name":5}`))
+		long := bytes.Replace(one, []byte(`"x"`), []byte(`"`+strings.Repeat("x", 5000)+`"`), 1)
+		ok := `{"jsonrpc":"2.0","id":1,"result":{}}`
+		for _, text := range []string{string(long) + "\n", "[" + ok + "," + string(one) + "]\n"} {
+			got := string(plain([]byte(text)))
+			if strings.Contains(got, "mcp.") ||
+				!strings.Contains(got, `\"name\" must be a string`) ||
+				!strings.HasSuffix(got, "\n") {
+				t.Errorf("…%s", got[max(0, len(got)-300):])
+			}
+			if strings.HasPrefix(text, "[") && !strings.HasPrefix(got, "["+ok+",") {
+				t.Errorf("the other answer has changed: %s", got)
+			}
 		}
-		if strings.HasPrefix(text, "[") && !strings.HasPrefix(got, "["+ok+",") {
-			t.Errorf("the other answer has changed: %s", got)
-		}
-	}
-}
+	})
 
-func TestPlainLeavesOtherAnswersAlone(t *testing.T) {
-	for _, text := range [][]byte{
-		answered(t, "tools/call",
-			`{"name":"echo","arguments":{"a":"\"error\":{\"code\":-32602,\"message\":\"handling '"}}`),
-		answered(t, "tools/call", `{"name":"none"}`),
-		answered(t, "nothing", `{}`),
-		[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling 'x': something else"}}`),
-		[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling '`),
-		{},
-	} {
-		if got := plain(text); string(got) != string(text) {
-			t.Errorf("%s\nhas become\n%s", text, got)
+	t.Run("keeps other responses", func(t *testing.T) {
+		for _, text := range [][]byte{
+			answered(t, "tools/call",
+				`{"name":"echo","arguments":{"a":"\"error\":{\"code\":-32602,\"message\":\"handling '"}}`),
+			answered(t, "tools/call", `{"name":"none"}`),
+			answered(t, "nothing", `{}`),
+			[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling 'x': something else"}}`),
+			[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling '`),
+			{},
+		} {
+			if got := plain(text); string(got) != string(text) {
+				t.Errorf("%s\nhas become\n%s", text, got)
+			}
 		}
-	}
+	})
 }

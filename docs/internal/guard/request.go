@@ -21,7 +21,7 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// refuseHeader checks what the header says of the request, before the body is read.
+// refuseHeader checks the headers before the body is read.
 func refuseHeader(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
 		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest,
@@ -44,8 +44,8 @@ func refuseHeader(r *http.Request) *refusal {
 	return nil
 }
 
-// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON.
-// One that is missing or empty does.
+// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON. A
+// missing or empty header does.
 func acceptsJSON(values []string) bool {
 	if strings.TrimSpace(strings.Join(values, "")) == "" {
 		return true
@@ -62,8 +62,8 @@ func acceptsJSON(values []string) bool {
 	return accepted
 }
 
-// complete returns the request as the SDK wants it: with an Accept header of both types,
-// and a body that cannot fail.
+// complete returns the request with an Accept header of both media types and a body in
+// memory.
 func complete(r *http.Request, body []byte) *http.Request {
 	whole := r.Clone(r.Context())
 	whole.Header.Set("Accept", typeJSON+", "+typeStream)
@@ -73,13 +73,13 @@ func complete(r *http.Request, body []byte) *http.Request {
 	return whole
 }
 
-// receive returns the body of a request.
+// receive reads the body of a request.
 func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if r.ContentLength > g.maxBody {
 		return nil, g.tooLarge()
 	}
-	// The server takes the deadline back at the end of the body. A recorder has none, and
-	// no slow client.
+	// The server resets the deadline after the body. A test recorder supports no
+	// deadlines, and has no slow client.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.readTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.maxBody))
 	var large *http.MaxBytesError

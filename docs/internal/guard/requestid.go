@@ -8,7 +8,7 @@ import (
 
 const requestIDHeader = "X-Request-UUID"
 
-// setRequestID gives the answer a request id, unless an outer handler has done so.
+// setRequestID sets the request ID of the response, unless an outer handler has set it.
 func setRequestID(out, in http.Header) {
 	if out.Get(requestIDHeader) != "" {
 		return

@@ -10,11 +10,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A refusal is a JSON-RPC error as an HTTP answer.
+// A refusal is an HTTP response with a JSON-RPC error.
 type refusal struct {
 	status     int
-	allow      string // the header, with 405
-	disconnect bool   // part of the request is still to come
+	allow      string // header Allow, for 405
+	disconnect bool   // the request is not fully read
 
 	answer
 }
@@ -37,24 +37,24 @@ func (no *refusal) write(w http.ResponseWriter) {
 		h.Set("Connection", "close")
 	}
 	body, err := json.Marshal(no.answer)
-	if err != nil { // an id that was read from JSON can be written
+	if err != nil { // an ID parsed from JSON can be encoded
 		body = nil
 	}
 	w.WriteHeader(no.status)
-	_, _ = w.Write(body) // the client has gone
+	_, _ = w.Write(body) // the client disconnected
 }
 
-// maxText bounds what is kept of a text that the SDK refuses with.
+// maxText is the number of bytes that are kept of an SDK error.
 const maxText = 1 << 10
 
-// A response passes on what the SDK answers, except that it holds back a plain text with
-// an error's status until finish turns it into a refusal.
+// A response forwards the SDK's response. It holds back a plain-text error until finish
+// converts it to a refusal.
 type response struct {
 	http.ResponseWriter
 	header  http.Header // of the request
 	message message     // of the request
-	begun   bool        // something was passed on
-	held    int         // the status that is held back, or 0
+	begun   bool        // the response has started
+	held    int         // status of the error that is held back, or 0
 	text    []byte
 }
 
@@ -82,7 +82,7 @@ func (w *response) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.held == 0 {
-		// the SDK writes an answer at once
+		// the SDK writes a response at once
 		if _, err := w.ResponseWriter.Write(plain(p)); err != nil {
 			return 0, err
 		}
@@ -92,7 +92,7 @@ func (w *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FlushError serves http.ResponseController.
+// FlushError implements flushing for http.ResponseController.
 func (w *response) FlushError() error {
 	if w.held != 0 {
 		return nil
@@ -103,16 +103,16 @@ func (w *response) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Texts of the SDK that are told apart.
+// SDK errors with their own codes.
 const (
 	unknownMethod  = "JSON RPC not handled"
 	unknownVersion = "Unsupported protocol version"
 )
 
-// finish answers what was held back.
+// finish sends the error that was held back.
 func (w *response) finish() {
 	if w.held == 0 {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/guard"
 )
 
-// speak sends bytes over a connection of its own and returns the answer.
+// speak sends bytes over a new connection and returns the response.
 func speak(t *testing.T, url, request string) reply {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
@@ -41,115 +41,119 @@ func speak(t *testing.T, url, request string) reply {
 
 const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-func TestUnfinishedBodiesAreAnswered(t *testing.T) {
-	url := serve(t, guard.Config{MaxBody: 1000, ReadTimeout: 50 * time.Millisecond}, endpoint())
-	for _, tc := range []struct {
-		name    string
-		request string
-		want    answer
-	}{
-		{
-			name: "nothing of it", request: head + "Content-Length: 50\r\n\r\n",
-			want: answer{Status: 408, Code: -32600},
-		},
-		{
-			name: "a part of it", request: head + "Content-Length: 50\r\n\r\n{\"json",
-			want: answer{Status: 408, Code: -32600},
-		},
-		{
-			name:    "a chunk of it",
-			request: head + "Transfer-Encoding: chunked\r\n\r\n6\r\n{\"json\r\n",
-			want:    answer{Status: 408, Code: -32600},
-		},
-		{
-			name: "broken chunks", request: head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-			want: answer{Status: 400, Code: -32600},
-		},
-		{
-			name: "too large by its length", request: head + "Content-Length: 1001\r\n\r\n",
-			want: answer{Status: 413, Code: -32600},
-		},
-		{
-			name: "too large by its chunks", want: answer{Status: 413, Code: -32600},
-			request: head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n",
-				1100, strings.Repeat(" ", 1100)),
-		},
-		{name: "of a GET", request: strings.Replace(head, "POST", "GET",
-			1) + "Content-Length: 50\r\n\r\n", want: answer{Status: 405, Code: -32600}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			res := speak(t, url, tc.request)
-			if got := res.read(t); got != tc.want {
-				t.Errorf("answer is %+v, want %+v: %s", got, tc.want, res.body)
-			}
-		})
-	}
-}
-
-func TestDeadlineOfTheBodyEndsWithIt(t *testing.T) {
-	const timeout = 20 * time.Millisecond
-	url := serve(t, guard.Config{ReadTimeout: timeout},
-		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-				w.WriteHeader(http.StatusGone)
-			case <-time.After(5 * timeout):
-			}
-		}))
-	if res := (call{body: listTools}).do(t, url); res.status != http.StatusOK {
-		t.Errorf("status is %d, want 200", res.status)
-	}
-}
-
-func TestPanicIsLoggedAndAnswered(t *testing.T) {
-	var log bytes.Buffer
-	before := slog.Default()
-	defer slog.SetDefault(before)
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	url := serve(t, guard.Config{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		panic("secret")
-	}))
-	res := call{body: listTools, header: map[string]string{"X-Request-UUID": "id-1"}}.do(t, url)
-	if got, want := res.read(t), (answer{Status: 500, Code: -32603, ID: "7"}); got != want {
-		t.Errorf("answer is %+v, want %+v", got, want)
-	}
-	if strings.Contains(res.body, "secret") {
-		t.Errorf("the answer tells of the panic: %s", res.body)
-	}
-	for _, want := range []string{"panic=secret", "request_id=id-1", "stack="} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %s: %s", want, log.String())
+func TestGuard_Body(t *testing.T) {
+	t.Run("incomplete bodies receive errors", func(t *testing.T) {
+		url := serve(t, guard.Config{MaxBody: 1000, ReadTimeout: 50 * time.Millisecond}, endpoint())
+		for _, tc := range []struct {
+			name    string
+			request string
+			want    answer
+		}{
+			{
+				name: "nothing of it", request: head + "Content-Length: 50\r\n\r\n",
+				want: answer{Status: 408, Code: -32600},
+			},
+			{
+				name: "a part of it", request: head + "Content-Length: 50\r\n\r\n{\"json",
+				want: answer{Status: 408, Code: -32600},
+			},
+			{
+				name:    "a chunk of it",
+				request: head + "Transfer-Encoding: chunked\r\n\r\n6\r\n{\"json\r\n",
+				want:    answer{Status: 408, Code: -32600},
+			},
+			{
+				name: "broken chunks", request: head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+				want: answer{Status: 400, Code: -32600},
+			},
+			{
+				name: "too large by its length", request: head + "Content-Length: 1001\r\n\r\n",
+				want: answer{Status: 413, Code: -32600},
+			},
+			{
+				name: "too large by its chunks", want: answer{Status: 413, Code: -32600},
+				request: head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n",
+					1100, strings.Repeat(" ", 1100)),
+			},
+			{name: "of a GET", request: strings.Replace(head, "POST", "GET",
+				1) + "Content-Length: 50\r\n\r\n", want: answer{Status: 405, Code: -32600}},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				res := speak(t, url, tc.request)
+				if got := res.read(t); got != tc.want {
+					t.Errorf("answer is %+v, want %+v: %s", got, tc.want, res.body)
+				}
+			})
 		}
-	}
+	})
+
+	t.Run("the deadline is reset after the body", func(t *testing.T) {
+		const timeout = 20 * time.Millisecond
+		url := serve(t, guard.Config{ReadTimeout: timeout},
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case <-r.Context().Done():
+					w.WriteHeader(http.StatusGone)
+				case <-time.After(5 * timeout):
+				}
+			}))
+		if res := (call{body: listTools}).do(t, url); res.status != http.StatusOK {
+			t.Errorf("status is %d, want 200", res.status)
+		}
+	})
 }
 
-func TestPanicWithinAnAnswerCutsTheConnection(t *testing.T) {
-	s := httptest.NewUnstartedServer(guard.New(guard.Config{},
-		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "begun")
-			_ = http.NewResponseController(w).Flush()
-			panic("late")
-		})))
-	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
-	s.Start()
-	defer s.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL,
-		strings.NewReader(listTools))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := s.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if body, err := io.ReadAll(res.Body); err == nil {
-		t.Errorf("the answer %q looks whole", body)
-	}
+func TestGuard_Panic(t *testing.T) {
+	t.Run("is logged and reported", func(t *testing.T) {
+		var log bytes.Buffer
+		before := slog.Default()
+		defer slog.SetDefault(before)
+		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+		url := serve(t, guard.Config{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			panic("secret")
+		}))
+		res := call{body: listTools, header: map[string]string{"X-Request-UUID": "id-1"}}.do(t, url)
+		if got, want := res.read(t), (answer{Status: 500, Code: -32603, ID: "7"}); got != want {
+			t.Errorf("answer is %+v, want %+v", got, want)
+		}
+		if strings.Contains(res.body, "secret") {
+			t.Errorf("the answer tells of the panic: %s", res.body)
+		}
+		for _, want := range []string{"panic=secret", "request_id=id-1", "stack="} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("the log lacks %s: %s", want, log.String())
+			}
+		}
+	})
+
+	t.Run("aborts a response that has started", func(t *testing.T) {
+		s := httptest.NewUnstartedServer(guard.New(guard.Config{},
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "begun")
+				_ = http.NewResponseController(w).Flush()
+				panic("late")
+			})))
+		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+		s.Start()
+		defer s.Close()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL,
+			strings.NewReader(listTools))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		res, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if body, err := io.ReadAll(res.Body); err == nil {
+			t.Errorf("the answer %q looks whole", body)
+		}
+	})
 }
 
-func TestRequestIDIsTheOuterOneThenTheClients(t *testing.T) {
+func TestGuard_RequestID(t *testing.T) {
 	fresh := regexp.MustCompile(
 		`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	for _, tc := range []struct {
@@ -183,31 +187,34 @@ func TestRequestIDIsTheOuterOneThenTheClients(t *testing.T) {
 	}
 }
 
-func TestStreamsPassThrough(t *testing.T) {
-	url := serve(t, guard.Config{}, endpoint())
-	res := request(modern, "subscriptions/listen", `"notifications":{}`).do(t, url)
-	if res.status != http.StatusOK || res.header.Get("Content-Type") != "text/event-stream" ||
-		res.header.Get("X-Accel-Buffering") != "no" ||
-		!strings.Contains(res.body, "notifications/subscriptions/acknowledged") {
-		t.Errorf("answer is %d %v: %s", res.status, res.header, res.body)
-	}
-}
-
-func TestHeldTextIsNotFlushed(t *testing.T) {
-	url := serve(t, guard.Config{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, strings.Repeat("text ", 1000), http.StatusTeapot)
-		w.WriteHeader(http.StatusOK)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
+func TestResponse_Flush(t *testing.T) {
+	t.Run("forwards streams", func(t *testing.T) {
+		url := serve(t, guard.Config{}, endpoint())
+		res := request(modern, "subscriptions/listen", `"notifications":{}`).do(t, url)
+		if res.status != http.StatusOK || res.header.Get("Content-Type") != "text/event-stream" ||
+			res.header.Get("X-Accel-Buffering") != "no" ||
+			!strings.Contains(res.body, "notifications/subscriptions/acknowledged") {
+			t.Errorf("answer is %d %v: %s", res.status, res.header, res.body)
 		}
-	}))
-	res := call{body: listTools}.do(t, url)
-	if got, want := res.read(t), (answer{Status: 418, Code: -32600, ID: "7"}); got != want {
-		t.Errorf("answer is %+v, want %+v", got, want)
-	}
+	})
+
+	t.Run("holds errors back", func(t *testing.T) {
+		url := serve(t, guard.Config{},
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, strings.Repeat("text ", 1000), http.StatusTeapot)
+				w.WriteHeader(http.StatusOK)
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
+			}))
+		res := call{body: listTools}.do(t, url)
+		if got, want := res.read(t), (answer{Status: 418, Code: -32600, ID: "7"}); got != want {
+			t.Errorf("answer is %+v, want %+v", got, want)
+		}
+	})
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestGuard_Concurrent(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	var all sync.WaitGroup
 	for range 8 {
@@ -223,8 +230,8 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzBody holds that any body is answered with JSON-RPC, or accepted without a body, and
-// soon.
+// FuzzBody checks that every body receives a JSON-RPC response, or is accepted without a
+// body, in time.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{
 		listTools, "[" + listTools + "]",

@@ -15,7 +15,7 @@ const modern = "2026-07-28"
 
 var legacy = []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
-// request returns a call of a version of the protocol with the headers that belong to it.
+// request returns a call of a protocol version with its headers.
 func request(version, method, params string) call {
 	c := call{header: map[string]string{}}
 	if version != "" {
@@ -33,7 +33,7 @@ func request(version, method, params string) call {
 	return c
 }
 
-func TestEveryVersionOfTheProtocolIsServed(t *testing.T) {
+func TestGuard_Versions(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	for _, version := range append(legacy, modern) {
 		t.Run("version "+version, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestEveryVersionOfTheProtocolIsServed(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheOlderVersions(t *testing.T) {
+func TestGuard_Versions_OldErrors(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	batch := `[{"jsonrpc":"2.0","id":1,"method":"tools/list"},{"jsonrpc":"2.0","id":2,"method":"nothing"}]`
 	for _, version := range legacy {
@@ -106,8 +106,8 @@ func TestErrorsOfTheOlderVersions(t *testing.T) {
 	}
 }
 
-// refusedBatch is the answer to a batch with a method that is unknown, and to any batch
-// since batches were removed.
+// refusedBatch is the response to a batch with an unknown method, and to any batch in
+// versions without batches.
 func refusedBatch(version string) answer {
 	if version >= "2025-06-18" {
 		return answer{Status: 400, Code: -32600}
@@ -115,7 +115,7 @@ func refusedBatch(version string) answer {
 	return answer{Status: 400, Code: -32601}
 }
 
-func TestErrorsOfTheNewestVersion(t *testing.T) {
+func TestGuard_Versions_NewErrors(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	with := func(c call, name, value string) call {
 		c.header[name] = value
@@ -168,7 +168,7 @@ func TestErrorsOfTheNewestVersion(t *testing.T) {
 	}
 }
 
-func TestUnknownVersionIsAnsweredWithTheKnownOnes(t *testing.T) {
+func TestGuard_Versions_Unknown(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	res := request("1999-12-31", "tools/list", "").do(t, url)
 	if got, want := res.read(t), (answer{Status: 400, Code: -32022, ID: `"a"`}); got != want {
