@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
 )
 
-// openBrowser starts the browser of all tests, unless it runs. Each test opens a window
-// without memory of the others.
+// openBrowser starts the shared browser on first use. Each test opens a separate
+// incognito window.
 var openBrowser = sync.OnceValues(func() (*window, error) {
 	ctx, stop, err := chrome.New(context.Background())
 	if err != nil {
@@ -28,16 +28,16 @@ var openBrowser = sync.OnceValues(func() (*window, error) {
 	return &window{ctx: ctx, stop: stop}, nil
 })
 
-// opened is the browser that TestMain has to end.
+// opened is the browser that TestMain closes.
 var opened atomic.Pointer[window]
 
-// window is a browser that runs.
+// window is a running browser.
 type window struct {
 	ctx  context.Context
 	stop context.CancelFunc
 }
 
-// tab is a page that somebody looks at.
+// tab is an open page.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -47,8 +47,8 @@ type tab struct {
 	problems []string
 }
 
-// newTab opens a tab on a site of its own. The test fails where the console shows an
-// error or a request goes elsewhere.
+// newTab opens a tab on a new site. The test fails if the console logs an error or a
+// request has another host.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	needChromium(t)
@@ -78,7 +78,7 @@ func newTab(t *testing.T) *tab {
 	return tab
 }
 
-// note keeps what must not happen.
+// note records a failure.
 func (tab *tab) note(event any) {
 	problem := ""
 	switch e := event.(type) {
@@ -135,7 +135,7 @@ func (tab *tab) press(keys string, options ...chromedp.KeyOption) {
 func (tab *tab) until(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)
-	tick, limit := time.NewTicker(20*time.Millisecond), time.After(patience)
+	tick, limit := time.NewTicker(20*time.Millisecond), time.After(serverTimeout)
 	defer tick.Stop()
 	for {
 		is, err := chromedp.Run(tab.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// heard is what a client got of each tool.
+// heard contains the results of each tool.
 type heard struct {
 	Protocol string
 	Tools    []string
@@ -33,7 +33,7 @@ type heard struct {
 	}
 }
 
-// check fails the test where a field is missing that clients rely on.
+// check fails the test if a field is missing that clients rely on.
 func (h *heard) check(t *testing.T) {
 	t.Helper()
 	if want := []string{

@@ -73,8 +73,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// suiteEndpoint serves the endpoint of the protocol with what the suite asks for beside
-// its own, behind the middleware of the base and the guard, as plinth-docs does.
+// suiteEndpoint serves the protocol endpoint with the fixtures of the suite, behind the
+// same middleware and guard as plinth-docs.
 func suiteEndpoint(t *testing.T) string {
 	t.Helper()
 	library, err := page.Load(docs.Content())

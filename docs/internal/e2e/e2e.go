@@ -1,12 +1,11 @@
-// Package e2e tests the program plinth-docs from outside, with the clients that people
-// and models use: the protocol's conformance suite, inspector and TypeScript clients, a
-// browser, and Lighthouse.
+// Package e2e tests the program plinth-docs with real clients: the conformance suite,
+// inspector and TypeScript clients of the protocol, a browser, and Lighthouse.
 //
-// The tests need npm and Chromium, and skip loudly where they are missing: on Debian
+// The tests need npm and Chromium, and report a skip if they are missing. On Debian:
 //
 //	apt-get install npm chromium fonts-noto-cjk
 //
-// What comes from the npm registry is fixed in npm/package-lock.json and installed once
+// Packages of the npm registry are pinned in npm/package-lock.json and installed once
 // into the user's cache. To change a version, edit npm/package.json and run npm install
-// --package-lock-only beside it.
+// --package-lock-only in the same directory.
 package e2e

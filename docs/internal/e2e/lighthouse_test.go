@@ -19,13 +19,12 @@ import (
 // leastScore is what a page has to reach in each category of Lighthouse, of 100.
 const leastScore = 99
 
-// attempts are how often a page is measured before it counts as too slow: other programs
-// share the machine. One counts as a whole, with all its categories.
+// attempts is the number of runs before a page fails, because other programs share the
+// machine. A run is counted with all its categories.
 const attempts = 5
 
-// Lighthouse slows the processor down to that of a phone. It takes its host for too slow
-// to do so by the usual factor where its benchmark has a lower index than
-// sufficientIndex.
+// Lighthouse throttles the processor to that of a phone. If its benchmark index is below
+// sufficientIndex, the machine is too slow for the usual factor.
 const (
 	usualSlowdown   = 4.0
 	sufficientIndex = 1000
@@ -56,13 +55,13 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
-// A measurement is what one run of Lighthouse found.
+// A measurement is the result of a run of Lighthouse.
 type measurement struct {
 	scores map[string]int // of each category, of 100; 0 where it could not be measured
 	index  float64        // of the machine's speed during the run
 }
 
-// least is 0 where nothing could be measured.
+// least returns the smallest score, or 0 without a result.
 func (m measurement) least() int {
 	if len(m.scores) == 0 {
 		return 0

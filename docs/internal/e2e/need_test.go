@@ -35,7 +35,8 @@ func report(t *testing.T, backend string) *testreport.Run {
 	return r
 }
 
-// absent skips the test for want of a backend, or fails it where the backend is required.
+// absent skips the test because a backend is missing, or fails it if the backend is
+// required.
 func absent(t *testing.T, r *testreport.Run, err error) {
 	t.Helper()
 	names, _ := xenv.GetEnv(required)

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to start or to stop.
-const patience = 20 * time.Second
+// serverTimeout is the timeout for the start and the shutdown of a server.
+const serverTimeout = 20 * time.Second
 
-// server is the program as it serves.
+// server is the running program.
 type server struct {
 	base string // of its addresses, without a slash at the end
 	cmd  *exec.Cmd
@@ -28,7 +28,7 @@ type server struct {
 	terminate func() // sends the signal to stop, once
 }
 
-// start starts the program, which ends with the test.
+// start starts the program and stops it after the test.
 func start(t *testing.T, program string) *server {
 	t.Helper()
 	var s *server
@@ -44,7 +44,7 @@ func start(t *testing.T, program string) *server {
 	return nil
 }
 
-// freeAddress is one at which nothing listens.
+// freeAddress returns a free address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -74,9 +74,9 @@ func launch(t *testing.T, program, address string) *server {
 	return s
 }
 
-// ready waits until the server answers, and reports whether it does.
+// ready waits until the server responds, and reports whether it does.
 func (s *server) ready() bool {
-	tick, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	tick, limit := time.NewTicker(10*time.Millisecond), time.After(serverTimeout)
 	defer tick.Stop()
 	for {
 		select {
@@ -93,7 +93,7 @@ func (s *server) ready() bool {
 }
 
 func (s *server) healthy() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/healthz", nil)
 	if err != nil {
@@ -112,14 +112,13 @@ func (s *server) kill() {
 	<-s.done
 }
 
-// stop asks the server to stop, unless it was asked, and fails the test unless it does so
-// in order.
+// stop signals the server once and fails the test unless it shuts down gracefully.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	s.terminate()
 	select {
 	case <-s.done:
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		s.kill()
 		t.Errorf("the server did not stop\n%s", s.log)
 		return
@@ -132,5 +131,5 @@ func (s *server) stop(t *testing.T) {
 // url returns the address of a path.
 func (s *server) url(path string) string { return s.base + path }
 
-// endpoint is that of the protocol.
+// endpoint returns the URL of the protocol endpoint.
 func (s *server) endpoint() string { return s.url("/api/mcp") }

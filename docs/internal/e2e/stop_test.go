@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// TestStopFinishesWhatIsInFlight sends half of a request, then the signal to stop, then
-// the other half.
-func TestStopFinishesWhatIsInFlight(t *testing.T) {
+// TestServe_Shutdown sends half of a request, then the stop signal, then the other half.
+func TestServe_Shutdown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
@@ -23,7 +22,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(serverTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sector","arguments":{}}}`
@@ -59,10 +58,10 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	s.stop(t)
 }
 
-// refuses waits until the server takes no connection any more.
+// refuses waits until the server rejects connections.
 func (s *server) refuses(t *testing.T) {
 	t.Helper()
-	tick, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
+	tick, limit := time.NewTicker(10*time.Millisecond), time.After(serverTimeout)
 	defer tick.Stop()
 	for s.healthy() {
 		select {

@@ -1,5 +1,4 @@
-// Package chrome starts a Chromium without a window, with a profile of its own that does
-// nothing but show pages.
+// Package chrome starts a headless Chromium with a new profile.
 package chrome
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrMissing is the cause where no Chromium is on the machine.
+// ErrMissing reports that Chromium is not installed.
 var ErrMissing = errors.New("chromium is missing; on Debian or Ubuntu: apt-get install chromium fonts-noto-cjk")
 
 // Find returns the path of Chromium.
@@ -25,7 +24,7 @@ func Find() (string, error) {
 	return "", fmt.Errorf("chrome: %w", ErrMissing)
 }
 
-// Version is what Chromium says it is, as "Chromium 156.0.8078.79".
+// Version returns the version of Chromium, such as "Chromium 156.0.8078.79".
 func Version(ctx context.Context) (string, error) {
 	path, err := Find()
 	if err != nil {
@@ -39,8 +38,7 @@ func Version(ctx context.Context) (string, error) {
 	return strings.Join(words[:min(2, len(words))], " "), nil
 }
 
-// Flags are those of a browser that has no window and asks nobody but the pages it is
-// given.
+// Flags returns the flags of a headless browser without background requests.
 func Flags() []string {
 	return []string{
 		"headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage",
@@ -49,8 +47,8 @@ func Flags() []string {
 	}
 }
 
-// New starts a browser, which ends with cancel. ctx of further tabs is made with
-// chromedp.NewContext.
+// New starts a browser, which cancel closes. Open other tabs with
+// chromedp.NewContext(ctx).
 func New(parent context.Context) (ctx context.Context, cancel context.CancelFunc, err error) {
 	path, err := Find()
 	if err != nil {

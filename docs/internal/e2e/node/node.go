@@ -1,8 +1,8 @@
-// Package node installs programs for Node.js, and Node.js itself, from the npm registry:
-// once for each lock file, into the user's cache.
+// Package node installs Node.js and its programs from the npm registry, once for each
+// lock file, into the user's cache.
 //
-// The folder of a package names them in package.json and package-lock.json. No script of
-// an installed package is run.
+// package.json and package-lock.json of a directory list the packages. Install scripts of
+// packages are not run.
 package node
 
 import (
@@ -19,14 +19,13 @@ import (
 	"strings"
 )
 
-// ErrMissing is the cause where npm is not on the machine.
+// ErrMissing reports that npm is not installed.
 var ErrMissing = errors.New("npm is missing; on Debian or Ubuntu: apt-get install npm")
 
 // cacheName is the folder in the user's cache.
 const cacheName = "plinth-docs-e2e"
 
-// look returns nil where Install can work, and an error whose cause is ErrMissing where
-// it cannot.
+// look returns an error that wraps ErrMissing if npm is missing.
 func look() error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return fmt.Errorf("node: %w", ErrMissing)
@@ -34,14 +33,14 @@ func look() error {
 	return nil
 }
 
-// Programs are what one lock file names, installed.
+// Programs are the installed packages of a lock file.
 type Programs struct {
 	dir     string
 	version string
 }
 
-// Install installs what the lock file in dir names, unless that was done before.
-// Processes that do so at the same time do not harm one another. ctx ends the download.
+// Install installs the packages of the lock file in dir, unless they are installed.
+// Several processes may call it concurrently. Canceling ctx aborts the download.
 func Install(ctx context.Context, dir string) (*Programs, error) {
 	if err := look(); err != nil {
 		return nil, err
@@ -85,8 +84,8 @@ func home(dir string) (string, error) {
 	return filepath.Join(cache, cacheName, hex.EncodeToString(sum.Sum(nil)[:8])), nil
 }
 
-// install fills a folder beside home and then gives it that name, so that what has the
-// name is whole.
+// install fills a temporary directory next to home and renames it, so that home is always
+// complete.
 func install(ctx context.Context, dir, home string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(home), 0o750); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
-// fakeNpm puts a program npm at the only place where programs are looked for. It counts
-// its runs and installs a node that prints a version.
+// fakeNpm installs a fake npm as the only program in PATH. It counts its runs and
+// installs a node that prints a version.
 func fakeNpm(t *testing.T, script string) (cache string, runs func() int) {
 	t.Helper()
 	bin, cache, count := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "count")
@@ -43,59 +43,61 @@ func lock(t *testing.T, text string) string {
 	return dir
 }
 
-func TestLockIsInstalledOnce(t *testing.T) {
-	_, runs := fakeNpm(t, installs)
-	first, second := lock(t, "1"), lock(t, "2")
-	for _, dir := range []string{first, first, second} {
-		p, err := node.Install(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Version() != "v99" {
-			t.Errorf("version = %q, want that of the node that was installed", p.Version())
-		}
-	}
-	if got := runs(); got != 2 {
-		t.Errorf("npm ran %d times, want once for each lock", got)
-	}
-}
-
-func TestInstallationsAtTheSameTimeDoNotHarm(t *testing.T) {
-	cache, _ := fakeNpm(t, installs)
-	dir := lock(t, "1")
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			if _, err := node.Install(t.Context(), dir); err != nil {
-				t.Error(err)
+func TestInstall(t *testing.T) {
+	t.Run("is done once", func(t *testing.T) {
+		_, runs := fakeNpm(t, installs)
+		first, second := lock(t, "1"), lock(t, "2")
+		for _, dir := range []string{first, first, second} {
+			p, err := node.Install(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
-	all.Wait()
-	left, err := filepath.Glob(filepath.Join(cache, "plinth-docs-e2e", "new-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left are %q, %v", left, err)
-	}
-}
-
-func TestFailureIsToldAndNothingIsLeft(t *testing.T) {
-	_, runs := fakeNpm(t, "echo no network; exit 1")
-	dir := lock(t, "1")
-	for range 2 {
-		if _, err := node.Install(t.Context(), dir); err == nil ||
-			!strings.Contains(err.Error(), "no network") {
-			t.Errorf("Install = %v, want what npm says", err)
+			if p.Version() != "v99" {
+				t.Errorf("version = %q, want that of the node that was installed", p.Version())
+			}
 		}
-	}
-	if got := runs(); got != 2 {
-		t.Errorf("npm ran %d times, want another attempt", got)
-	}
-}
+		if got := runs(); got != 2 {
+			t.Errorf("npm ran %d times, want once for each lock", got)
+		}
+	})
 
-func TestMissingNpmNamesThePackage(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	_, err := node.Install(t.Context(), lock(t, "1"))
-	if !errors.Is(err, node.ErrMissing) || !strings.Contains(err.Error(), "apt-get install npm") {
-		t.Errorf("Install = %v, want that npm is missing", err)
-	}
+	t.Run("may run concurrently", func(t *testing.T) {
+		cache, _ := fakeNpm(t, installs)
+		dir := lock(t, "1")
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := node.Install(t.Context(), dir); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		left, err := filepath.Glob(filepath.Join(cache, "plinth-docs-e2e", "new-*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left are %q, %v", left, err)
+		}
+	})
+
+	t.Run("removes its files on failure", func(t *testing.T) {
+		_, runs := fakeNpm(t, "echo no network; exit 1")
+		dir := lock(t, "1")
+		for range 2 {
+			if _, err := node.Install(t.Context(), dir); err == nil ||
+				!strings.Contains(err.Error(), "no network") {
+				t.Errorf("Install = %v, want what npm says", err)
+			}
+		}
+		if got := runs(); got != 2 {
+			t.Errorf("npm ran %d times, want another attempt", got)
+		}
+	})
+
+	t.Run("reports a missing npm", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		_, err := node.Install(t.Context(), lock(t, "1"))
+		if !errors.Is(err, node.ErrMissing) || !strings.Contains(err.Error(), "apt-get install npm") {
+			t.Errorf("Install = %v, want that npm is missing", err)
+		}
+	})
 }
