@@ -12,7 +12,7 @@ import (
 const page = "---\ntitle: T\n---\n\n```mermaid\n\nflowchart LR\n  A --> B\n```\n\n" +
 	"1. a list\n\n   ```mermaid\n   flowchart LR\n     A --> C\n   ```\n\n```go\nx := 1\n```\n\n````md\n```mermaid\nnot a diagram\n```\n````\n"
 
-func TestDiagramsOfAllPagesAreFound(t *testing.T) {
+func TestFind(t *testing.T) {
 	found, err := find(fstest.MapFS{
 		"guide/a.md":      {Data: []byte(page)},
 		"guide/a.zh.md":   {Data: []byte("```mermaid\nflowchart LR\n  A --> B\n```\n")},
@@ -37,7 +37,7 @@ func TestDiagramsOfAllPagesAreFound(t *testing.T) {
 	}
 }
 
-func TestComparisonNamesWhatIsMissingAndWhatIsLeft(t *testing.T) {
+func TestCompare(t *testing.T) {
 	whole, half, none := source{code: "1"}, source{code: "2"}, source{code: "3"}
 	have := []string{
 		"0123456789abcdef.dark.svg", whole.name() + ".light.svg",
@@ -55,7 +55,7 @@ func TestComparisonNamesWhatIsMissingAndWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestPictureHasToStandAlone(t *testing.T) {
+func TestCheckSelfContained(t *testing.T) {
 	const size = ` viewBox="0 0 1 1" width="1" height="1"`
 	for _, tc := range []struct {
 		name, svg string
@@ -82,7 +82,7 @@ func TestPictureHasToStandAlone(t *testing.T) {
 		{name: "broken", svg: `<svg` + size + `><g></svg>`, want: "XML"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := alone(tc.svg)
+			err := checkSelfContained(tc.svg)
 			if (err != nil) != (tc.want != "") || err != nil &&
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("alone = %v, want %q", err, tc.want)
@@ -91,7 +91,7 @@ func TestPictureHasToStandAlone(t *testing.T) {
 	}
 }
 
-func TestEveryDiagramOfTheContentHasItsPictures(t *testing.T) {
+func TestPictures(t *testing.T) {
 	t.Chdir("../..")
 	sources, err := find(os.DirFS(contentDir))
 	if err != nil {
@@ -108,7 +108,7 @@ func TestEveryDiagramOfTheContentHasItsPictures(t *testing.T) {
 	for _, name := range have {
 		svg, err := os.ReadFile(filepath.Join(picturesDir, name))
 		if err == nil {
-			err = alone(string(svg))
+			err = checkSelfContained(string(svg))
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

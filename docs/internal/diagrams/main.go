@@ -1,11 +1,11 @@
-// Diagrams makes a light and a dark picture of each Mermaid diagram of the content, so
-// that pages need neither a script nor another host to show them.
+// Diagrams renders a light and a dark picture of each Mermaid diagram of the content, so
+// that pages need neither a script nor another host.
 //
 //	go run ./internal/diagrams [-all]
 //
-// It is run in the folder of the module docs, and needs npm and Chromium. A picture is
-// named after the hash of its source; what has no source any more is removed. With -all
-// it also makes anew what is there, for another version of Mermaid or another theme.
+// Run it in the directory of the module docs. It needs npm and Chromium. A picture is
+// named after the hash of its source; pictures without a source are removed. With -all it
+// also renders existing pictures again, for a new version of Mermaid or a new theme.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"slices"
 )
 
-// Folders, seen from that of the module.
+// Directories, relative to the module.
 const (
 	contentDir  = "content"
 	picturesDir = "internal/site/diagrams"
@@ -39,8 +39,7 @@ func main() {
 	}
 }
 
-// update makes the pictures that are missing, or all of them, and removes those that are
-// left.
+// update renders missing pictures, or all of them, and removes pictures without a source.
 func update(ctx context.Context, all bool) error {
 	sources, err := find(os.DirFS(contentDir))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ending is that of a picture in a theme.
+// ending returns the file suffix of a picture in a theme.
 func ending(t theme) string { return "." + t.name + ".svg" }
 
 // pictures returns the file names of the pictures in dir.
@@ -26,8 +26,8 @@ func pictures(dir string) ([]string, error) {
 	return names, nil
 }
 
-// compare returns the sources that lack a picture, and the pictures that lack a source,
-// both sorted by name.
+// compare returns the sources without a picture and the pictures without a source, both
+// sorted by name.
 func compare(sources map[string]source, have []string) (missing []source, left []string) {
 	wanted := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
@@ -45,7 +45,7 @@ func compare(sources map[string]source, have []string) (missing []source, left [
 	return missing, left
 }
 
-// String says where the source is, and of what kind.
+// String returns the file and the kind of the diagram.
 func (s source) String() string {
 	kind, _, _ := strings.Cut(s.code, "\n")
 	return fmt.Sprintf("%s: the diagram %s (%s)", s.file, s.name(), kind)

@@ -20,7 +20,7 @@ import (
 //go:embed draw.js
 var script string
 
-// render makes the pictures of the sources.
+// render renders the pictures of the sources.
 func render(ctx context.Context, sources []source) error {
 	if len(sources) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func writePage(library string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(html), 0o600)
 }
 
-// draw draws a diagram on a fresh page, since the library counts what it has drawn.
+// draw renders a diagram on a new page, because the library numbers its diagrams.
 func draw(browser context.Context, page string, s source, t theme) (svg string, err error) {
 	arguments, err := json.Marshal([]any{s.code, "d" + s.name(), t.variables, fonts})
 	if err != nil {

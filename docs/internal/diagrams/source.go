@@ -10,16 +10,16 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/site"
 )
 
-// A source is one diagram in Mermaid's language.
+// A source is a Mermaid diagram.
 type source struct {
-	file string // of the first page that has it
+	file string // first page with the diagram
 	code string // trimmed
 }
 
-// name is that of its pictures, without theme and ending.
+// name returns the name of the pictures, without theme and extension.
 func (s source) name() string { return site.DiagramName(s.code) }
 
-// find returns the diagrams of all pages, by name.
+// find returns the diagrams of all pages by name.
 func find(content fs.FS) (map[string]source, error) {
 	found := map[string]source{}
 	err := fs.WalkDir(content, ".", func(file string, entry fs.DirEntry, err error) error {

@@ -1,12 +1,12 @@
 package main
 
-// A theme is how a picture looks.
+// A theme is a color scheme of pictures.
 type theme struct {
 	name      string
 	variables map[string]any
 }
 
-// themes are light, for a white page, and dark, for a nearly black one.
+// themes returns the themes for light and dark pages.
 func themes() []theme {
 	return []theme{
 		{name: "light", variables: colors(palette{
@@ -21,13 +21,13 @@ func themes() []theme {
 	}
 }
 
-// A palette holds the colours that a theme is made of.
+// A palette contains the colors of a theme.
 type palette struct {
 	dark                                                                 bool
 	page, node, border, text, line, group, groupBorder, note, noteBorder string
 }
 
-// colors are the variables of Mermaid's theme "base".
+// colors returns the variables of Mermaid's theme "base".
 func colors(p palette) map[string]any {
 	return map[string]any{
 		"darkMode":     p.dark,

@@ -56,7 +56,7 @@ func TestReadMessage(t *testing.T) {
 	} {
 		_, no := readMessage([]byte(tc.text))
 		if got := code(no); got != tc.want {
-			t.Errorf("Read(%s) refuses with %d, want %d", tc.text, got, tc.want)
+			t.Errorf("Read(%s) rejects with %d, want %d", tc.text, got, tc.want)
 		}
 	}
 }

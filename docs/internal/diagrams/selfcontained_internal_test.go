@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// outside matches an address in a style sheet that is not within the picture.
+// outside matches an external address in a style sheet.
 var outside = regexp.MustCompile(`(?i)@import|url\(\s*['"]?[^#'")\s]`)
 
-// alone returns an error unless the picture can be shown as an image: it has a size and a
-// view box, and neither a script, HTML nor anything of another file.
-func alone(svg string) error {
+// checkSelfContained returns an error unless the picture works as an image: it has a size and a view
+// box, and no script, HTML or external reference.
+func checkSelfContained(svg string) error {
 	root, d := true, xml.NewDecoder(strings.NewReader(svg))
 	for {
 		token, err := d.Token()
@@ -38,7 +38,7 @@ func alone(svg string) error {
 	}
 }
 
-// element returns an error for an element that cannot stand alone.
+// element returns an error for a forbidden element.
 func element(e xml.StartElement, root bool) error {
 	switch e.Name.Local {
 	case "script", "foreignObject", "image", "iframe", "a":
