@@ -52,7 +52,9 @@ check: ## run gofmt, vet and the short tests of core, with the race detector if 
 	@cd core && test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
 	@cd core && go test -short -vet=all $(if $(filter 1,$(shell go env CGO_ENABLED)),-race) -ldflags='-s -w' ./...
 
-lint: $(LINT) ## run the linters on all modules
+lint: $(LINT) ## check the wording and run the linters on all modules
+	@cd tools && $(BUILD_ENV) go build -o $(BIN)/wording ./wording
+	@$(BIN)/wording
 	@$(BUILD_ENV) GOGC=100 $(LINT) run $(foreach m,$(MODULES),./$(m)/...)
 
 fmt: $(LINT) $(BUF) ## format the code and the protocol buffers

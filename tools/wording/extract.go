@@ -41,7 +41,9 @@ func extract(name string, src []byte) ([]text, error) {
 }
 
 var (
-	directive = regexp.MustCompile(`^//(go:|nolint|line |[a-z]+:[a-z])`)
+	directive     = regexp.MustCompile(`^//(go:|nolint|line |[a-z]+:[a-z])`)
+	exampleOutput = regexp.MustCompile(`^// (Unordered o|O)utput:`)
+
 	preformat = regexp.MustCompile(`^//(\t|  )`)
 )
 
@@ -55,6 +57,7 @@ func goTexts(name string, src []byte) ([]text, error) {
 	fset := token.NewFileSet()
 	file := fset.AddFile(name, -1, len(src))
 	s.Init(file, src, errs.Add, scanner.ScanComments)
+	output := 0 // last line of the output of an example
 	for last := 0; ; {
 		pos, tok, lit := s.Scan()
 		line := file.Line(pos)
@@ -66,6 +69,8 @@ func goTexts(name string, src []byte) ([]text, error) {
 				texts = append(texts, text{line: line + i, s: l})
 			}
 		case tok != token.COMMENT || directive.MatchString(lit):
+		case exampleOutput.MatchString(lit), output > 0 && output == line-1:
+			output = line // no prose, and it cannot be wrapped
 		default:
 			for i, l := range strings.Split(lit, "\n") {
 				t := text{line: line + i, s: code.ReplaceAllString(l, ""), prose: true}

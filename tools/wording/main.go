@@ -1,12 +1,12 @@
-// Wording fails on words that a reader of Go documentation would have to translate, and on
-// comments beyond column 90.
+// Wording fails on words that a reader of Go documentation would have to translate, and
+// on comments beyond column 90.
 //
 //	wording [-all] [path ...]
 //
 // It reads the comments and strings of Go files, Markdown outside of code, and templates,
-// manifests and makefiles as a whole. words.txt lists the words and what to write instead.
-// Some are accepted up to a frequency, which is checked if no path is given; -all prints
-// each place.
+// manifests and makefiles as a whole. words.txt lists the words and what to write
+// instead. Some are accepted up to a frequency, which is checked if no path is given;
+// -all prints each place.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(w io.Writer, all bool, paths []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	words, err := readWords(list)
+	words, exceptions, err := readWords(list)
 	if err != nil {
 		return false, err
 	}
@@ -55,7 +55,9 @@ func run(w io.Writer, all bool, paths []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c := checker{out: w, words: words, all: all, frequency: len(paths) == 0}
+	c := checker{
+		out: w, words: words, exceptions: exceptions, all: all, frequency: len(paths) == 0,
+	}
 	for _, name := range files {
 		src, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
@@ -105,37 +107,47 @@ type word struct {
 	found  int
 }
 
-func readWords(list string) ([]*word, error) {
+// exception is a word that a file may contain.
+type exception struct{ file, word string }
+
+func readWords(list string) ([]*word, map[exception]bool, error) {
 	var words []*word
+	exceptions := map[exception]bool{}
 	for i, line := range strings.Split(list, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		columns := strings.Split(line, "\t")
 		if len(columns) != 3 {
-			return nil, fmt.Errorf("words.txt:%d: %d columns, want 3", i+1, len(columns))
+			return nil, nil, fmt.Errorf("words.txt:%d: %d columns, want 3", i+1, len(columns))
+		}
+		if file, ok := strings.CutPrefix(line, "!"); ok {
+			file, _, _ = strings.Cut(file, "\t")
+			exceptions[exception{file, columns[1]}] = true
+			continue
 		}
 		re, err := regexp.Compile(`(?i)\b(` + columns[0] + `)\b`)
 		if err != nil {
-			return nil, fmt.Errorf("words.txt:%d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("words.txt:%d: %w", i+1, err)
 		}
 		limit, err := strconv.ParseFloat(columns[1], 64)
 		if err != nil {
-			return nil, fmt.Errorf("words.txt:%d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("words.txt:%d: %w", i+1, err)
 		}
 		words = append(words, &word{name: columns[0], re: re, limit: limit, advice: columns[2]})
 	}
-	return words, nil
+	return words, exceptions, nil
 }
 
 // checker reports what it finds, as path:line: message.
 type checker struct {
-	out       io.Writer
-	words     []*word
-	all       bool
-	frequency bool
-	total     int // words of prose
-	problems  int
+	out        io.Writer
+	words      []*word
+	exceptions map[exception]bool
+	all        bool
+	frequency  bool
+	total      int // words of prose
+	problems   int
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -155,7 +167,7 @@ func (c *checker) check(name string, texts []text) {
 		for _, w := range c.words {
 			found := w.re.FindAllString(t.s, -1)
 			switch {
-			case len(found) == 0:
+			case len(found) == 0, c.excepted(name, strings.ToLower(found[0])):
 			case w.limit == 0:
 				c.problem("%s:%d: %q: write %s", name, t.line, found[0], w.advice)
 			case t.prose:
@@ -166,6 +178,16 @@ func (c *checker) check(name string, texts []text) {
 			}
 		}
 	}
+}
+
+// excepted reports whether a file, or a directory that contains it, may have the word.
+func (c *checker) excepted(name, word string) bool {
+	for i := range name {
+		if name[i] == '/' && c.exceptions[exception{name[:i+1], word}] {
+			return true
+		}
+	}
+	return c.exceptions[exception{name, word}]
 }
 
 func (c *checker) checkFrequency() {

@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-const testWords = "# a comment\nnobody|no one\t0\tno caller\nwhere\t100\tif, when\n"
+const testWords = "# a comment\nnobody|no one\t0\tno caller\nwhere\t100\tif, when\n" +
+	"!quote.md\tnobody\ta quotation\n!a/b/\tno one\ta quotation\n"
 
 func check(t *testing.T, name, src string) (string, *checker) {
 	t.Helper()
-	words, err := readWords(testWords)
+	words, exceptions, err := readWords(testWords)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +20,7 @@ func check(t *testing.T, name, src string) (string, *checker) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	c := &checker{out: &out, words: words, frequency: true}
+	c := &checker{out: &out, words: words, exceptions: exceptions, frequency: true}
 	c.check(name, texts)
 	c.checkFrequency()
 	return out.String(), c
@@ -56,6 +57,16 @@ func TestChecker_Check(t *testing.T) {
 			`Makefile:1: "nobody": write no caller`,
 		}},
 		{"no other file", "a.svg", "nobody", nil},
+		{"no exception", "quote.md", "Nobody", nil},
+		{"no exception of a directory", "a/b/c.md", "no one", nil},
+		{"the word of an exception only", "a/b.md", "no one", []string{
+			`a/b.md:1: "no one": write no caller`,
+		}},
+		{
+			"not the output of an example", "a.go",
+			"package a\n\nfunc f() {\n\t// Output: nobody\n\t// " + strings.Repeat("word ", 18) +
+				"\n}\n", nil,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, c := check(t, tt.file, tt.src)
@@ -80,13 +91,13 @@ func TestChecker_CheckFrequency(t *testing.T) {
 
 func TestReadWords(t *testing.T) {
 	t.Run("the list of the project", func(t *testing.T) {
-		words, err := readWords(list)
+		words, _, err := readWords(list)
 		if err != nil || len(words) < 40 {
 			t.Errorf("%d words, %v", len(words), err)
 		}
 	})
 	for _, line := range []string{"a\t0", "(\t0\tb", "a\tnever\tb"} {
-		if _, err := readWords("\n" + line); err == nil || !strings.Contains(err.Error(), "words.txt:2") {
+		if _, _, err := readWords("\n" + line); err == nil || !strings.Contains(err.Error(), "words.txt:2") {
 			t.Errorf("readWords(%q) = %v, want an error with the line", line, err)
 		}
 	}
