@@ -68,7 +68,7 @@ func (v Var) sameAs(other Var) bool {
 	return reflect.DeepEqual(v, other)
 }
 
-// from returns the value of v in s and whether it is set. The value none counts as not
+// from returns the value of v in s and whether it is set. The value "none" counts as not
 // set if v has no default.
 func (v Var) from(s Source) (string, bool) {
 	text, set := s.Lookup(v.Key.String())
@@ -117,8 +117,8 @@ func span(lower, upper int64) string {
 
 func (v Var) ranged() bool { return v.Min != 0 || v.Max != 0 }
 
-// optional reports whether the value none means not set: v is registered without a
-// default.
+// optional reports whether v is registered without a default. The value "none" of an
+// optional variable means not set.
 func (v Var) optional() bool { return v.goType != nil && v.Default == "" }
 
 func (v Var) inRange(n int64) bool { return !v.ranged() || v.Min <= n && n <= v.Max }

@@ -10,7 +10,7 @@
 // validation at startup, .env.example, the documentation and the command line use it.
 //
 // An empty value counts as not set: it overrides neither .env nor a default. The value
-// none also counts as not set if the variable is registered without a default, and it
+// "none" also counts as not set if the variable is registered without a default, and it
 // overrides .env.
 //
 // All functions are safe for concurrent use. SetEnv and Apply change the environment of
@@ -32,11 +32,11 @@ type EnvKey string
 // String returns the variable's name.
 func (k EnvKey) String() string { return string(k) }
 
-// none is the value that overrides a value of .env with "not set".
+// none is the value that marks a variable as not set and overrides .env.
 const none = "none"
 
 // GetEnv returns the variable's value and whether it is set. An empty value counts as not
-// set. So does the value none if the variable is registered without a default.
+// set. So does the value "none" if the variable is registered without a default.
 func GetEnv(key EnvKey) (string, bool) { return Lookup(key).from(Environment()) }
 
 // SetEnv sets the variable for this process and its child processes.
