@@ -90,8 +90,8 @@ func (c *HashCache[K, F, V, S]) decode(list []driver.Field) (map[F]V, error) {
 	return all, nil
 }
 
-// SetAll writes several fields at once and keeps the others. WithNX writes only if none
-// of the fields exists, WithXX only if all exist. An empty map changes nothing.
+// SetAll writes several fields at once and keeps the others. WithNX writes only if no
+// field of values exists, WithXX only if all exist. An empty map changes nothing.
 func (c *HashCache[K, F, V, S]) SetAll(
 	ctx context.Context, key K, values map[F]V, opts ...Option,
 ) error {

@@ -20,9 +20,9 @@ const absent = "\x00absent"
 // context but not its deadline, and is canceled when no caller waits for the load. opts
 // configure the write; WithNX, WithXX and WithStored are not supported.
 //
-// If the context of a caller ends, GetOrLoad returns its error, and the load continues
+// If the context of a caller is done, GetOrLoad returns its error, and the load continues
 // for the other callers. All callers get the unwrapped error of load, or a
-// *xhook.PanicError if it panics. A Set or Delete of the key during the load takes
+// *xhook.PanicError if it panics. A Set or Delete of the key during the load has
 // precedence. A value that cannot be decoded is loaded again.
 func (c *KeyCache[K, V]) GetOrLoad(
 	ctx context.Context, key K, load func(ctx context.Context) (*V, error), opts ...Option,

@@ -44,7 +44,7 @@ type loadFunc func(ctx context.Context, fl *inFlight) (any, error)
 
 // do returns the result of the load of k. If no load is in flight, it starts run in a
 // goroutine, with a context that has ctx's values and is canceled when no caller waits.
-// do returns ctx.Err() if ctx ends first.
+// do returns ctx.Err() if ctx is done first.
 func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, error) {
 	g.mu.Lock()
 	fl, joined := g.byKey[k]

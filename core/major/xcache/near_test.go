@@ -181,7 +181,8 @@ func TestNear_ConcurrentChange(t *testing.T) {
 		}
 	})
 
-	// An invalidation that arrives while a value is being stored takes effect after it.
+	// An invalidation that arrives while a value is being stored is applied after the
+	// write.
 	t.Run("invalidates a copy that is being stored", func(t *testing.T) {
 		s := newServer()
 		m, near := nearManager(t, s)

@@ -20,8 +20,8 @@ type Option struct {
 // expiry. A negative ttl is an error.
 func WithTTL(ttl time.Duration) Option { return Option{ttl: ttl, explicit: true} }
 
-// WithNX writes only if the key does not exist, or, in a hash, if none of the call's
-// fields exists.
+// WithNX writes only if the key does not exist, or, in a hash, if no field of the call
+// exists.
 func WithNX() Option { return Option{condition: driver.IfAbsent} }
 
 // WithXX writes only if the key exists, or, in a hash, if all of the call's fields exist.

@@ -79,7 +79,7 @@ type Config struct {
 //
 // The caller does not modify byte slices that it passes or receives, so a store may
 // retain and share them. A key may be any string, including an empty one. Every method is
-// atomic and, on a server, one round trip; it returns ctx's error when ctx ends. An
+// atomic and, on a server, one round trip. It returns ctx.Err() when ctx is done. An
 // expired key does not exist.
 type Store interface {
 	// Operations on keys and plain values.
@@ -211,10 +211,10 @@ type Leaser interface {
 // Invalidator is an optional interface of a store on a server: it reports changed keys,
 // so that the process can drop its copies.
 type Invalidator interface {
-	// Watch starts to report changed keys under prefix to w, until ctx ends or the store
-	// is closed; prefix is literal, not a pattern. Its goroutines then exit soon. Watch
-	// returns once it has started, possibly before it is connected. It reconnects after a
-	// connection breaks, without a limit.
+	// Watch starts to report changed keys under prefix to w. It stops, and its goroutines
+	// exit soon, after ctx is canceled or the store is closed. prefix is literal, not a
+	// pattern. Watch returns once it has started, possibly before it is connected. It
+	// reconnects after a connection breaks, without a limit.
 	Watch(ctx context.Context, prefix string, w Watcher) error
 	// Staleness is the longest time that Watch needs to detect a broken connection.
 	Staleness() time.Duration

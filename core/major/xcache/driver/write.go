@@ -32,7 +32,7 @@ func (c Condition) Holds(exists bool) bool {
 // End is an end of a list.
 type End uint8
 
-// The ends.
+// Head and Tail are the first and the last position of a list.
 const (
 	Head End = iota
 	Tail
