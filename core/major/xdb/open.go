@@ -60,7 +60,7 @@ func (r *Registry) Open(ctx context.Context, o Options) (*gorm.DB, error) {
 // migrations. The caller closes the database with Close.
 //
 // If the server is unavailable, Connect retries with growing intervals until
-// Options.ConnectTimeout and logs each attempt. It returns immediately if ctx ends, or
+// Options.ConnectTimeout and logs each attempt. It returns immediately if ctx is done, or
 // for an error that a retry cannot fix, such as a wrong password or an unknown database.
 //
 // Times that gorm sets are in UTC and truncated to microseconds, the precision of all
@@ -91,8 +91,9 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 	return db, nil
 }
 
-// attempt connects once. gorm's dialectors use no context when they initialize, so the
-// attempt runs in its own goroutine, which attempt abandons when ctx ends.
+// attempt connects once. It returns when ctx is done. gorm's dialectors initialize
+// without a context, so the connection is opened in a separate goroutine, which attempt
+// then abandons.
 func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoResponse)
 	defer cancel()

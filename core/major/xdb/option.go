@@ -14,7 +14,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// none is the driver name for no database.
+// none is the driver name that disables the database.
 const none = "none"
 
 // Option modifies Options. Options are applied in order, so later options win.

@@ -29,8 +29,8 @@ type Config struct {
 	TLS   string `env:"DATABASE_TLS" default:"disable" oneof:"disable require verify-full" doc:"Encryption of the connection: disable uses plain text, require encrypts without verifying the server, verify-full also verifies its certificate and host name."`
 	TLSCA string `env:"DATABASE_TLS_CA" doc:"File with the PEM certificates that verify-full trusts; default: the system certificates."`
 
-	// Source provides the variables that only one driver reads, see xenv.Load. Nil sets
-	// none of them.
+	// Source provides the variables that only one driver reads, see xenv.Load. If Source
+	// is nil, these variables are not set.
 	Source xenv.Source
 }
 

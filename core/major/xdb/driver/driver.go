@@ -20,8 +20,8 @@ import (
 // incorrectly.
 const InterfaceVersion = 1
 
-// Driver opens one kind of database. Its methods are safe for concurrent use. None of
-// them connects: gorm connects when it initializes the dialector.
+// Driver opens one kind of database. Its methods are safe for concurrent use. They do not
+// connect: gorm connects when it initializes the dialector.
 type Driver interface {
 	// Name is the value of DATABASE_DRIVER that selects this driver.
 	Name() string
@@ -95,13 +95,14 @@ type Retrier interface {
 // Migrate calls run once with a handle on db and restores the connection afterwards. It
 // returns the error of run, or an error of preparing or restoring the connection. If the
 // lock is not granted in time, it returns an error of kind LockTimeout without calling
-// run; xdb then retries until ctx ends. If the lock is a transaction, an error of run
+// run; xdb then retries until ctx is done. If the lock is a transaction, an error of run
 // rolls it back.
 //
 // If the lock belongs to a connection, run receives that connection and may change its
 // settings: close the connection instead of returning it to the pool, which also releases
-// the lock. Do not bind a transaction on it to a context that can end: database/sql would
-// roll it back from another goroutine and close the connection while it is in use.
+// the lock. Do not bind a transaction on it to a context that can be canceled:
+// database/sql would roll it back from another goroutine and close the connection while
+// it is in use.
 //
 // Migrate polls for the lock instead of waiting in one long statement: a database may
 // have to wait for every running statement, as PostgreSQL does for CREATE INDEX

@@ -1,6 +1,6 @@
-// Package transaction stores the database transaction of a context. Package xdb begins
-// and ends transactions. Code that only calls In, Without or OnCommit does not link a
-// database.
+// Package transaction stores the database transaction of a context. Package xdb begins,
+// commits and rolls back transactions. Code that only calls In, Without or OnCommit does
+// not link a database.
 package transaction
 
 import (

@@ -17,8 +17,8 @@ import (
 const lockPause = time.Second
 
 // Lock calls run, which changes the schema, on the primary with the lock and the state
-// that the driver requires. It waits for the lock until ctx ends, because the schema
-// change of another process may be long.
+// that the driver requires. It waits for the lock until ctx is done, because another
+// process may need a long time for its schema change.
 func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	ctx = WithPrimary(ctx)
 	m, ok := i.Driver.(driver.Migrator)

@@ -40,7 +40,7 @@ type Replica struct {
 	state atomic.Int32
 }
 
-// watch checks the replica until ctx ends.
+// watch checks the replica until ctx is done.
 func (r *Replica) watch(ctx context.Context) {
 	for xretry.Sleep(ctx, checkPause) == nil {
 		_ = r.check(ctx)

@@ -33,7 +33,7 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int
-	// Open reports whether the input ends within the token.
+	// Open reports whether the token is incomplete at the end of the input.
 	Open bool
 }
 

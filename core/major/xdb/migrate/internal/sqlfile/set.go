@@ -148,7 +148,8 @@ func (r *reader) add(file string, text []byte) {
 		r.problem("%s: the text is not UTF-8", file)
 		return
 	}
-	// PostgreSQL ends a line comment at a carriage return, which an editor may not show.
+	// PostgreSQL terminates a line comment at a carriage return, which an editor may not
+	// show.
 	if i := bytes.IndexByte(text, '\r'); i >= 0 {
 		r.problem("%s:%d: a carriage return without a line feed: end lines with LF or CRLF",
 			file, 1+bytes.Count(text[:i], []byte("\n")))
