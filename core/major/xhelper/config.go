@@ -51,7 +51,8 @@ type Config struct {
 	// MaxInflightBodyBytes is the maximum number of body bytes that the handlers of all
 	// in-flight requests may have read. A request above it fails with SERVICE_OVERLOAD. 0
 	// means DefaultMaxInflightBodyBytes, a negative number no limit. A stream keeps its
-	// share until it ends. Requests whose own limit exceeds this limit are not counted.
+	// share until its handler returns. Requests whose own limit exceeds this limit are
+	// not counted.
 	MaxInflightBodyBytes int64
 	// RequestTimeout is the deadline of a request's context. 0 means
 	// DefaultRequestTimeout, a negative duration no limit. Streams and responses of JSON

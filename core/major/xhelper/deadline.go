@@ -20,7 +20,7 @@ const DefaultRequestTimeout = 30 * time.Second
 type deadlineContext struct {
 	context.Context // of the server
 	exchange        *exchange
-	timeout         time.Duration // since the start of the request; 0 or less means none
+	timeout         time.Duration // since the start of the request; no limit if 0 or less
 
 	mu      sync.Mutex // guards startTimer and remove
 	removed atomic.Bool

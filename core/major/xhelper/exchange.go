@@ -98,8 +98,8 @@ func routeSetting[T any](c *gin.Context, routes map[string]T, all T) T {
 	return all
 }
 
-// close ends the exchange. It removes the temporary files of a form, because net/http
-// does so only for its own copy of the request.
+// close releases the resources of the exchange. It removes the temporary files of a form,
+// because net/http does so only for its own copy of the request.
 func (ex *exchange) close() {
 	ex.closed.Store(true)
 	ex.deadline.remove()

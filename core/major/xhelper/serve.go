@@ -13,7 +13,7 @@ import (
 // configuration applies until Serve runs. Each feature is applied once.
 func (s *server) serve(c *gin.Context) {
 	ex := exchangeOf(c)
-	// gin's HandleContext restarted the chain; it also ends the response
+	// gin's HandleContext restarted the chain; this run also completes the response
 	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter
 	switch {
 	case ex == nil:

@@ -59,8 +59,8 @@ func (ex *exchange) startStream(contentType string) bool {
 		ex.markStream()
 		return true
 	case "application/jsonl", "application/x-ndjson", "application/json-seq":
-		// The duration depends on the data, but the response ends, so a shutdown waits
-		// for it.
+		// The duration depends on the data, but the response is finite, so a shutdown
+		// waits for it.
 		ex.deadline.remove()
 	}
 	return false
