@@ -52,7 +52,8 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, ca
 	return ErrAbandoned
 }
 
-// closedWithin reports whether done is closed when d has passed or ctx ends.
+// closedWithin waits until done is closed, d has passed or ctx is done, and reports
+// whether done is closed.
 func closedWithin(ctx context.Context, d time.Duration, done <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

@@ -108,7 +108,7 @@ func (c *check) health(ctx context.Context) Health {
 	return h
 }
 
-// wait returns the result of the current run, or the error of ctx if ctx ends first.
+// wait returns the result of the current run, or the error of ctx if ctx is done first.
 func (c *check) wait(ctx context.Context) error {
 	run := c.join(ctx)
 	select {

@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// delay returns a check that succeeds after d unless its context ends first.
+// delay returns a check that succeeds after d unless its context is done first.
 func delay(d time.Duration) xhook.Func {
 	return func(ctx context.Context) error {
 		select {

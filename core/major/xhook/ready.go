@@ -23,7 +23,7 @@ type hold struct {
 //
 // held is false if ctx belongs to no application, or if the service is already ready or
 // stopping. release is never nil, may be called repeatedly, and is safe for concurrent
-// use. A task that cannot continue calls Fail, which also ends the wait.
+// use. A task that cannot continue calls Fail, which also stops the wait.
 func HoldReady(ctx context.Context, name string) (release func(), held bool) {
 	return From(ctx).HoldReady(name)
 }
@@ -46,9 +46,9 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 // Ready waits until every hold is released and runs the ready hooks in the same way as
 // Start. It then waits for holds added in the meantime and sets StateReady.
 //
-// Ready returns the error of Fail if the service has failed. If ctx ends or the shutdown
-// starts during a wait, the error lists the unreleased holds. In these cases the state
-// does not become StateReady.
+// Ready returns the error of Fail if the service has failed. If ctx is done or the
+// shutdown starts during a wait, the error lists the unreleased holds. In these cases the
+// state does not become StateReady.
 func (l *Lifecycle) Ready(ctx context.Context) error {
 	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err

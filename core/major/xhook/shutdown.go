@@ -7,8 +7,8 @@ import (
 )
 
 // Shutdown sets at least StateDraining and runs the shutdown hooks concurrently. It
-// returns when all hooks have returned or ctx ends, and joins their errors. A second call
-// runs no hooks.
+// returns when all hooks have returned or ctx is done, and joins their errors. A second
+// call runs no hooks.
 func (l *Lifecycle) Shutdown(ctx context.Context) error {
 	l.advance(StateDraining)
 	var hooks []hook

@@ -24,7 +24,7 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// Func is a hook. It should return soon after ctx ends.
+// Func is a hook. It should return soon after ctx is done.
 type Func = func(ctx context.Context) error
 
 // hook is a Func with a name for error messages.
@@ -121,10 +121,10 @@ func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).
 // in-flight requests. All shutdown hooks run concurrently while the HTTP server drains,
 // even if the service never became ready. Their errors are joined.
 //
-// The context of fn ends when requests are force-closed. fn must then force-close its own
-// requests and return. A hook that does not return at that moment is an error and is
-// abandoned, and the context of the tasks ends. If force-closing needs more time, the
-// task should wait for it.
+// The context of fn is canceled when requests are force-closed. fn must then force-close
+// its own requests and return. A hook that does not return then is an error and is
+// abandoned, and the context of the tasks is canceled. If force-closing needs more time,
+// the task should wait for it.
 //
 // OnShutdown returns false in the same cases as OnStart, and as soon as the shutdown
 // hooks have started.
@@ -184,8 +184,8 @@ func (l *Lifecycle) add(p phase, name string, fn Func) bool {
 	return true
 }
 
-// take removes and returns the next hook of a phase. It ends the phase if no hook is
-// left.
+// take removes and returns the next hook of a phase. If no hook is left, it marks the
+// phase as done.
 func (l *Lifecycle) take(p phase) (hook, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,8 +203,8 @@ func (l *Lifecycle) take(p phase) (hook, bool) {
 	return h, true
 }
 
-// Start runs the start hooks until one fails or ctx ends, and returns that error or the
-// cause of ctx. Like the other methods that run hooks, it is for code that runs an
+// Start runs the start hooks until one fails or ctx is done, and returns that error or
+// the cause of ctx. Like the other methods that run hooks, it is for code that runs an
 // application. A hook may add hooks to its own phase, except during Shutdown.
 func (l *Lifecycle) Start(ctx context.Context) error { return l.run(ctx, phaseStart) }
 
@@ -225,7 +225,7 @@ func (l *Lifecycle) Stop(ctx context.Context) error {
 }
 
 // run runs the hooks of a phase sequentially. A startup phase stops at the first error or
-// when ctx ends; a shutdown phase runs all hooks.
+// when ctx is done; a shutdown phase runs all hooks.
 func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	starting := p < phaseDrain
 	var errs []error
