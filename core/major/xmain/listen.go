@@ -75,7 +75,7 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // stopAccepting stops accepting new connections. It returns when Accept has returned all
-// queued connections, or when ctx ends.
+// queued connections, or when ctx is done.
 func (l *listener) stopAccepting(ctx context.Context) {
 	l.drainUntil.Store(new(time.Now().Add(maxQueueTime)))
 	dropSYN(l.Listener)

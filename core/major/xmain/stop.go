@@ -66,8 +66,8 @@ func (r *runner) stop() error {
 	return errors.Join(errs...)
 }
 
-// drain concurrently runs the shutdown hooks and drains in-flight requests until ctx
-// ends.
+// drain concurrently runs the shutdown hooks and drains in-flight requests until ctx is
+// done.
 func (r *runner) drain(ctx, grace context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
@@ -76,9 +76,9 @@ func (r *runner) drain(ctx, grace context.Context) error {
 	return errors.Join(err, <-hooks)
 }
 
-// drainRequests stops accepting connections, ends the streams and waits for other
-// in-flight requests. When ctx ends it cancels their contexts and closes their
-// connections, and waits for their handlers until grace ends.
+// drainRequests stops accepting connections, stops the streams and waits for other
+// in-flight requests. When ctx is done, it cancels their contexts, closes their
+// connections, and waits for their handlers until grace is done.
 func (r *runner) drainRequests(ctx, grace context.Context) error {
 	s := r.reg.Settings()
 	if r.listener == nil { // nothing was served
@@ -109,7 +109,7 @@ func (r *runner) drainRequests(ctx, grace context.Context) error {
 }
 
 // awaitRequests waits for in-flight requests. It returns the number of requests left when
-// ctx ends, without streams, and the error of the server.
+// ctx is done, without streams, and the error of the server.
 func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left int64, err error) {
 	shutdownCtx, cancelShutdown := context.WithCancel(ctx)
 	defer cancelShutdown()

@@ -27,7 +27,7 @@ const (
 var errStreamEnd = errors.New("the drain delay has passed")
 
 // traffic tracks the in-flight requests and streams of the HTTP server. A shutdown waits
-// for ordinary requests but ends streams, which have no end of their own.
+// for ordinary requests but stops streams, which may be endless.
 //
 // A connection is pending until its first request reaches the handler. net/http drops a
 // request that it reads during Shutdown, so the shutdown first waits for pending
@@ -49,7 +49,7 @@ func newTraffic() *traffic {
 	return t
 }
 
-// waitZero waits until n is 0. It returns the value of n if ctx ends first.
+// waitZero waits until n is 0. It returns the value of n if ctx is done first.
 func waitZero(ctx context.Context, n *atomic.Int64) (left int64) {
 	for n.Load() > 0 {
 		if xretry.Sleep(ctx, pollInterval) != nil {

@@ -51,7 +51,7 @@ func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 	return server
 }
 
-// ask sends a request. It cancels a streaming request before the response ends.
+// ask sends a request. It cancels a streaming request before the response is complete.
 func ask(t *testing.T, transport *http.Transport, url string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,7 +16,7 @@
 //     delay.
 //  2. It stops accepting connections and drains in-flight requests. Shutdown hooks
 //     concurrently drain other servers.
-//  3. The context of the tasks ends. The shutdown waits for the tasks.
+//  3. The context of the tasks is canceled. The shutdown waits for the tasks.
 //  4. Stop hooks run and nodes are closed, in reverse order. The log is closed last.
 //
 // The shutdown timeout covers all steps. A shutdown that still hangs two seconds later is
@@ -39,12 +39,12 @@ import (
 )
 
 // Task runs concurrently with the server. It starts when the service listens and should
-// return when ctx, the application's context, ends. A task may return early. A panic or a
-// call of xhook.Fail shuts the service down gracefully with an error.
+// return when ctx, the application's context, is canceled. A task may return early. A
+// panic or a call of xhook.Fail shuts the service down gracefully with an error.
 //
 // A task that runs a server must call xhook.HoldReady as its first statement, release the
-// hold when it listens, and drain its requests in a hook of xhook.OnShutdown. ctx ends
-// only after that hook.
+// hold when it listens, and drain its requests in a hook of xhook.OnShutdown. ctx is
+// canceled only after that hook.
 //
 // The Runner passes no extra arguments.
 type Task = func(ctx context.Context, extra ...any)
@@ -90,7 +90,7 @@ func Run(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks .
 	return RunContext(context.Background(), reg, log, opts, tasks...)
 }
 
-// RunContext is like Run but also shuts down when ctx ends, which is not an error.
+// RunContext is like Run but also shuts down when ctx is done, which is not an error.
 func RunContext(
 	ctx context.Context, reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option,
 	tasks ...Task,
@@ -101,7 +101,7 @@ func RunContext(
 // run runs the application. It passes the error to logError while the log is still open.
 func (r *runner) run(ctx context.Context, opts []xoption.Option, logError func(error)) error {
 	handler := func(s os.Signal, first bool) {
-		if !first { // the first signal already ends the context of the watch
+		if !first { // the first signal already cancels the context of the watch
 			r.hardStop(&SignalError{Signal: s})
 		}
 	}
@@ -142,7 +142,7 @@ func (r *runner) run(ctx context.Context, opts []xoption.Option, logError func(e
 	return cause
 }
 
-// stopAfter requests a stop when ctx ends, until the returned function is called.
+// stopAfter requests a stop when ctx is done, until the returned function is called.
 func (r *runner) stopAfter(ctx context.Context) (cancel func() bool) {
 	stop := func() { r.requestStop(context.Cause(ctx)) }
 	if ctx.Err() != nil {
