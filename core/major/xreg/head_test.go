@@ -81,7 +81,7 @@ func TestHEAD_Routes(t *testing.T) {
 	}
 }
 
-// The handler of server-sent events writes until its context ends.
+// The handler of server-sent events writes until its context is canceled.
 func TestHEAD_Streams(t *testing.T) {
 	ended := make(chan error, 1)
 	reg, _ := start(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {

@@ -28,7 +28,7 @@ type keeper struct {
 	down      atomic.Bool
 	err       error
 	onClose   func() // called on Close
-	onAcquire func() // if set, called before a request blocks until its context ends
+	onAcquire func() // if set, called before a request blocks until its context is canceled
 
 	leases *xlease.Leases
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // leasesPhase returns the phase that opens the application's leases from the given
-// phases. It returns nil if no phase supports leases and none is required.
+// phases. It returns nil if no phase supports leases and no leases are required.
 func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	phase := &startup.Phase{Name: "leases", Key: xctx.LeasesKey}
 	open := p.Leases

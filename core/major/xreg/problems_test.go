@@ -133,7 +133,7 @@ func inDirectory(t *testing.T, env string) {
 	}
 }
 
-// unset removes variables until the test ends.
+// unset removes variables until the test completes.
 func unset(t *testing.T, keys ...xenv.EnvKey) {
 	t.Helper()
 	for _, key := range keys {

@@ -75,7 +75,7 @@ const closeTimeout = 3 * time.Second
 var errClosed = errors.New("xreg: the application is closed")
 
 // New starts an application. The error joins one error for each problem. ctx limits the
-// startup; if it ends later, the Runner starts the shutdown.
+// startup. If it is canceled later, the Runner starts the shutdown.
 //
 // The startup includes the routes. The hooks, the listener and the tasks belong to xmain.
 func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*Reg, error) {
@@ -193,8 +193,8 @@ func (r *Reg) Parts() []Part { return slices.Clone(*r.parts.Load()) }
 // Life returns the application's lifecycle.
 func (r *Reg) Life() *xhook.Lifecycle { return r.lifecycle }
 
-// StopRequested returns a context that ends with the context passed to New or Register.
-// If Register started the application, it also ends with the first signal.
+// StopRequested returns a context that is canceled with the context passed to New or
+// Register. If Register started the application, the first signal cancels it too.
 func (r *Reg) StopRequested() context.Context { return r.parent }
 
 // Cancel cancels the application's context. Close calls it too.

@@ -21,7 +21,7 @@ var exit = os.Exit
 //
 // It catches SIGINT, SIGTERM and SIGHUP until the Runner returns or Close is called. The
 // first signal aborts the startup and closes what is open. After the startup the first
-// signal ends StopRequested, and the Runner starts the shutdown. A second signal exits
+// signal cancels StopRequested, and the Runner starts the shutdown. A second signal exits
 // immediately. If a node ignores its context, an interrupted startup exits with code 1
 // two seconds after the shutdown timeout.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
