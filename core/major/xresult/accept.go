@@ -47,7 +47,7 @@ func match(mediaRange, mediaType string) int {
 }
 
 // preferred returns the offer with the highest weight. If several have the same weight,
-// or if none is accepted, it returns the first.
+// or if no offer is accepted, it returns the first.
 func preferred(header []string, offers ...string) string {
 	best, bestWeight := offers[0], 0
 	for _, offer := range offers {

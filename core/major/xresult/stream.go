@@ -27,9 +27,9 @@ const (
 // slow client slows seq down. If the client disconnects, yield returns false. While seq
 // waits, it should also watch the request's context.
 //
-// If the first item is an error, the response is that of Fail. A later error ends the
-// stream with the envelope as the last line, or as the last event, of type "error". The
-// end of the request's context is such an error, so that a truncated response does not
+// If the first item is an error, the response is that of Fail. After a later error,
+// Stream writes the envelope as the last line, or as the last event, of type "error". A
+// done request context counts as such an error, so that a truncated response does not
 // look complete.
 //
 // A stream has no request timeout. http.Server.WriteTimeout does not apply to it, but
@@ -107,8 +107,7 @@ func (s *stream) send(item any) bool {
 	return s.flush(out) && !s.interrupted()
 }
 
-// interrupted reports whether the request's context is done. In that case it ends the
-// stream with an error.
+// interrupted reports whether the request's context is done. If so, it calls fail.
 func (s *stream) interrupted() bool {
 	err := contextOf(s.c).Err()
 	if err != nil {
@@ -117,7 +116,8 @@ func (s *stream) interrupted() bool {
 	return err != nil
 }
 
-// fail ends the stream with the envelope of err.
+// fail writes the envelope of err as the last item, or as the response if the stream has
+// not started.
 func (s *stream) fail(err error) {
 	if !s.started {
 		Fail(s.c, err)

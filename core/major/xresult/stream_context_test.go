@@ -125,7 +125,7 @@ func streamUntil(t *testing.T, accept string, cause error,
 	return w.Code, w.Body.String(), log.String()
 }
 
-// endingContext is a context that ends with a given error.
+// endingContext is a context that can be canceled with a given error.
 type endingContext struct {
 	context.Context
 	done chan struct{}
