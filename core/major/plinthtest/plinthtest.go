@@ -48,8 +48,8 @@ type App struct {
 	tasks sync.WaitGroup
 }
 
-// New starts an application and stops it when the test ends. An error fails the test and
-// prints the log.
+// New starts an application and stops it when the test completes. An error fails the test
+// and prints the log.
 //
 // A configured database is replaced by an in-memory database of the driver "sqlite", and
 // a cache by one of the driver "memory". The test must import both plugins. All other

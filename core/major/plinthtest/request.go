@@ -75,7 +75,7 @@ func (a *App) encode(body any) (r io.Reader, contentType string) {
 }
 
 // Response is the response to a request. The methods that read the envelope fail the test
-// if the body contains none.
+// if the body is not an envelope.
 type Response struct {
 	tb      testing.TB
 	request string

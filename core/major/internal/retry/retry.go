@@ -13,7 +13,7 @@ import (
 // Connect calls waiting before each pause.
 //
 // It fails with the error of the last attempt if that error is not transient, if the next
-// attempt would start after timeout, or if ctx ends.
+// attempt would start after timeout, or if ctx is done.
 func Connect[T any](
 	ctx context.Context, timeout time.Duration, try func(attempt int) (T, error),
 	transient func(error) bool,

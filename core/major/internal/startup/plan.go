@@ -39,8 +39,9 @@ type Plan struct {
 	DatabaseOptions []xdb.Option
 	// NeedDatabase makes a missing database configuration an error.
 	NeedDatabase bool
-	// Database returns the phase of the database, or nil if none is configured. The field
-	// stays nil without database options, so that the program does not link a driver.
+	// Database returns the phase of the database, or nil if no database is configured.
+	// The field stays nil without database options, so that the program does not link a
+	// driver.
 	Database     func(*Plan) *Phase
 	CacheOptions []xcache.ManagerOption
 	// Cache is like Database for the cache.
