@@ -196,8 +196,8 @@ func testNotFound(tb testing.TB, s *suite) {
 	}
 }
 
-// promptly runs do, whose context ends after soon. It reports an error if do returns more
-// than a second later, or with another error than want.
+// promptly runs do, whose context is done after soon. It reports an error if do returns
+// more than a second later, or with another error than want.
 func promptly(tb testing.TB, what string, want error, do func() error) {
 	start := time.Now()
 	err := do()

@@ -20,7 +20,7 @@ var lockCases = []testCase{
 	{"Lock/deadlock is detected and can be retried", testDeadlock},
 }
 
-// forUpdate locks the rows of a query until the transaction ends.
+// forUpdate locks the rows of a query until the transaction is committed or rolled back.
 var forUpdate = clause.Locking{Strength: clause.LockingStrengthUpdate}
 
 // lockedReads read one row with a lock. Oracle cannot lock rows of a query with FETCH,

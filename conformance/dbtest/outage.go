@@ -182,8 +182,8 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 	return false
 }
 
-// wantOutage calls every operation that needs the server, also from many goroutines: none
-// may wait for a connection.
+// wantOutage calls every operation that needs the server, also from many goroutines. No
+// call may wait for a connection.
 func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	pool := poolOf(tb, db)
 	count := "SELECT count(*) FROM " + s.prefix + "notes"
