@@ -31,15 +31,15 @@ import (
 // Harness describes the backend under test.
 type Harness struct {
 	// Open returns a new connection to the same records. It must close the connection
-	// when the test ends.
+	// when the test completes.
 	Open func(tb testing.TB) driver.Backend
 
 	// Forget removes all records of a name from the backend. It is nil if the backend
 	// never loses records.
 	Forget func(tb testing.TB, name string)
 
-	// Source is where the backend came from, and Server is its version, for the summary
-	// of the project's test run. If Source is empty, the run is not reported.
+	// Source is the origin of the backend, and Server is its version, for the summary of
+	// the project's test run. If Source is empty, the run is not reported.
 	Source, Server string
 }
 

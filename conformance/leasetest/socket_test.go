@@ -39,7 +39,7 @@ func (s service) Capabilities(_ struct{}, t *driver.Capabilities) error {
 	return nil
 }
 
-// serve serves b on a Unix socket until the test ends.
+// serve serves b on a Unix socket until the test completes.
 func serve(tb testing.TB, b driver.Backend) (address string) {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "lease") //nolint:usetesting // the path of a socket is short, and a test's folder is not
