@@ -30,7 +30,7 @@ type Run struct {
 	Notes   []string `json:"notes,omitempty"` // measurements, one line each
 }
 
-// Record writes r when the test ends. The suite may modify r until then.
+// Record writes r when the test completes. The suite may modify r until then.
 func Record(tb testing.TB, r *Run) {
 	tb.Helper()
 	dir, set := xenv.GetEnv(Folder)
