@@ -27,7 +27,7 @@ type Relay struct {
 }
 
 // BeginRelay starts a relay from address at, such as "127.0.0.1:0", to the server at
-// address to. The relay stops when the test ends.
+// address to. The relay stops when the test completes.
 func BeginRelay(tb testing.TB, to, at string) *Relay {
 	tb.Helper()
 	r := &Relay{to: to, at: at}
@@ -87,7 +87,7 @@ func (r *Relay) Address() string {
 }
 
 // Stop closes every connection, rejects new ones and waits for the goroutines of the
-// relay. It also ends a silence. A second Stop does nothing.
+// relay. It also resumes copying, like Speak. A second Stop does nothing.
 func (r *Relay) Stop() error {
 	r.mu.Lock()
 	conns := r.conns

@@ -158,7 +158,7 @@ func TestRelay_Silence(t *testing.T) {
 					t.Fatalf("after the silence = %q, %v", late, err)
 				}
 			}
-			r.Silence() // the end of the test ends the silence
+			r.Silence() // the cleanup of BeginRelay calls Speak
 		})
 	})
 
