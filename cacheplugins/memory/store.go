@@ -49,8 +49,8 @@ type shard struct {
 	_ [64]byte // padding against false sharing
 }
 
-// maxTable limits the initial size of the table. Growing a table blocks writers while it
-// is copied, which takes long for a large table.
+// maxTable limits the initial size of the table. Growing a table copies it and blocks
+// writers, which is slow for a large table.
 const maxTable = 1 << 20
 
 func newStore(set settings, now func() time.Time) (*store, error) {
