@@ -58,8 +58,8 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 	}
 }
 
-// soon is the limit for the end of a canceled call on a busy machine. A call that ignores
-// its context ends after 5 s.
+// soon is the maximum delay of a canceled call on a busy machine. A call that ignores its
+// context fails after 5 s.
 const soon = 4 * time.Second
 
 func TestCall_Deadline(t *testing.T) {

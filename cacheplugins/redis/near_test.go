@@ -287,7 +287,7 @@ func TestNear_Load(t *testing.T) {
 		&seen, processes[0].near.Load()+processes[1].near.Load())
 }
 
-// readUnder reads all keys until ctx ends and records the staleness of each read.
+// readUnder reads all keys until ctx is done and records the staleness of each read.
 func readUnder(
 	ctx context.Context, t *testing.T, p *process, histories []history, name func(int) string,
 	seen *lags,

@@ -19,7 +19,7 @@
 //
 // # Timeouts
 //
-// A call ends at the deadline of its context, when the context is canceled, or after 5
+// A call returns at the deadline of its context, when the context is canceled, or after 5
 // seconds, even if the server does not respond. Commands are not retried: if the reply is
 // lost, the command may have been executed, and pushing twice is worse than an error.
 // MOVED and ASK redirects of a cluster are followed. Batches on a cluster (GetMany,

@@ -73,7 +73,7 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 	return err
 }
 
-// run watches until ctx ends. first may be nil.
+// run watches until ctx is done. first may be nil.
 func (v *watch) run(ctx context.Context, first *session) {
 	pause, reported := xretry.Backoff{First: minPause, Max: maxPause}, false
 	for open := first; ; open = nil {

@@ -48,7 +48,7 @@ func (v *watch) open(ctx context.Context) (*session, error) {
 }
 
 // follow reports invalidations until a server stops responding, the masters change, or
-// ctx ends.
+// ctx is done.
 func (v *watch) follow(ctx context.Context, s *session) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
