@@ -186,7 +186,7 @@ func TestConn_Cancellation(t *testing.T) {
 }
 
 // cancelUpdate cancels an update that waits for a row lock, then releases the lock. It
-// fails if the update takes effect.
+// returns an error if the canceled update is applied.
 func cancelUpdate(tb testing.TB, db *gorm.DB, id int64) error {
 	tb.Helper()
 	if err := db.Create(&stock{ID: id, Amount: 1}).Error; err != nil {

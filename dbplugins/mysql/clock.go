@@ -7,8 +7,7 @@ import (
 )
 
 // NowMicros implements driver.Clock. It does not use UNIX_TIMESTAMP, which reads the time
-// in the session's time zone, where one hour is ambiguous at the end of daylight saving
-// time.
+// in the session's time zone: one hour is ambiguous at the end of daylight saving time.
 func (Driver) NowMicros() string {
 	return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 }
