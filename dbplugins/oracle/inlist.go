@@ -98,8 +98,9 @@ func (l *lists) rewrite(in, end int) {
 	l.out = append(l.out, "))")
 }
 
-// operand returns the index of the first token of the operand that ends at last: a name,
-// optionally qualified. It returns a negative value for any other expression.
+// operand returns the index of the first token of the operand whose last token has the
+// index last. The operand is a name, optionally qualified; operand returns a negative
+// value for any other expression.
 func operand(tokens []string, last int) int {
 	i := last
 	if i < 0 || !isName(tokens[i]) {
