@@ -33,10 +33,10 @@ func parse(dsn string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// isUnambiguous reports whether the parts of a URL are where they appear to be. If a
-// password contains an unescaped character, the parser reads the rest as a host, a
-// database name or a parameter, which are logged or sent. So the only raw @ must precede
-// the host.
+// isUnambiguous reports whether a URL parses, contains no #, and has at most one raw @,
+// which precedes the host. It returns true for a DSN that is not a URL. If a password
+// contains an unescaped character, the parser reads the rest as a host, a database name
+// or a parameter, which are logged or sent.
 func isUnambiguous(dsn string) bool {
 	rest, isURL := strings.CutPrefix(dsn, "postgres://")
 	if !isURL {
