@@ -132,7 +132,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	return kinds[e.Code()&0xff] // the primary code
 }
 
-// kinds maps result codes to kinds. An extended code takes precedence over its primary
+// kinds maps result codes to kinds. An extended code has precedence over its primary
 // code.
 var kinds = map[int]driver.ErrorKind{
 	lib.SQLITE_CONSTRAINT_UNIQUE:     driver.Unique,
