@@ -59,7 +59,7 @@ func TestEngine_Cluster(t *testing.T) {
 	})
 }
 
-// The test shows the limits of all or none for a batch on several servers.
+// TestEngine_Insert_Cluster tests the atomicity of a batch on several servers.
 func TestEngine_Insert_Cluster(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")

@@ -120,7 +120,7 @@ func (e *engine) storing(
 	return r.scripts[0], nil
 }
 
-// insert stores a batch if none of its jobs exists.
+// insert stores a batch. It fails if one of the jobs exists.
 func (e *engine) insert(ctx context.Context, b *batch) error {
 	_, whole := e.client.(*redis.Client)
 	if !whole { // the set and the queue are on different servers

@@ -69,8 +69,8 @@ func (k *Kind[T]) Enqueue(
 	return ids[0], nil
 }
 
-// EnqueueMany stores one job per element of args, all or none, and returns their IDs in
-// the order of args.
+// EnqueueMany atomically stores one job per element of args and returns their IDs in the
+// order of args.
 func (k *Kind[T]) EnqueueMany(
 	ctx context.Context, args []T, options ...EnqueueOption,
 ) (ids []string, err error) {

@@ -7,7 +7,7 @@
 // of the database.
 //
 // A worker claims jobs with a lease and renews it while they run. If the worker crashes
-// or cannot reach the database, the lease expires and another worker takes over: see
+// or cannot reach the database, the lease expires and another worker runs the job: see
 // WithTakeOver. All times use the database's clock, so clock differences of the replicas
 // do not matter.
 package outbox

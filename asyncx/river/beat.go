@@ -20,7 +20,7 @@ const (
 // crashedText is the stored error of a job whose worker crashed.
 const crashedText = "the worker crashed or lost its connection"
 
-// pulse renews the claims of a worker and takes over those of crashed workers.
+// pulse renews the claims of a worker and reassigns the jobs of crashed workers.
 type pulse struct {
 	*pilot
 

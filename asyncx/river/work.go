@@ -32,7 +32,7 @@ const (
 	settleTimeout = 15 * time.Second
 
 	// forEver and neverRescue disable River's limits: package job limits attempts, and
-	// pulse takes over jobs of crashed workers.
+	// pulse reassigns jobs of crashed workers.
 	forEver     = math.MaxInt32
 	neverRescue = 100 * 365 * 24 * time.Hour
 

@@ -175,7 +175,7 @@ type Capabilities struct {
 // context's error when its context is done.
 type Engine interface {
 	Capabilities() Capabilities
-	// Insert stores all jobs or none. If the engine is transactional, it joins the
+	// Insert stores all jobs atomically. If the engine is transactional, it joins the
 	// database transaction of ctx, if any. An ID that exists already or occurs twice is
 	// an error. Insert does not modify jobs.
 	Insert(ctx context.Context, jobs []Job) error

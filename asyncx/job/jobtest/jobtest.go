@@ -68,7 +68,7 @@ type Harness struct {
 	EarlyTolerance time.Duration
 
 	// MaxDuration is the Work.MaxDuration that the suite passes; 0 is 2 s. It matters to
-	// an engine that takes over a job after this time.
+	// an engine that reassigns a job after this time.
 	MaxDuration time.Duration
 
 	// Timeout is how long the suite waits for an expected event; 0 is 30 s.
