@@ -84,11 +84,11 @@ func (w *watcher) next(want healthpb.HealthCheckResponse_ServingStatus) {
 	}
 }
 
-// ends waits for the end of the watch.
-func (w *watcher) ends(want codes.Code) {
+// wantError waits until the watch fails with a status code.
+func (w *watcher) wantError(want codes.Code) {
 	w.t.Helper()
 	if answer, err := w.stream.Recv(); status.Code(err) != want {
-		w.t.Errorf("watch = %s, %v; want the end with %s", answer.GetStatus(), err, want)
+		w.t.Errorf("watch = %s, %v; want error code %s", answer.GetStatus(), err, want)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestHealth(t *testing.T) {
 			t.Error(err)
 		}
 		w.next(notServing)
-		w.ends(codes.Unavailable)
+		w.wantError(codes.Unavailable)
 	})
 
 	t.Run("returns NOT_FOUND for an unknown service", func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestHealth(t *testing.T) {
 		if err := a.result(); err != nil {
 			t.Error(err)
 		}
-		w.ends(codes.Unavailable)
+		w.wantError(codes.Unavailable)
 	})
 
 	t.Run("lists the server only", func(t *testing.T) {

@@ -40,7 +40,7 @@ type Field struct {
 	field protoreflect.FieldDescriptor
 }
 
-// Of returns the Field of a message type, or nil if the type has none. Supported are
+// Of returns the Field of a message type, or nil if the type has no envelope. It supports
 // *generate.BaseResponse itself, pointers to structs with a field BaseResponse, and other
 // generated messages with a field base_response.
 func Of(t reflect.Type) *Field {
