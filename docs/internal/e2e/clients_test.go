@@ -68,7 +68,7 @@ func (h *heard) check(t *testing.T) {
 func TestTypeScriptClients(t *testing.T) {
 	programs, r := needNode(t)
 	s := start(t, binary(t))
-	dir := t.TempDir() // a module is looked for from where the script is
+	dir := t.TempDir() // Node.js resolves modules from the directory of the script
 	if err := os.Symlink(programs.Modules(), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}

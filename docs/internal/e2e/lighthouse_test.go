@@ -57,7 +57,7 @@ func TestLighthouse(t *testing.T) {
 
 // A measurement is the result of a run of Lighthouse.
 type measurement struct {
-	scores map[string]int // of each category, of 100; 0 where it could not be measured
+	scores map[string]int // of each category, of 100; 0 if Lighthouse reports no score
 	index  float64        // of the machine's speed during the run
 }
 

@@ -29,7 +29,8 @@ func (r *nodes) text(w util.BufWriter, source []byte, node ast.Node) {
 	}
 }
 
-// betweenWide reports whether a text ends and the next one starts with a wide character.
+// betweenWide reports whether the last character of a text and the first character of the
+// next one are wide.
 func betweenWide(n *ast.Text, source []byte) bool {
 	before, _ := utf8.DecodeLastRune(n.Value(source))
 	if !util.IsEastAsianWideRune(before) || n.NextSibling() == nil {

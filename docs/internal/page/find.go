@@ -10,8 +10,8 @@ import (
 const nearest = 3
 
 // Find returns a page of a sector, or nil. The path may start with /docs/<sector> or
-// <sector>, and may have slashes at both ends, a suffix .md or .mdx, a query and an
-// anchor.
+// <sector>, and may have leading and trailing slashes, a suffix .md or .mdx, a query and
+// an anchor.
 func (l *Library) Find(sector, path string) *Page {
 	s := l.Sector(sector)
 	if s == nil {

@@ -153,8 +153,8 @@ func searchURL(language, query string, number int) string {
 	return "/search?" + values.Encode()
 }
 
-// marker returns a pattern for the words of a query, regardless of case, or nil if there
-// are none.
+// marker returns a case-insensitive pattern for the words of a query. It returns nil for
+// a query without words or over the limits of the search.
 func marker(query string) *regexp.Regexp {
 	words := strings.FieldsFunc(query,
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })

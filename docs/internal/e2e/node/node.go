@@ -138,7 +138,7 @@ func (p *Programs) Command(ctx context.Context, args ...string) *exec.Cmd {
 	bin := p.Path(".bin")
 	name := filepath.Join(bin, "node")
 	if _, err := os.Stat(name); err != nil {
-		name = "node" // of the machine, for which the registry has none
+		name = "node" // the installed Node.js, if the registry has no build for this platform
 	}
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a program from the lock file
 	env := slices.DeleteFunc(os.Environ(),
