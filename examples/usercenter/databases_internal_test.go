@@ -114,7 +114,7 @@ func converse(t *testing.T, env ...string) []string {
 }
 
 // environment returns the variables for a database. Its tables are dropped when the test
-// ends.
+// completes.
 func environment(t *testing.T, name string, parts driver.Config) []string {
 	t.Helper()
 	return variables(name, parts, tablePrefix(t, name, parts))
