@@ -93,7 +93,7 @@ func (s *Signals) receive(sig syscall.Signal) {
 }
 
 // share records that the terminal sends interrupts to a command directly. Such an
-// interrupt takes effect here after the command exits.
+// interrupt is handled here after the command exits.
 func (s *Signals) share() (release func()) {
 	s.mu.Lock()
 	s.shared++

@@ -33,7 +33,7 @@ type postfix struct{}
 const (
 	mailOwner = "postfix"  // owns the queue
 	mailGroup = "postdrop" // must exist, but is not used
-	// the delivery user, who is not root and does not own the queue
+	// the delivery user, not root and not the owner of the queue
 	mailReader = "nobody"
 )
 

@@ -45,7 +45,7 @@ func (s *Server) DSN() string {
 	return s.kind.dsn(&s.site)
 }
 
-// TLSDSN returns the DSN of the separate TLS port, or "" if the server has none.
+// TLSDSN returns the DSN of the separate TLS port, or "" if the server has no such port.
 func (s *Server) TLSDSN() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

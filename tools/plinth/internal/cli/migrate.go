@@ -85,7 +85,7 @@ func (c *migrateCall) run(
 	if err != nil {
 		return err
 	}
-	c.p.Step("connecting to %s", source.Where)
+	c.p.Step("connecting to %s", source.Database)
 	return do(ctx, source)
 }
 
@@ -96,7 +96,7 @@ func (c *migrateCall) up(ctx context.Context, s *migrate.Source) error {
 			Database   string        `json:"database"`
 			Applied    []migrate.Row `json:"applied"`
 			Migrations []migrate.Row `json:"migrations"`
-		}{s.Where, append([]migrate.Row{}, applied...), append([]migrate.Row{}, all...)}
+		}{s.Database, append([]migrate.Row{}, applied...), append([]migrate.Row{}, all...)}
 		return cmp.Or(err, c.p.WriteJSON(result))
 	}
 	for _, r := range applied {
@@ -104,7 +104,7 @@ func (c *migrateCall) up(ctx context.Context, s *migrate.Source) error {
 	}
 	if err == nil {
 		c.p.Note("the schema of %s is up to date (%s applied)",
-			s.Where, plural(len(migrate.Applied(all)), "migration"))
+			s.Database, plural(len(migrate.Applied(all)), "migration"))
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (c *migrateCall) status(ctx context.Context, s *migrate.Source) error {
 		err = c.p.WriteJSON(struct {
 			Database   string        `json:"database"`
 			Migrations []migrate.Row `json:"migrations"`
-		}{s.Where, append([]migrate.Row{}, rows...)})
+		}{s.Database, append([]migrate.Row{}, rows...)})
 	} else {
 		c.list(rows)
 	}

@@ -65,7 +65,7 @@ func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	return c
 }
 
-// choices returns the names of the backends, followed by none.
+// choices returns the names of the backends, followed by catalog.None.
 func choices(backends []catalog.Backend) []string {
 	return append(catalog.Names(backends), catalog.None)
 }

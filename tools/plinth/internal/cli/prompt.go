@@ -18,7 +18,7 @@ var extras = []struct{ flag, title string }{
 	{"mail", "mail"},
 }
 
-// prompt asks for every value that no flag and no argument sets.
+// prompt queries the user for every value that no flag and no argument sets.
 func (c *newCall) prompt(ctx context.Context) error {
 	var groups []*huh.Group // one page each
 	page := func(f huh.Field) { groups = append(groups, huh.NewGroup(f)) }

@@ -43,8 +43,8 @@ type Source struct {
 	files   fs.FS
 	options xdb.Options
 
-	// Where describes the database, without secrets.
-	Where string
+	// Database describes the database, without secrets.
+	Database string
 }
 
 // Open reads the configuration of the database. It does not connect.
@@ -73,7 +73,7 @@ func Open(dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Where = db.String()
+	s.Database = db.String()
 	return s, nil
 }
 

@@ -80,8 +80,8 @@ func (p *plan) list() []Change {
 	return list
 }
 
-// Create writes the files of a new service into dir, all or none. The directory must not
-// exist, or be empty except for .git.
+// Create writes the files of a new service into dir. If it fails, it removes them. The
+// directory must not exist, or be empty except for .git.
 func Create(dir string, files Files) error {
 	entries, err := os.ReadDir(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -101,8 +101,7 @@ func Create(dir string, files Files) error {
 	return err
 }
 
-// Apply writes changes to the service at root, all or none. If one fails, it reverts the
-// others.
+// Apply writes changes to the service at root. If one fails, it reverts the others.
 func Apply(root string, changes []Change) error {
 	for i, c := range changes {
 		if err := writeFile(root, c.Path, c.text); err != nil {

@@ -18,7 +18,7 @@ import (
 // Spec describes a new service.
 type Spec struct {
 	Module string
-	// Database and Cache are names of the catalog, or none.
+	// Database and Cache are names of the catalog, or catalog.None.
 	Database, Cache         string
 	GRPC, Async, Cron, Mail bool
 }
@@ -61,7 +61,7 @@ func NewService(w Spec, versions Versions) (*Service, error) {
 	}, nil
 }
 
-// choose returns the backend with the given name, or nil for none.
+// choose returns the backend with the given name, or nil for catalog.None.
 func choose(kind string, backends []catalog.Backend, name string) (*catalog.Backend, error) {
 	if name == catalog.None {
 		return nil, nil
