@@ -22,7 +22,7 @@
 // the URI of a resource. Anchors are ignored, because detail returns whole pages.
 //
 // Each page is also a resource, docs:///<sector>/<path>, of type text/markdown. The
-// prompt ask answers a question from the documentation.
+// prompt ask is for questions about the documentation.
 //
 // A server has one snapshot of the documentation. It may serve several transports
 // concurrently.
