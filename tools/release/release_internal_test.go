@@ -41,8 +41,7 @@ func TestRun_ExitCode(t *testing.T) {
 }
 
 func TestTidy(t *testing.T) {
-	// TestTidy lets tidy loose on a tree whose core has changed since its
-	// tag.
+	// -
 	t.Run("keeps the hashes of tags", func(t *testing.T) {
 		r := repotest.New(t)
 		t.Chdir(r.Root)
@@ -54,7 +53,7 @@ func TestTidy(t *testing.T) {
 		}
 		tidy()
 		if got := r.Read("sqlite/go.sum"); strings.Contains(got, workspace.Root) {
-			t.Errorf("go.sum has hashes of what has no tag:\n%s", got)
+			t.Errorf("go.sum has hashes of untagged versions:\n%s", got)
 		}
 		if status := r.Git("status", "--porcelain"); status != "" {
 			t.Errorf("tidy changed\n%s", status)
@@ -71,8 +70,7 @@ func TestTidy(t *testing.T) {
 		}
 	})
 
-	// TestTidy lets a driver use a package which only the
-	// tree of core has.
+	// -
 	t.Run("uses the tags that consumers get", func(t *testing.T) {
 		r := repotest.New(t)
 		t.Chdir(r.Root)
@@ -90,7 +88,7 @@ func TestTidy(t *testing.T) {
 			t.Errorf("exit code %d, want 1 and nothing changed\n%s", code, r.Git("diff"))
 		}
 		if code := run(t.Context(), []string{"tidy", "examples"}); code != 0 {
-			t.Errorf("a module that is never released is tidied with the trees: exit code %d", code)
+			t.Errorf("tidy of an unreleased module: exit code %d", code)
 		}
 	})
 }

@@ -122,7 +122,7 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	if err != nil {
 		return err
 	}
-	if text, err = sums.Settle(text,
+	if text, err = sums.ReplaceHashes(text,
 		func(l sums.Line) (string, error) { return published(ctx, s, l) }); err != nil {
 		return err
 	}

@@ -13,16 +13,15 @@ import (
 	"strings"
 )
 
-// interfaceVersion is the constant of a driver package that says which version its
-// interface has, and the method by which a driver says for which it was written. An
-// engine of jobs says it in the field of its capabilities.
+// interfaceVersion is the name of the constant for the version of a driver interface, and
+// of the method that returns the version that a driver implements. A job engine declares
+// the version in the field interfaceField of its capabilities.
 const (
 	interfaceVersion = "InterfaceVersion"
 	interfaceField   = "Interface"
 )
 
-// Moved returns the packages whose driver interface has another version than before, with
-// the new one.
+// Moved returns the new interface versions of the driver packages whose version changed.
 func Moved(old, now Module) map[string]string {
 	before, moved := versions(old), map[string]string{}
 	for path, version := range versions(now) {
@@ -44,15 +43,15 @@ func versions(m Module) map[string]string {
 	return versions
 }
 
-// Written returns for which versions of those driver packages the module in the folder
-// has drivers: one of its packages imports the driver package and says its version. It is
-// "" where that is no plain number. Tests and modules inside do not count.
+// Written returns the interface versions that the drivers of the module in the directory
+// implement, by driver package. A version is "" if it is not an integer literal. Tests
+// and nested modules are ignored.
 func Written(folder string, packages []string) (map[string]string, error) {
 	own, err := sources(folder)
 	written := map[string]string{}
 	for _, p := range packages {
 		for _, s := range own {
-			if s.says && slices.Contains(s.imports, p) {
+			if s.declared && slices.Contains(s.imports, p) {
 				written[p] = s.version
 			}
 		}
@@ -60,9 +59,9 @@ func Written(folder string, packages []string) (map[string]string, error) {
 	return written, err
 }
 
-// sources reads the packages of the module in the folder.
+// sources reads the packages of the module in the directory.
 func sources(folder string) (map[string]*source, error) {
-	own := map[string]*source{} // by folder
+	own := map[string]*source{} // by directory
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -88,14 +87,14 @@ func isModule(folder string) bool {
 	return err == nil
 }
 
-// source is what counts of the source of a package.
+// source contains the imports and the declared interface version of a package.
 type source struct {
-	imports []string
-	says    bool
-	version string
+	imports  []string
+	declared bool
+	version  string
 }
 
-// read adds a file. What does not parse is no driver, and the build says so.
+// read adds a file. It skips files with syntax errors, which the build reports.
 func (s *source) read(name string) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -105,8 +104,8 @@ func (s *source) read(name string) {
 		s.imports = append(s.imports, strings.Trim(i.Path.Value, `"`))
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if value, ok := said(n); ok {
-			s.says = true
+		if value, ok := declaredVersion(n); ok {
+			s.declared = true
 			if number, ok := value.(*ast.BasicLit); ok && number.Kind == token.INT {
 				s.version = number.Value
 			}
@@ -115,8 +114,9 @@ func (s *source) read(name string) {
 	})
 }
 
-// said returns what a driver or an engine says where n is where it does.
-func said(n ast.Node) (ast.Expr, bool) {
+// declaredVersion returns the expression for the interface version if n is the
+// declaration of a driver or engine.
+func declaredVersion(n ast.Node) (ast.Expr, bool) {
 	switch n := n.(type) {
 	case *ast.FuncDecl:
 		if n.Recv == nil || n.Name.Name != interfaceVersion {

@@ -23,7 +23,7 @@ import (
 // A Module is the API of a module: its packages except programs and internal packages.
 type Module struct {
 	Path     string
-	Packages []*types.Package // of which only exported declarations count
+	Packages []*types.Package // only exported declarations count
 }
 
 // listed is a package in the output of the go command.
@@ -32,8 +32,8 @@ type listed struct {
 	DepOnly                  bool
 }
 
-// Load compiles the packages of the module in the folder and reads what they export, for
-// the machine's own system and without build tags.
+// Load compiles the packages of the module in the directory and reads their exported API,
+// for the host platform and without build tags.
 func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (Module, error) {
 	out, err := s.Output(ctx, folder, cache, "list", "-export", "-deps",
 		"-json=ImportPath,Name,Export,DepOnly", "./...")
@@ -75,7 +75,7 @@ func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (
 // hidden reports whether other modules cannot import the package.
 func hidden(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
-// A Diff describes the changes, one sentence each.
+// A Diff describes the API changes.
 type Diff struct {
 	Breaking []string `json:"breaking,omitempty"`
 	Added    []string `json:"added,omitempty"`

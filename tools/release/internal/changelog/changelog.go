@@ -37,9 +37,9 @@ func find(text string, r Release) (from, to int, ok bool) {
 	return from, at, ok
 }
 
-// Roll returns the changelog with a section for each release, above those that it has. To
-// a section that exists, the notes that it lacks are added: its version was prepared and
-// not yet published.
+// Roll returns the changelog with a new section for each release above the existing
+// sections. If the section exists, its version was prepared but not published, and Roll
+// adds the missing notes.
 func Roll(text, date string, releases []Release) string {
 	var fresh strings.Builder
 	for _, r := range releases {
@@ -80,8 +80,7 @@ func first(text string) int {
 	return at
 }
 
-// items returns the points of a list, each with its further lines and the end of the
-// last.
+// items splits a list into its items, each with its continuation lines and a newline.
 func items(list string) []string {
 	var items []string
 	for line := range strings.Lines(strings.Trim(list, "\n") + "\n") {

@@ -22,29 +22,30 @@ func TestRoll(t *testing.T) {
 		releases []changelog.Release
 		want     string
 	}{
-		{name: "nothing", text: one, want: one},
+		{name: "no releases", text: one, want: one},
 		{
-			name: "the first", text: head, releases: []changelog.Release{core("v0.1.0", "- one\n")},
+			name: "first section",
+			text: head, releases: []changelog.Release{core("v0.1.0", "- one\n")},
 			want: one,
 		},
 		{
-			name: "the next", text: one, releases: []changelog.Release{
+			name: "next section", text: one, releases: []changelog.Release{
 				core("v0.2.0", "- two\n"),
 				{Module: "core/x", Version: "v0.1.0", Notes: "- x\n"},
 			},
 			want: head + "\n## core v0.2.0 - D\n\n- two\n\n## core/x v0.1.0 - D\n\n- x\n\n## core v0.1.0 - D\n\n- one\n",
 		},
 		{
-			name: "what it says already",
+			name: "existing notes",
 			text: one, releases: []changelog.Release{core("v0.1.0", "- one\n")}, want: one,
 		},
 		{
-			name: "more of the newest",
+			name: "new notes for the newest section",
 			text: one, releases: []changelog.Release{core("v0.1.0", "- one\n- two,\n  one\n")},
 			want: head + "\n## core v0.1.0 - D\n\n- one\n- two,\n  one\n",
 		},
 		{
-			name: "more of one between", text: one + "\n## z v0.1.0 - D\n\n- z\n",
+			name: "new notes for an older section", text: one + "\n## z v0.1.0 - D\n\n- z\n",
 			releases: []changelog.Release{core("v0.1.0", "- two")},
 			want:     head + "\n## core v0.1.0 - D\n\n- one\n- two\n\n## z v0.1.0 - D\n\n- z\n",
 		},

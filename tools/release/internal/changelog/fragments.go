@@ -18,7 +18,7 @@ const Folder = ".changes"
 // Fragments contains the notes of a module since its last release.
 type Fragments struct {
 	Files []string // relative to the root, with slashes, sorted
-	Notes string   // their text, which is lists
+	Notes string   // their text: Markdown lists
 }
 
 // Read reads the fragments of the named modules. It returns an error for files of other
@@ -57,7 +57,7 @@ func check(file, text string, known bool) error {
 	case path.Ext(file) != ".md":
 		return fmt.Errorf("%s: a fragment is a .md file", file)
 	case !known:
-		return fmt.Errorf("%s: its folder is of no module that is released", file)
+		return fmt.Errorf("%s: the directory does not match a released module", file)
 	case !strings.HasPrefix(text, "- "):
 		return fmt.Errorf("%s: a fragment is a list, and begins with \"- \"", file)
 	case strings.Contains(text, "\n## "):

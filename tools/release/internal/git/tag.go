@@ -35,7 +35,7 @@ func (r Repo) CreateTags(ctx context.Context, commit string, tags []Tag) error {
 	return err
 }
 
-// DeleteTags deletes tags of CreateTags.
+// DeleteTags deletes tags that CreateTags created.
 func (r Repo) DeleteTags(ctx context.Context, tags []Tag) error {
 	if len(tags) == 0 {
 		return nil

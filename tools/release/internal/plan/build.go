@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// builder goes through the modules, each after those that it requires, so that a module
-// meets its siblings as they will be published.
+// builder plans the modules in dependency order, so that the versions of a module's
+// siblings are decided before the module.
 type builder struct {
 	Options
 
@@ -28,7 +28,8 @@ type builder struct {
 	skew   skew.Runner
 	rows   map[string]*Module // by import path
 	newest stage.Siblings     // of each module: its next version, or the newest tag
-	// of each module: the driver packages whose interface has moved, and its new version
+	// packages whose driver interface version changed, by module path, with the new
+	// version
 	moved map[string]map[string]string
 }
 
@@ -66,8 +67,8 @@ func build(ctx context.Context, root string, o Options) (p *Plan, err error) {
 	return b.finish(ctx, root, modules, chosen)
 }
 
-// needed reports whether the module is one of the chosen, or one that they require, be it
-// through others.
+// needed reports whether the module is one of the chosen modules or a direct or indirect
+// requirement of one.
 func needed(m workspace.Module, chosen, all []workspace.Module) bool {
 	for _, c := range chosen {
 		if c.Name == m.Name {
@@ -87,7 +88,7 @@ func needed(m workspace.Module, chosen, all []workspace.Module) bool {
 	return false
 }
 
-// report tells how a trial went.
+// report logs the result of a run.
 func (b *builder) report(r skew.Run) {
 	word := "ok"
 	if !r.OK {
@@ -99,16 +100,16 @@ func (b *builder) report(r skew.Run) {
 	}
 }
 
-// module decides about one module, whose siblings are decided.
+// module plans one module. Its siblings must be planned already.
 func (b *builder) module(ctx context.Context, m workspace.Module) error {
 	row := &Module{Name: m.Name, State: Unchanged, Released: b.stage.Latest(m)}
 	b.rows[m.Path()] = row
 	if !m.Released() {
 		row.State = Unreleased
-		b.raise(row, m, b.newest, "it is never released, and takes the newest")
+		b.raise(row, m, b.newest, "the module is never released and requires the newest versions")
 		return nil
 	}
-	if err := b.untagged(row, m); err != nil {
+	if err := b.raiseUntagged(row, m); err != nil {
 		return err
 	}
 	differs, err := b.compare(ctx, row, m)
@@ -119,7 +120,7 @@ func (b *builder) module(ctx context.Context, m workspace.Module) error {
 		return err
 	}
 	if differs { // with the siblings that it will require
-		if err := b.surface(ctx, row, m); err != nil {
+		if err := b.compareAPI(ctx, row, m); err != nil {
 			return err
 		}
 	}
@@ -132,7 +133,7 @@ func (b *builder) module(ctx context.Context, m workspace.Module) error {
 	return b.publish(ctx, row, m)
 }
 
-// publish puts the next version into the proxy, for the modules that require this one.
+// publish adds the next version to the proxy, for the modules that require it.
 func (b *builder) publish(ctx context.Context, row *Module, m workspace.Module) error {
 	mod, err := os.ReadFile(filepath.Join(m.Dir, "go.mod"))
 	if err != nil {
@@ -144,7 +145,7 @@ func (b *builder) publish(ctx context.Context, row *Module, m workspace.Module) 
 	return modproxy.AddWith(ctx, b.stage.Proxy(), m, row.Next, modproxy.Overlay{"go.mod": mod})
 }
 
-// Raised returns the versions to which the module's requirements are raised.
+// Raised returns the new versions of the module's raised requirements.
 func (m *Module) Raised() stage.Siblings {
 	to := stage.Siblings{}
 	for _, r := range m.Raises {
@@ -153,7 +154,7 @@ func (m *Module) Raised() stage.Siblings {
 	return to
 }
 
-// compare finds out whether the module has changed since its newest tag.
+// compare reports whether the module differs from its newest tag.
 func (b *builder) compare(
 	ctx context.Context, row *Module, m workspace.Module,
 ) (differs bool, err error) {
@@ -174,51 +175,52 @@ func (b *builder) compare(
 		return false, err
 	}
 	if tag == tree {
-		if b.wanted(row, m) {
+		if b.hasNewVersion(row, m) {
 			row.State = Changed
 		}
 		return false, nil
 	}
 	row.State = Changed
-	row.Reasons = append(row.Reasons, "its zip is not that of "+row.Released)
+	row.Reasons = append(row.Reasons, "its zip differs from "+row.Released)
 	return true, nil
 }
 
-// surface compares the API with that of the last version that promised one: a prerelease
-// promises nothing yet.
-func (b *builder) surface(ctx context.Context, row *Module, m workspace.Module) error {
+// compareAPI compares the API with the newest stable version, or with the newest tag if
+// there is no stable version: prereleases have no compatibility promise.
+func (b *builder) compareAPI(ctx context.Context, row *Module, m workspace.Module) error {
 	since := cmp.Or(b.stage.Stable(m), row.Released)
-	b.Log("%s has changed since %s: comparing the API with that of %s", m.Name, row.Released, since)
+	b.Log("%s changed since %s: comparing the API with %s", m.Name, row.Released, since)
 	old, err := b.load(ctx, m, since, nil)
 	if err != nil {
-		return fmt.Errorf("the API of %s: %w", since, err)
+		return fmt.Errorf("load the API of %s: %w", since, err)
 	}
 	raised := row.Raised()
 	now, err := b.load(ctx, m, skew.Tree, raised)
 	switch {
 	case err != nil && len(raised) > 0:
-		row.Problem = cmp.Or(row.Problem, "it does not build with what it has to require: mend it")
+		row.Problem = cmp.Or(row.Problem,
+			"the tree does not build with the raised requirements: fix the code")
 		now, err = b.load(ctx, m, skew.Tree, nil)
-	case err != nil && b.SkipSkew: // nobody has found out which siblings it needs
+	case err != nil && b.SkipSkew: // no test has determined the siblings that it needs
 		now, err = b.load(ctx, m, skew.Tree, b.newest)
 	}
 	if err != nil {
-		return fmt.Errorf("the API of the tree: %w", err)
+		return fmt.Errorf("load the API of the tree: %w", err)
 	}
 	row.API = api.Compare(old, now)
 	b.moved[m.Path()] = api.Moved(old, now)
 	return nil
 }
 
-// load reads the API of a tag, or that of the tree with siblings raised.
+// load reads the API of a tag, or of the tree with raised requirements.
 func (b *builder) load(
 	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
 ) (loaded api.Module, err error) {
 	folder := ""
 	if version == skew.Tree {
-		folder, err = b.stage.LayTree(ctx, m, raise)
+		folder, err = b.stage.ExtractTree(ctx, m, raise)
 	} else {
-		folder, err = b.stage.LayTag(ctx, m, version, raise)
+		folder, err = b.stage.ExtractTag(ctx, m, version, raise)
 	}
 	if err != nil {
 		return api.Module{}, err
@@ -227,8 +229,7 @@ func (b *builder) load(
 	return api.Load(ctx, b.stage.Sandbox, folder, b.stage.Cache("skew"), m.Path())
 }
 
-// hasServers reports whether the environment names servers for the tests, so that the
-// trials can be made on them.
+// hasServers reports whether the environment configures servers for the tests.
 func hasServers(env []string) bool {
 	return slices.ContainsFunc(env, func(pair string) bool {
 		name, value, _ := strings.Cut(pair, "=")
@@ -237,7 +238,7 @@ func hasServers(env []string) bool {
 	})
 }
 
-// finish adds what is known only when all modules are decided.
+// finish adds the notes and returns the plan of the chosen modules.
 func (b *builder) finish(
 	ctx context.Context, root string, modules, chosen []workspace.Module,
 ) (*Plan, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/changelog"
 )
 
-// notes gives each module that is released what is told of it: its fragments, and what
-// the plan itself knows.
+// notes sets the release notes of each released module: its fragments and the notes that
+// the plan generates.
 func (b *builder) notes(root string, modules []workspace.Module) error {
 	var names []string
 	for _, m := range modules {
@@ -34,10 +34,10 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 			continue
 		}
 		f := fragments[row.Name]
-		row.Fragments, row.Notes = f.Files, f.Notes+b.told(row)
+		row.Fragments, row.Notes = f.Files, f.Notes+b.generatedNotes(row)
 		_, rolled := changelog.Section(string(text), row.Name, row.Next)
 		if f.Notes == "" && !rolled && row.State != Follows && row.Problem == "" {
-			row.Problem = fmt.Sprintf("nothing says what has changed: write %s/%s/<a name>.md",
+			row.Problem = fmt.Sprintf("changelog fragment is missing: add %s/%s/<name>.md",
 				changelog.Folder, row.Name)
 		}
 	}
@@ -54,12 +54,14 @@ func (b *builder) newestOf(name string) string {
 	return ""
 }
 
-// told is what follows from the plan: whom the release breaks, and what it needs.
-func (b *builder) told(row *Module) string {
+// generatedNotes returns notes about the versions that the release breaks and about
+// raised requirements.
+func (b *builder) generatedNotes(row *Module) string {
 	var notes strings.Builder
 	for _, what := range row.Breaks {
 		name, _, _ := strings.Cut(what, " ")
-		fmt.Fprintf(&notes, "- Does not work with %s: take %s or later.\n", what, b.newestOf(name))
+		fmt.Fprintf(&notes, "- Does not work with %s: upgrade to %s or later.\n",
+			what, b.newestOf(name))
 	}
 	for _, r := range row.Raises {
 		fmt.Fprintf(&notes, "- Requires %s %s.\n", r.Module, r.To)

@@ -19,18 +19,17 @@ type State string
 // States of a module.
 const (
 	First     State = "first"     // it has no tag yet
-	Changed   State = "changed"   // its zip differs from that of its newest tag
-	Follows   State = "follows"   // it has not changed, and what it requires has to be raised
-	Unchanged State = "unchanged" // nothing has to be done
-	// it is never published, and always takes its siblings' newest versions
+	Changed   State = "changed"   // its zip differs from the zip of its newest tag
+	Follows   State = "follows"   // the module is unchanged, but a requirement has to be raised
+	Unchanged State = "unchanged" // -
+	// never published; always requires the newest versions of its siblings
 	Unreleased State = "unreleased"
 )
 
 // A Bump is the part of a version that a release increments.
 type Bump string
 
-// The bumps, by what the API has become: v0 raises the minor number for what breaks and
-// for what is added.
+// Bumps. In v0, breaking changes and additions both increment the minor version.
 const (
 	None  Bump = ""
 	Patch Bump = "patch"
@@ -42,7 +41,7 @@ const (
 type Require struct {
 	Module string `json:"module"`
 	From   string `json:"from"`
-	To     string `json:"to"` // that to which it is raised; of one that is kept, the newest
+	To     string `json:"to"` // the new version, or the newest available version if the requirement is kept
 	Reason string `json:"reason"`
 }
 
@@ -51,7 +50,7 @@ type Module struct {
 	Name     string    `json:"module"`
 	State    State     `json:"state"`
 	Released string    `json:"released,omitempty"` // the newest tag
-	Next     string    `json:"next,omitempty"`     // "" where it is not released
+	Next     string    `json:"next,omitempty"`     // "" if it is not released
 	Bump     Bump      `json:"bump,omitempty"`
 	Reasons  []string  `json:"reasons,omitempty"`
 	API      api.Diff  `json:"api"`
@@ -67,20 +66,21 @@ type Module struct {
 // A Plan describes the next release. Its JSON is the output of `release plan --json`.
 type Plan struct {
 	Commit  string     `json:"commit"`
-	Clean   bool       `json:"clean"` // the tree is that commit
+	Clean   bool       `json:"clean"` // the working tree has no uncommitted changes
 	Modules []Module   `json:"modules"`
 	Skew    []skew.Run `json:"skew"`
 	Skipped bool       `json:"skew_skipped,omitempty"`
 }
 
-// Still returns an error if the repository changed while the plan was made.
-func (p *Plan) Still(ctx context.Context, repo git.Repo) error {
+// CheckUnchanged returns an error if the repository changed after the plan was made.
+func (p *Plan) CheckUnchanged(ctx context.Context, repo git.Repo) error {
 	head, err := repo.Head(ctx)
 	if err != nil {
 		return err
 	}
 	if head != p.Commit {
-		return fmt.Errorf("the plan is for %s, and meanwhile %s is checked out", p.Commit, head)
+		return fmt.Errorf("the plan is for commit %s, but %s is checked out: repeat the command",
+			p.Commit, head)
 	}
 	return repo.Clean(ctx)
 }
@@ -93,7 +93,7 @@ func (p *Plan) JSON(w io.Writer) error {
 	return e.Encode(p)
 }
 
-// Problems returns the reasons why modules cannot be released, one sentence each.
+// Problems returns the reasons why modules cannot be released.
 func (p *Plan) Problems() []string {
 	var problems []string
 	for _, m := range p.Modules {
@@ -106,9 +106,9 @@ func (p *Plan) Problems() []string {
 
 // Options configures Make.
 type Options struct {
-	Modules  []string // by name; none is all
+	Modules  []string // names; empty selects all
 	SkipSkew bool
-	Log      func(format string, args ...any) // is told what happens; may be nil
+	Log      func(format string, args ...any) // logs progress; may be nil
 }
 
 // Make returns the plan of the repository at root.

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/skew"
 )
 
-// TestMain takes the servers away, on which the trials would be made.
+// TestMain unsets the test servers, so that the runs do not use them.
 func TestMain(m *testing.M) {
 	for _, pair := range os.Environ() {
 		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "PLINTH_TEST_") {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// published is a repository whose modules have tags; core and the driver are at the
+// published creates a repository whose modules have tags; core and sqlite have the
 // version.
 func published(t *testing.T, version string) *repotest.Repo {
 	t.Helper()
@@ -63,7 +63,7 @@ func row(t *testing.T, p *plan.Plan, name string) plan.Module {
 	return p.Modules[i]
 }
 
-// summary is a plan in a line: what is released, in the order of the modules.
+// summary returns the released modules of the plan in one line.
 func summary(p *plan.Plan) string {
 	var parts []string
 	for _, m := range p.Modules {
@@ -99,17 +99,17 @@ func TestMake_Bump(t *testing.T) {
 			want   map[string]string // the plan, by the version that is published
 		}{
 			{
-				name: "nothing", change: func() { r.Write("README.md", "x") },
+				name: "no change", change: func() { r.Write("README.md", "x") },
 				want: map[string]string{"v0.1.0": "", "v1.2.3": ""},
 			},
 			{
-				name: "a body", change: func() {
+				name: "function body", change: func() {
 					r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
 				},
 				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name:   "what is internal",
+				name:   "internal package",
 				change: func() { r.Replace("core/internal/deep/deep.go", "Deep", "Deeper") },
 				want:   map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
@@ -125,17 +125,17 @@ func TestMake_Bump(t *testing.T) {
 				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name:   "one more function",
+				name:   "new function",
 				change: func() { r.Write("core/more.go", "package core\n\nfunc More() {}\n") },
 				want:   map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
 			},
 			{
-				name:   "one more package",
+				name:   "new package",
 				change: func() { r.Write("core/more/more.go", "package more\n") },
 				want:   map[string]string{"v0.1.0": "minor v0.2.0", "v1.2.3": "minor v1.3.0"},
 			},
 			{
-				name:   "another signature",
+				name:   "changed signature",
 				change: func() { r.Replace("core/core.go", "Spare()", "Spare(int)") },
 				want: map[string]string{
 					"v0.1.0": "minor v0.2.0",
@@ -143,7 +143,7 @@ func TestMake_Bump(t *testing.T) {
 				},
 			},
 			{
-				name:   "a package that is gone",
+				name:   "removed package",
 				change: func() { r.Git("rm", "-q", "core/old/old.go") },
 				want: map[string]string{
 					"v0.1.0": "minor v0.2.0",
@@ -151,12 +151,12 @@ func TestMake_Bump(t *testing.T) {
 				},
 			},
 			{
-				name:   "a version of go.work",
+				name:   "version in go.work",
 				change: func() { r.Replace("go.work", "/core "+version, "/core v1.9.0") },
 				want:   map[string]string{"v0.1.0": "patch v1.9.0", "v1.2.3": "patch v1.9.0"},
 			},
 			{
-				name: "a prerelease by go.work", change: func() {
+				name: "prerelease in go.work", change: func() {
 					r.Replace("go.work", "/core "+version, "/core v1.9.0-rc.1")
 					r.Write("core/more.go", "package core\n\nfunc More() {}\n")
 				},
@@ -213,17 +213,17 @@ func TestMake_Dependents(t *testing.T) {
 			t.Errorf("examples raises = %v, want core v0.2.0", got)
 		}
 		if len(p.Skew) != 3 { // grpcx, grpcx/validate and sqlite, each as released
-			t.Errorf("skew = %v, want three trials", p.Skew)
+			t.Errorf("skew = %v, want three runs", p.Skew)
 		}
 	})
 
 	t.Run("raises a requirement that a new sibling breaks", func(t *testing.T) {
 		for _, tc := range []struct{ name, old, now string }{
 			{
-				name: "it does not build", old: `func Hello() string { return "hello" }`,
+				name: "build fails", old: `func Hello() string { return "hello" }`,
 				now: `func Hello(name string) string { return name }`,
 			},
-			{name: "its tests fail", old: `return "hello"`, now: `return "good day"`},
+			{name: "tests fail", old: `return "hello"`, now: `return "good day"`},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				r := published(t, "v0.1.0")
@@ -245,7 +245,7 @@ func TestMake_Dependents(t *testing.T) {
 				p := planned(t, r, plan.Options{})
 				core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
 				if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes,
-					"- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n") {
+					"- Does not work with sqlite v0.1.0: upgrade to v0.1.1 or later.\n") {
 					t.Errorf("core breaks %q, notes %q", core.Breaks, core.Notes)
 				}
 				if len(sqlite.Raises) != 1 || sqlite.Raises[0].To != core.Next ||
@@ -257,7 +257,7 @@ func TestMake_Dependents(t *testing.T) {
 	})
 }
 
-func TestMake_SkippedTrial(t *testing.T) {
+func TestMake_InconclusiveSkew(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("sqlite/server_test.go",
 		"package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
@@ -270,13 +270,13 @@ func TestMake_SkippedTrial(t *testing.T) {
 		t.Errorf("core breaks %q, sqlite %s; want none", got, sqlite.Next)
 	}
 	if len(sqlite.Keeps) != 1 ||
-		!strings.HasSuffix(sqlite.Keeps[0].Reason, "so the trial says nothing") {
+		!strings.HasSuffix(sqlite.Keeps[0].Reason, "so the test is inconclusive") {
 		t.Errorf("keeps = %+v", sqlite.Keeps)
 	}
 }
 
-// TestMake_BrokenDependent shows that a raised requirement is no
-// mend: the code stays what has failed.
+// TestMake_BrokenDependent checks that a raised requirement does not fix a module that
+// fails with it.
 func TestMake_BrokenDependent(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Replace("core/core.go", `func Hello() string { return "hello" }`,
@@ -284,7 +284,7 @@ func TestMake_BrokenDependent(t *testing.T) {
 	r.Write(".changes/core/change.md", "- Says it otherwise.\n")
 	r.Commit("break")
 	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
-	const want = "sqlite: v0.1.0 fails with core v0.2.0, and so does the tree, which is the same: mend it"
+	const want = "sqlite: v0.1.0 fails with core v0.2.0, and the tree is unchanged: fix the code"
 	if got := p.Problems(); len(got) != 1 || got[0] != want {
 		t.Errorf("problems = %q, want %q", got, want)
 	}
@@ -307,20 +307,20 @@ func TestMake_DriverInterface(t *testing.T) {
 				"type Capabilities struct{ Interface int }\n\ntype Driver")
 			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }",
 				tc.now)
-			r.Commit("as it is")
+			r.Commit("capabilities")
 			r.Git("tag", "-f", "core/v0.1.0")
 			r.Git("tag", "-f", "sqlite/v0.1.0")
 			r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
 			r.Write(".changes/core/change.md", "- A new interface.\n")
 			r.Commit("move")
 			p := planned(t, r, plan.Options{})
-			const want = "sqlite: it was written for version 1 of the driver interface of core/driver, which is 2 in v0.2.0: mend it"
+			const want = "sqlite: the driver implements version 1 of the interface of core/driver, which has version 2 in v0.2.0: update the driver"
 			if got := p.Problems(); len(got) != 1 || got[0] != want {
 				t.Errorf("problems = %q, want %q", got, want)
 			}
 			r.Replace("sqlite/sqlite.go", tc.now, tc.then)
 			r.Write(".changes/sqlite/change.md", "- For the new interface.\n")
-			r.Commit("mend")
+			r.Commit("fix")
 			p = planned(t, r, plan.Options{})
 			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want ||
 				len(p.Problems()) > 0 {
@@ -334,13 +334,13 @@ func TestMake_DriverInterface(t *testing.T) {
 	}
 }
 
-// TestMake_APISiblings changes core so that the driver would not
-// build with it, or would export less: who keeps the old core meets neither.
+// TestMake_APISiblings changes core so that the driver does not build with it or exports
+// less. A driver that keeps the old core is not affected.
 func TestMake_APISiblings(t *testing.T) {
 	r := published(t, "v0.1.0")
 	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
 	r.Write("sqlite/base.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\ntype Row struct{ core.Base }\n")
-	r.Commit("as it is")
+	r.Commit("capabilities")
 	r.Git("tag", "-f", "core/v0.1.0")
 	r.Git("tag", "-f", "sqlite/v0.1.0")
 	r.Replace("core/base.go", "Old()", "New()")
@@ -356,12 +356,12 @@ func TestMake_APISiblings(t *testing.T) {
 	r.Commit("break")
 	for skip, problem := range map[bool]string{
 		true:  "",
-		false: "it does not build with what it has to require: mend it",
+		false: "the tree does not build with the raised requirements: fix the code",
 	} {
 		p = planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
 		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 ||
 			got.Problem != problem {
-			t.Errorf("without trials %t: sqlite = %+v, want a patch and the problem %q",
+			t.Errorf("SkipSkew %t: sqlite = %+v, want a patch and the problem %q",
 				skip, got, problem)
 		}
 	}
@@ -369,43 +369,47 @@ func TestMake_APISiblings(t *testing.T) {
 
 func TestMake_Prerelease(t *testing.T) {
 	for _, tc := range []struct {
-		name           string
-		tags           []string
-		work           string
-		change         string
-		want, complain string
+		name          string
+		tags          []string
+		work          string
+		change        string
+		want, problem string
 	}{
 		{
-			name: "the next one", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.2",
+			name: "next prerelease in go.work",
+			tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.2",
 			change: "add", want: "v0.2.0-rc.2",
 		},
 		{
-			name: "the version itself", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0",
+			name: "release in go.work", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0",
 			change: "add", want: "v0.2.0",
 		},
 		{
-			name: "nothing said", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
+			name: "unchanged go.work", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
 			change: "add", want: "v0.2.0",
 		},
 		{
-			name: "a patch after it", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
-			change: "mend", want: "v0.2.0",
+			name: "patch after a prerelease",
+			tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
+			change: "patch", want: "v0.2.0",
 		},
 		{
-			name: "more than it leads to", tags: []string{"v0.1.0", "v0.1.1-rc.1"},
+			name: "addition after a patch prerelease", tags: []string{"v0.1.0", "v0.1.1-rc.1"},
 			work: "v0.1.1-rc.2", change: "add", want: "v0.2.0",
 		},
 		{
-			name: "a first version one", tags: []string{"v0.9.0", "v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
+			name: "breaking change before v1",
+			tags: []string{"v0.9.0", "v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
 			change: "break", want: "v1.0.0-rc.2",
 		},
 		{
-			name: "nothing but prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
+			name: "only prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
 			change: "break", want: "v1.0.0-rc.2",
 		},
 		{
-			name: "a second version one", tags: []string{"v1.0.0", "v1.1.0-rc.1"}, work: "v1.1.0-rc.2",
-			change: "break", complain: "another import path",
+			name: "breaking change after v1",
+			tags: []string{"v1.0.0", "v1.1.0-rc.1"}, work: "v1.1.0-rc.2",
+			change: "break", problem: "another import path",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -417,7 +421,7 @@ func TestMake_Prerelease(t *testing.T) {
 			switch tc.change {
 			case "add":
 				r.Write("core/more.go", "package core\n\nfunc More() {}\n")
-			case "mend":
+			case "patch":
 				r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
 			case "break":
 				r.Replace("core/core.go", "Spare()", "Spare(int)")
@@ -426,9 +430,9 @@ func TestMake_Prerelease(t *testing.T) {
 			r.Commit("change")
 			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}),
 				"core")
-			if core.Next != tc.want || !strings.Contains(core.Problem, tc.complain) ||
-				tc.complain == "" && core.Problem != "" {
-				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.complain)
+			if core.Next != tc.want || !strings.Contains(core.Problem, tc.problem) ||
+				tc.problem == "" && core.Problem != "" {
+				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.problem)
 			}
 		})
 	}
@@ -463,7 +467,7 @@ func TestMake_MissingFragment(t *testing.T) {
 	r.Write(".changes/nowhere/x.md", "- x\n")
 	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil ||
 		!strings.Contains(err.Error(), ".changes/nowhere/x.md") {
-		t.Errorf("Make = %v, want the fragment of no module", err)
+		t.Errorf("Make = %v, want an error for a fragment of an unknown module", err)
 	}
 	r.Git("clean", "-fdq", ".changes")
 	p := planned(t, r, plan.Options{SkipSkew: true})
@@ -478,7 +482,7 @@ func TestMake_UntaggedRequirement(t *testing.T) {
 	r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.7.0")
 	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil ||
 		!strings.Contains(err.Error(),
-			"sqlite: it requires github.com/plinthgo/plinth/core@v0.7.0, which has no tag") {
+			"sqlite: go.mod requires github.com/plinthgo/plinth/core@v0.7.0, which has no tag") {
 		t.Errorf("Make = %v", err)
 	}
 }
@@ -489,7 +493,7 @@ func TestMake_OneModule(t *testing.T) {
 	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
 	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK ||
 		p.Skew[0].Version != "v0.1.0" {
-		t.Errorf("modules %v, skew %v; want sqlite alone", p.Modules, p.Skew)
+		t.Errorf("modules %v, skew %v; want only sqlite", p.Modules, p.Skew)
 	}
 }
 
@@ -508,7 +512,7 @@ func TestMake_Plinth(t *testing.T) {
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	p := planned(t, r, plan.Options{SkipSkew: true})
 	if got := row(t, p, "tools/plinth"); got.Next != "" || len(got.Raises) != 0 {
-		t.Errorf("plinth = %+v, want nothing to do", got)
+		t.Errorf("plinth = %+v, want no release", got)
 	}
 	r.Change("tools/plinth", "tools/plinth/more.go", "package main\n")
 	p = planned(t, r, plan.Options{SkipSkew: true})

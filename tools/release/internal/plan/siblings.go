@@ -19,23 +19,23 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// distributor hands out the versions that it requires: the services that `plinth new`
-// makes begin with them.
+// distributor is the module whose requirements become the versions in new services of
+// `plinth new`.
 const distributor = "tools/plinth"
 
-// siblings decides which requirements of the module are raised, each with its reason, and
-// which are kept.
+// siblings decides which requirements of the module are raised and which are kept, with a
+// reason for each.
 func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module) error {
 	if row.State != First {
-		if err := b.previous(ctx, row, m); err != nil {
+		if err := b.testReleased(ctx, row, m); err != nil {
 			return err
 		}
 	}
 	if m.Name == distributor && (row.State != Unchanged || len(row.Raises) > 0) {
-		b.raise(row, m, b.newest, "new services begin with the versions that it requires")
+		b.raise(row, m, b.newest, "new services start with the versions that it requires")
 	}
 	if row.State != Unchanged {
-		if err := b.required(ctx, row, m); err != nil {
+		if err := b.testTree(ctx, row, m); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module)
 	return nil
 }
 
-// raise raises the requirements of older siblings.
+// raise raises the requirements of siblings that are older than the versions in to.
 func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reason string) {
 	for _, need := range m.Siblings() {
 		name := short(need.Path)
@@ -58,18 +58,19 @@ func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reas
 
 func short(path string) string { return strings.TrimPrefix(path, workspace.Root+"/") }
 
-// untagged raises requirements of versions that nobody can obtain. It refuses those for
-// which there is no newer one.
-func (b *builder) untagged(row *Module, m workspace.Module) error {
+// raiseUntagged raises requirements of versions without a tag. It returns an error if
+// there is no newer version.
+func (b *builder) raiseUntagged(row *Module, m workspace.Module) error {
 	for _, need := range m.Siblings() {
 		sibling, ok := b.stage.ByPath(need.Path)
 		newest := b.newest[need.Path]
 		switch {
 		case !ok || newest == "":
-			return fmt.Errorf("it requires %s, which is no module that is released", need)
+			return fmt.Errorf("go.mod requires %s, which is not a released module", need)
 		case need.Version == newest || b.stage.Tagged(sibling, need.Version):
 		case semver.Compare(need.Version, newest) > 0:
-			return fmt.Errorf("it requires %s, which has no tag: the newest is %s", need, newest)
+			return fmt.Errorf("go.mod requires %s, which has no tag: the newest version is %s",
+				need, newest)
 		default:
 			b.raise(row, m, stage.Siblings{need.Path: newest}, need.Version+" has no tag")
 		}
@@ -77,9 +78,9 @@ func (b *builder) untagged(row *Module, m workspace.Module) error {
 	return nil
 }
 
-// previous tries the released version with the siblings that are released next. Where
-// they break it, the module follows.
-func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module) error {
+// testReleased tests the released version with the next versions of its siblings. If one
+// breaks it, the module needs a release that requires the new version.
+func (b *builder) testReleased(ctx context.Context, row *Module, m workspace.Module) error {
 	file, err := b.stage.FileAt(ctx, m, row.Released)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module)
 	if len(next) == 0 {
 		return nil
 	}
-	if err := b.interfaces(ctx, row, m, next); err != nil {
+	if err := b.checkInterfaces(ctx, row, m, next); err != nil {
 		return err
 	}
 	if b.SkipSkew {
@@ -101,19 +102,19 @@ func (b *builder) previous(ctx context.Context, row *Module, m workspace.Module)
 		return err
 	}
 	for _, path := range broken {
-		b.breaks(path, row)
+		b.recordBreak(path, row)
 		b.raise(row, m, stage.Siblings{path: next[path]},
 			fmt.Sprintf("%s fails with %s %s", row.Released, short(path), next[path]))
-		if row.State == Unchanged && row.Problem == "" { // the tree is what was tried
+		if row.State == Unchanged && row.Problem == "" { // the tree equals the tested tag
 			row.Problem = fmt.Sprintf(
-				"%s fails with %s %s, and so does the tree, which is the same: mend it",
+				"%s fails with %s %s, and the tree is unchanged: fix the code",
 				row.Released, short(path), next[path])
 		}
 	}
 	return nil
 }
 
-// next returns those siblings that are released next, at these versions.
+// next returns the required siblings that get a new version.
 func (b *builder) next(m workspace.Module) stage.Siblings {
 	next := stage.Siblings{}
 	for _, need := range m.Siblings() {
@@ -125,18 +126,19 @@ func (b *builder) next(m workspace.Module) stage.Siblings {
 	return next
 }
 
-// breaks notes with the sibling that its next version breaks the module's released one.
-func (b *builder) breaks(sibling string, row *Module) {
+// recordBreak adds the module's released version to the versions that the sibling's next
+// version breaks.
+func (b *builder) recordBreak(sibling string, row *Module) {
 	s, what := b.rows[sibling], row.Name+" "+row.Released
 	if !slices.Contains(s.Breaks, what) {
 		s.Breaks = append(s.Breaks, what)
 	}
 }
 
-// interfaces finds drivers that were written for another version of the interface than
-// the next one of its package. The trials alone would not always tell: a driver whose
-// server is missing skips its tests.
-func (b *builder) interfaces(
+// checkInterfaces finds drivers for another interface version than that of the next
+// release. Tests do not always find them, because a driver skips its tests if its server
+// is not configured.
+func (b *builder) checkInterfaces(
 	ctx context.Context, row *Module, m workspace.Module, next stage.Siblings,
 ) (err error) {
 	for path, version := range next {
@@ -144,7 +146,7 @@ func (b *builder) interfaces(
 		if len(packages) == 0 {
 			continue
 		}
-		folder, err := b.stage.LayTag(ctx, m, row.Released, nil)
+		folder, err := b.stage.ExtractTag(ctx, m, row.Released, nil)
 		if err != nil {
 			return err
 		}
@@ -159,22 +161,22 @@ func (b *builder) interfaces(
 		for _, p := range packages {
 			to := b.moved[path][p]
 			if was, ok := before[p]; ok && was != to {
-				b.breaks(path, row)
+				b.recordBreak(path, row)
 				b.raise(row, m, stage.Siblings{path: version},
-					fmt.Sprintf("the driver interface of %s has moved in %s", short(p), version))
+					fmt.Sprintf("the driver interface of %s changed in %s", short(p), version))
 			}
 			if is, ok := now[p]; ok && is != to {
 				row.Problem = fmt.Sprintf(
-					"it was written for version %s of the driver interface of %s, which is %s in %s: mend it", is, short(p), to, version)
+					"the driver implements version %s of the interface of %s, which has version %s in %s: update the driver", is, short(p), to, version)
 			}
 		}
 	}
 	return nil
 }
 
-// required tries the tree with the siblings' released versions that it requires. Those
-// that it needs newer are raised.
-func (b *builder) required(ctx context.Context, row *Module, m workspace.Module) error {
+// testTree tests the tree with the sibling versions that it requires, and raises the
+// requirements that are too old.
+func (b *builder) testTree(ctx context.Context, row *Module, m workspace.Module) error {
 	newer := b.newer(row, m)
 	if len(newer) == 0 || b.SkipSkew {
 		return nil
@@ -191,8 +193,8 @@ func (b *builder) required(ctx context.Context, row *Module, m workspace.Module)
 	return nil
 }
 
-// newer returns the siblings that the module requires at an older version than there is
-// or will be, and that are not raised.
+// newer returns the newest versions of the siblings that the module requires at an older
+// version and that are not raised.
 func (b *builder) newer(row *Module, m workspace.Module) stage.Siblings {
 	newer, raised := stage.Siblings{}, row.Raised()
 	for _, need := range m.Siblings() {
@@ -213,31 +215,31 @@ func (b *builder) keep(row *Module, m workspace.Module) {
 		}
 		row.Keeps = append(row.Keeps, Require{
 			Module: short(need.Path), From: need.Version, To: newer[need.Path],
-			Reason: b.why(row, need.Path),
+			Reason: b.keepReason(row, need.Path),
 		})
 	}
 }
 
-// why says on what a requirement that is kept rests.
-func (b *builder) why(row *Module, sibling string) string {
+// keepReason returns the reason why a requirement is kept.
+func (b *builder) keepReason(row *Module, sibling string) string {
 	with := short(sibling) + " " + b.newest[sibling]
-	tried := func(r skew.Run) bool {
+	passed := func(r skew.Run) bool {
 		return r.OK && r.Version == row.Released && r.Module == row.Name &&
 			slices.Contains(r.With, with)
 	}
-	proof := " builds, and its tests that need no server pass, with the "
+	proof := " builds and passes the tests that need no server with the "
 	if b.skew.Servers {
-		proof = " builds, and its tests pass, with the "
+		proof = " builds and passes its tests with the "
 	}
 	switch {
 	case b.SkipSkew:
-		return "not tried"
+		return "not tested"
 	case row.State != Unchanged:
 		return "the tree" + proof + "version that it requires"
 	case b.rows[sibling].Next == "":
-		return "it was tried when " + with + " was released"
-	case slices.ContainsFunc(b.skew.Runs, tried):
+		return "tested when " + with + " was released"
+	case slices.ContainsFunc(b.skew.Runs, passed):
 		return row.Released + proof + "new version"
 	}
-	return row.Released + " fails with the version that it requires too, so the trial says nothing"
+	return row.Released + " also fails with the version that it requires, so the test is inconclusive"
 }

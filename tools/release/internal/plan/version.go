@@ -10,11 +10,11 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// decide gives the module its next version, where it needs one.
+// decide sets the module's next version, if it needs a release.
 func (b *builder) decide(row *Module, m workspace.Module) {
 	if row.State == First {
 		row.Next = m.Version
-		row.Reasons = append(row.Reasons, "it has no tag; go.work says "+m.Version)
+		row.Reasons = append(row.Reasons, "it has no tag; go.work contains "+m.Version)
 		return
 	}
 	if row.State == Unchanged && len(row.Raises) > 0 {
@@ -29,25 +29,25 @@ func (b *builder) decide(row *Module, m workspace.Module) {
 		row.Reasons = append(row.Reasons, r.Reason)
 	}
 	next := after(since, row.Bump)
-	// what the prereleases lead to
+	// not below the version of the prereleases
 	if before := release(row.Released); semver.Compare(next, before) < 0 {
 		next = before
 	}
 	switch {
-	case b.wanted(row, m) && semver.Compare(release(m.Version), next) >= 0:
+	case b.hasNewVersion(row, m) && semver.Compare(release(m.Version), next) >= 0:
 		row.Next = m.Version
-		row.Reasons = append(row.Reasons, "go.work says "+m.Version)
+		row.Reasons = append(row.Reasons, "go.work contains "+m.Version)
 	case row.Bump == Major:
 		row.Problem = fmt.Sprintf(
-			"what %s promised is broken: the next major version is a module with another import path, %s/%s",
+			"breaking API changes since %s: the next major version needs another import path, %s/%s",
 			since, m.Path(), semver.Major(next))
 	default:
 		row.Next = next
 	}
 }
 
-// wanted reports whether go.work names a version that is not published yet.
-func (b *builder) wanted(row *Module, m workspace.Module) bool {
+// hasNewVersion reports whether go.work contains an unpublished version of the module.
+func (b *builder) hasNewVersion(row *Module, m workspace.Module) bool {
 	return semver.Compare(m.Version, row.Released) > 0 && !b.stage.Tagged(m, m.Version)
 }
 
@@ -56,8 +56,8 @@ func release(version string) string {
 	return strings.TrimSuffix(version, semver.Prerelease(version)+semver.Build(version))
 }
 
-// bump is what the change of the API since that version asks for. Before v1 a minor
-// version may break, and where all versions are prereleases nothing was promised.
+// bump returns the version increment that the API changes require. In v0, minor versions
+// may break the API. If since is "", there are only prereleases, and a patch is enough.
 func bump(row *Module, since string) Bump {
 	switch {
 	case since == "":
@@ -70,7 +70,7 @@ func bump(row *Module, since string) Bump {
 	return Patch
 }
 
-// after returns the version that follows, "" where there was none.
+// after returns the next version, or "" if version is "".
 func after(version string, b Bump) string {
 	if version == "" {
 		return ""

@@ -16,9 +16,9 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// modules adds each go.mod and go.sum that changes. A module's zip holds its go.sum, and
-// that the hashes of what it requires: so they are done one after the other, each after
-// those that it requires.
+// modules adds each changed go.mod and go.sum. It processes modules in dependency order,
+// because a module's go.sum is part of its zip and contains the hashes of its
+// requirements.
 func (r release) modules(ctx context.Context, modules []workspace.Module) (err error) {
 	sorted, err := workspace.InOrder(modules)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r release) modules(ctx context.Context, modules []workspace.Module) (err e
 		if row.Next == "" && row.State != plan.Unreleased {
 			continue
 		}
-		r.log("%s: tidying, and hashing what it requires", strings.TrimSpace(m.Name+" "+row.Next))
+		r.log("%s: tidying and hashing requirements", strings.TrimSpace(m.Name+" "+row.Next))
 		over, err := complete(ctx, s, m, row)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
@@ -46,12 +46,12 @@ func (r release) modules(ctx context.Context, modules []workspace.Module) (err e
 	return nil
 }
 
-// complete returns the module's go.mod and go.sum as far as they change, and publishes
-// the module with them in the sandbox.
+// complete returns the changed go.mod and go.sum of the module, and publishes the module
+// with them in the sandbox.
 func complete(
 	ctx context.Context, s *stage.Stage, m workspace.Module, row plan.Module,
 ) (modproxy.Overlay, error) {
-	folder, err := s.LayTree(ctx, m, row.Raised())
+	folder, err := s.ExtractTree(ctx, m, row.Raised())
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func complete(
 	return over, modproxy.AddWith(ctx, s.Proxy(), m, row.Next, over)
 }
 
-// changed returns go.mod and go.sum of the folder where they are not those of the
-// module's tree.
+// changed returns go.mod and go.sum of the directory if they differ from the module's
+// tree.
 func changed(m workspace.Module, folder string) (modproxy.Overlay, error) {
 	over := modproxy.Overlay{}
 	for _, name := range []string{"go.mod", "go.sum"} {

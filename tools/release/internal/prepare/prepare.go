@@ -14,15 +14,15 @@ import (
 
 // Options configures Run.
 type Options struct {
-	Date string                           // of the changelog's sections, 2026-01-31
-	Log  func(format string, args ...any) // is told what happens; may be nil
+	Date string                           // date of the changelog sections, such as 2026-01-31
+	Log  func(format string, args ...any) // logs progress; may be nil
 }
 
 // A Result is a prepared release.
 type Result struct {
 	Plan   *plan.Plan
-	Commit string // "" where there was nothing to do
-	Stat   string // the files that it changes
+	Commit string // "" if there was nothing to do
+	Stat   string // the changed files, as git diff --stat prints them
 }
 
 // Run prepares the release that the plan of the repository at root describes. It does
@@ -51,7 +51,7 @@ func Run(ctx context.Context, root string, o Options) (*Result, error) {
 	if len(r.files) == 0 {
 		return result, nil
 	}
-	if err := p.Still(ctx, repo); err != nil {
+	if err := p.CheckUnchanged(ctx, repo); err != nil {
 		return nil, err
 	}
 	if err := repo.Commit(ctx, r.files, r.message()); err != nil {

@@ -61,11 +61,11 @@ func TestRun_FirstRelease(t *testing.T) {
 		t.Errorf("changelog =\n%s\nwant\n%s", got, log)
 	}
 	if again := release(t, r); again != "" {
-		t.Errorf("the second time made commit %s:\n%s", again, r.Git("show", again))
+		t.Errorf("the second run created commit %s:\n%s", again, r.Git("show", again))
 	}
 	publish(t, r)
 	if again := release(t, r); again != "" {
-		t.Errorf("after the tags it made commit %s:\n%s", again, r.Git("show", again))
+		t.Errorf("after tagging, Run created commit %s:\n%s", again, r.Git("show", again))
 	}
 }
 
@@ -79,11 +79,11 @@ func TestRun_DriverInterface(t *testing.T) {
 	if _, err := prepare.Run(t.Context(), r.Root,
 		prepare.Options{Date: "2026-01-31"}); err == nil ||
 		!strings.Contains(err.Error(), "sqlite: it was written for version 1") {
-		t.Errorf("a driver that would not start is prepared: %v", err)
+		t.Errorf("Run accepts a driver with an old interface version: %v", err)
 	}
 	r.Replace("sqlite/sqlite.go", "return 1", "return 2")
 	r.Write(".changes/sqlite/interface.md", "- Says more.\n")
-	r.Commit("mend the driver")
+	r.Commit("fix the driver")
 	release(t, r)
 	for _, want := range []string{
 		"plinth/core v0.1.0 => ./core\n", "plinth/core v0.2.0 => ./core\n",
@@ -102,7 +102,7 @@ func TestRun_DriverInterface(t *testing.T) {
 			t.Errorf("%s lacks %q:\n%s", file, want, r.Read(file))
 		}
 	}
-	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n- Does not work with sqlite v0.1.0: take v0.1.1 or later.\n\n" +
+	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n- Does not work with sqlite v0.1.0: upgrade to v0.1.1 or later.\n\n" +
 		"## sqlite v0.1.1 - 2026-01-31\n\n- Says more.\n- Requires core v0.2.0.\n\n## core v0.1.0"
 	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
 		t.Errorf("changelog =\n%s\nwant in it\n%s", got, section)
@@ -112,7 +112,7 @@ func TestRun_DriverInterface(t *testing.T) {
 		t.Errorf("subject = %q, want %q", got, want)
 	}
 	if again := release(t, r); again != "" {
-		t.Errorf("the second time made commit %s:\n%s", again, r.Git("show", again))
+		t.Errorf("the second run created commit %s:\n%s", again, r.Git("show", again))
 	}
 	publish(t, r)
 	if got, want := r.Git("tag", "--points-at", "HEAD"), "core/v0.2.0\nsqlite/v0.1.1"; got != want {
@@ -121,8 +121,8 @@ func TestRun_DriverInterface(t *testing.T) {
 	obtain(t, r)
 }
 
-// TestRun_ConsumerHashes lets the go command compare every hash that
-// prepare wrote with the zips of the tags.
+// TestRun_ConsumerHashes checks that the go command accepts every hash that prepare
+// wrote.
 func TestRun_ConsumerHashes(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
@@ -135,13 +135,12 @@ func TestRun_ConsumerHashes(t *testing.T) {
 	s, proxy := tags(t, r)
 	if err := build(t, r, s, proxy, "grpcx/validate"); err == nil ||
 		!strings.Contains(err.Error(), "SECURITY ERROR") {
-		t.Errorf("build with another hash = %v, want a refusal", err)
+		t.Errorf("build with another hash = %v, want an error", err)
 	}
 }
 
-// obtain builds and tests every tagged module, and the examples as their consumer, with a
-// proxy that has nothing but tags, and with go.sum files that the go command may not
-// complete.
+// obtain builds and tests every tagged module, and the examples as their consumer. The
+// proxy contains only tags, and the go.sum files are read-only for the go command.
 func obtain(t *testing.T, r *repotest.Repo) {
 	t.Helper()
 	s, proxy := tags(t, r)
@@ -152,7 +151,7 @@ func obtain(t *testing.T, r *repotest.Repo) {
 	}
 }
 
-// tags makes a proxy of all tags.
+// tags creates a proxy of all tags.
 func tags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
 	t.Helper()
 	modules, err := workspace.Modules(r.Root)
@@ -175,8 +174,8 @@ func tags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
 	return s, proxy
 }
 
-// build obtains the module's newest tag, or copies one that has none, and runs the go
-// command in it.
+// build downloads the module's newest tag, or copies a module without a tag, and runs the
+// go command in it.
 func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) error {
 	t.Helper()
 	folder := filepath.Join(r.Root, name)
@@ -220,7 +219,7 @@ func TestRun_HashesPerCommit(t *testing.T) {
 	was := sums.Ours([]byte(r.Read("sqlite/go.sum")))
 	r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
 	r.Write(".changes/core/late.md", "- Later.\n")
-	r.Commit("meanwhile")
+	r.Commit("change core")
 	if release(t, r) == "" {
 		t.Fatal("no commit, want one with other hashes")
 	}
@@ -238,49 +237,49 @@ func TestRun_HashesPerCommit(t *testing.T) {
 
 func TestRun_Failure(t *testing.T) {
 	for _, tc := range []struct {
-		name  string
-		spoil func(t *testing.T, r *repotest.Repo)
-		want  string
+		name   string
+		change func(t *testing.T, r *repotest.Repo)
+		want   string
 	}{
 		{
-			name: "nothing is told of a change", want: "nothing says what has changed",
-			spoil: func(_ *testing.T, r *repotest.Repo) {
+			name: "a fragment is missing", want: "changelog fragment is missing",
+			change: func(_ *testing.T, r *repotest.Repo) {
 				r.Git("rm", "-q", ".changes/core/first.md")
 				r.Commit("x")
 			},
 		},
 		{
 			name: "the tree is not clean", want: "not clean",
-			spoil: func(_ *testing.T, r *repotest.Repo) {
+			change: func(_ *testing.T, r *repotest.Repo) {
 				r.Write("core/new.go", "package core\n")
 			},
 		},
 		{
-			name: "a module that cannot be tidied", want: "validate: go mod tidy",
-			spoil: func(_ *testing.T, r *repotest.Repo) {
+			name: "go mod tidy fails", want: "validate: go mod tidy",
+			change: func(_ *testing.T, r *repotest.Repo) {
 				r.Write("grpcx/validate/bad.go",
 					"package validate\n\nimport _ \"github.com/plinthgo/plinth/core/nowhere\"\n")
 				r.Commit("x")
 			},
 		},
 		{
-			name: "modules that require one another", want: "core -> sqlite -> core",
-			spoil: func(_ *testing.T, r *repotest.Repo) {
+			name: "modules require each other", want: "core -> sqlite -> core",
+			change: func(_ *testing.T, r *repotest.Repo) {
 				r.Write("core/go.mod",
 					r.Read("core/go.mod")+"\nrequire github.com/plinthgo/plinth/sqlite v0.1.0\n")
 				r.Commit("x")
 			},
 		},
 		{
-			name: "a committer without a name", want: "git commit",
-			spoil: func(t *testing.T, _ *repotest.Repo) {
+			name: "the committer has no name", want: "git commit",
+			change: func(t *testing.T, _ *repotest.Repo) {
 				t.Helper()
 				t.Setenv("GIT_COMMITTER_NAME", " ")
 			},
 		},
 		{
 			name: "no changelog", want: "CHANGELOG.md",
-			spoil: func(_ *testing.T, r *repotest.Repo) {
+			change: func(_ *testing.T, r *repotest.Repo) {
 				r.Git("rm", "-q", "CHANGELOG.md")
 				r.Commit("x")
 			},
@@ -288,14 +287,14 @@ func TestRun_Failure(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := repotest.New(t)
-			tc.spoil(t, r)
+			tc.change(t, r)
 			before := r.State()
 			_, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: date})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Run = %v, want %q in it", err, tc.want)
 			}
 			if after := r.State(); after != before {
-				t.Errorf("left\n%s\nbefore it was\n%s", after, before)
+				t.Errorf("state =\n%s\nwant\n%s", after, before)
 			}
 		})
 	}
@@ -312,6 +311,6 @@ func TestRun_Interrupt(t *testing.T) {
 			}
 		}})
 	if err == nil || r.State() != before {
-		t.Errorf("Run = %v, left\n%s\nbefore it was\n%s", err, r.State(), before)
+		t.Errorf("Run = %v, state =\n%s\nwant\n%s", err, r.State(), before)
 	}
 }

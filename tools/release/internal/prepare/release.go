@@ -18,10 +18,10 @@ type release struct {
 	root  string
 	plan  *plan.Plan
 	log   func(format string, args ...any)
-	files map[string][]byte // what changes, from the root; nil is a file that goes
+	files map[string][]byte // changed files relative to the root; nil deletes a file
 }
 
-// row returns what the plan says of a module.
+// row returns the plan of a module.
 func (r release) row(name string) plan.Module {
 	i := slices.IndexFunc(r.plan.Modules, func(m plan.Module) bool { return m.Name == name })
 	if i < 0 {
@@ -36,7 +36,7 @@ func (r release) released() []plan.Module {
 		func(m plan.Module) bool { return m.Next == "" })
 }
 
-// write fills files.
+// write sets files.
 func (r release) write(ctx context.Context, date string) error {
 	modules, err := workspace.Modules(r.root)
 	if err != nil {
@@ -72,7 +72,8 @@ func (r release) notes(date string) error {
 	return nil
 }
 
-// message is that of the commit: what is released, and why a requirement was raised.
+// message returns the commit message, with the released versions and the reasons for
+// raised requirements.
 func (r release) message() string {
 	var names []string
 	var body strings.Builder
@@ -85,7 +86,7 @@ func (r release) message() string {
 	}
 	switch {
 	case len(names) == 0:
-		return "Let the modules that are never released require the newest versions\n"
+		return "Raise the requirements of unreleased modules\n"
 	case len(names) <= 3:
 		return "Release " + strings.Join(names, ", ") + "\n\n" + body.String()
 	}

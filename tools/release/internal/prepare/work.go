@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// work adds go.work, whose replaces name the version for which the tree answers, and
-// those that modules of the tree require.
+// work adds go.work with replaces for the versions of the tree and for the versions that
+// modules of the tree require.
 func (r release) work(modules []workspace.Module) error {
 	name := filepath.Join(r.root, "go.work")
 	text, err := os.ReadFile(name)
@@ -37,7 +37,7 @@ func (r release) work(modules []workspace.Module) error {
 	return nil
 }
 
-// replace makes the wanted versions those that the file replaces.
+// replace changes the replaces of the file to the wanted versions.
 func replace(file *modfile.WorkFile, modules []workspace.Module, wanted map[string][]string) error {
 	for _, r := range slices.Clone(file.Replace) {
 		if have := wanted[r.Old.Path]; have == nil || slices.Contains(have, r.Old.Version) {
@@ -59,8 +59,8 @@ func replace(file *modfile.WorkFile, modules []workspace.Module, wanted map[stri
 	return nil
 }
 
-// versions returns, for each module that is released, the versions that go.work has to
-// name.
+// versions returns the versions that go.work must replace, by the import path of a
+// released module.
 func (r release) versions(modules []workspace.Module) (map[string][]string, error) {
 	wanted := map[string][]string{}
 	for _, m := range modules {

@@ -16,18 +16,18 @@ type Repo struct {
 	Root string
 }
 
-// files are five modules: core, a driver and a program that need it, one inside another's
-// folder, and one that is never released. A line "-- NAME" begins a file.
+// files contains five modules: core, a driver and a program that require it, a nested
+// module, and an unreleased module. A line "-- NAME" starts a file.
 //
 //go:embed repo.txt
 var files string
 
-// New makes the repository with one commit and no tags. It skips the test where there is
-// no git, and with -short: what the tests do with a repository starts builds.
+// New creates the repository with one commit and no tags. It skips the test if git is not
+// installed, and with -short, because tests with a repository run builds.
 func New(t *testing.T) *Repo {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("starts builds")
+		t.Skip("runs builds")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -89,7 +89,7 @@ func (r *Repo) Commit(message string) {
 	r.Git("commit", "--quiet", "--allow-empty", "-m", message)
 }
 
-// Change changes a file and writes a fragment for its module, and commits both.
+// Change writes a file and a fragment for its module, and commits both.
 func (r *Repo) Change(module, file, text string) {
 	r.t.Helper()
 	r.Write(file, text)
@@ -108,8 +108,8 @@ func (r *Repo) Git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// State is all that a failure must leave as it was: branch, tags, and the difference of
-// the tree.
+// State returns the refs and the changes of the working tree, which a failure must not
+// change.
 func (r *Repo) State() string {
 	r.t.Helper()
 	return r.Git("show-ref") + "\n" + r.Git("status", "--porcelain")

@@ -22,7 +22,7 @@ type Run struct {
 	Version string   `json:"version"` // the tag, or "tree"
 	With    []string `json:"with"`    // every sibling that it requires: "core v0.2.0"
 	OK      bool     `json:"ok"`
-	Output  string   `json:"output,omitempty"` // of what failed
+	Output  string   `json:"output,omitempty"` // output of the failed command
 }
 
 // Tree is the version of an unpublished module.
@@ -31,14 +31,14 @@ const Tree = "tree"
 // A Runner tests combinations.
 type Runner struct {
 	Stage   *stage.Stage
-	Report  func(Run) // is called after each; may be nil
-	Servers bool      // the environment names servers, so that the tests are not the short ones
+	Report  func(Run) // called after each run; may be nil
+	Servers bool      // the environment configures servers: run all tests instead of the short ones
 	Runs    []Run
 }
 
-// Previous tries the module's tag with the new versions of its siblings, and returns
-// those that break it. What fails with the siblings that it requires too, such as for a
-// server that does not answer, is broken by none.
+// Previous tests the module's tag with new versions of its siblings, and returns the
+// siblings that break it. A failure that also occurs with the required versions, such as
+// an unavailable server, does not count.
 func (r *Runner) Previous(
 	ctx context.Context, m workspace.Module, version string, siblings stage.Siblings,
 ) ([]string, error) {
@@ -52,7 +52,7 @@ func (r *Runner) Previous(
 	if ok, err = r.run(ctx, m, version, stage.Siblings{}); err != nil {
 		return nil, err
 	}
-	if !ok { // the new ones are not why
+	if !ok { // the new versions are not the cause
 		return nil, nil
 	}
 	all := slices.Sorted(maps.Keys(siblings))
@@ -69,15 +69,15 @@ func (r *Runner) Previous(
 			broken = append(broken, path)
 		}
 	}
-	if len(broken) == 0 { // only together
+	if len(broken) == 0 { // only the combination fails
 		return all, nil
 	}
 	return broken, nil
 }
 
-// Required tries the module's tree with the versions of its siblings that it requires,
-// and returns those siblings whose newest version it needs instead. newest has the
-// siblings that have a newer one; raised those that are raised already.
+// Required tests the module's tree with the sibling versions that it requires, and
+// returns the siblings whose newest version it needs. newest contains the siblings that
+// have a newer version, raised those whose requirement is raised already.
 func (r *Runner) Required(
 	ctx context.Context, m workspace.Module, raised, newest stage.Siblings,
 ) ([]string, error) {
@@ -103,18 +103,18 @@ func (r *Runner) Required(
 	}
 	if !ok {
 		return nil, fmt.Errorf(
-			"%s fails with the siblings that it requires and with the newest ones too:\n%s",
+			"%s fails with the required and with the newest versions of its siblings:\n%s",
 			m.Name, r.Runs[len(r.Runs)-1].Output)
 	}
 	return all, nil
 }
 
-// run is one trial. Its error is that of a trial which could not be made: something
-// cannot be downloaded.
+// run tests one combination. It returns an error if the test could not run, for example
+// because a download failed.
 func (r *Runner) run(
 	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
 ) (ok bool, err error) {
-	folder, err := r.lay(ctx, m, version, raise)
+	folder, err := r.extract(ctx, m, version, raise)
 	if err != nil {
 		return false, err
 	}
@@ -124,8 +124,8 @@ func (r *Runner) run(
 		return false, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	run := Run{Module: m.Name, Version: version, With: siblings(m, raise), OK: true}
-	// A test that fails once and not again has met a busy machine. All have been vetted
-	// before, by all checks.
+	// A failed test is repeated once, because a busy machine can cause a failure. go vet
+	// ran with all checks before.
 	test := []string{"test", "-short", "-vet=off", "./..."}
 	if r.Servers {
 		test = []string{"test", "-vet=off", "./..."}
@@ -158,13 +158,13 @@ func (r *Runner) commands(ctx context.Context, folder, cache string, commands ..
 	return nil
 }
 
-func (r *Runner) lay(
+func (r *Runner) extract(
 	ctx context.Context, m workspace.Module, version string, raise stage.Siblings,
 ) (string, error) {
 	if version == Tree {
-		return r.Stage.LayTree(ctx, m, raise)
+		return r.Stage.ExtractTree(ctx, m, raise)
 	}
-	return r.Stage.LayTag(ctx, m, version, raise)
+	return r.Stage.ExtractTag(ctx, m, version, raise)
 }
 
 // brief removes packages without failures from the output.
@@ -178,15 +178,15 @@ func brief(err error) string {
 	return strings.TrimSpace(b.String())
 }
 
-// with returns both.
+// with returns the union of a and b.
 func with(a, b stage.Siblings) stage.Siblings {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
 	return both
 }
 
-// siblings names the versions of a trial: those raised, and else those that the module
-// requires.
+// siblings returns the sibling versions of a run: the raised version, or the one that the
+// module requires.
 func siblings(m workspace.Module, raise stage.Siblings) []string {
 	named := []string{}
 	for _, need := range m.Siblings() {

@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// runner has tags of all modules, core's tree as v0.2.0 in its proxy, and the module
-// validate.
+// runner returns a Runner for a repository with tags of all modules and core's tree as
+// v0.2.0 in the proxy, and the module grpcx/validate.
 func runner(t *testing.T, change func(r *repotest.Repo)) (*skew.Runner, workspace.Module) {
 	t.Helper()
 	r := repotest.New(t)
@@ -47,11 +47,11 @@ func TestRunner_Previous(t *testing.T) {
 	broken, err := r.Previous(t.Context(), m, "v0.1.0",
 		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
 	if err != nil || strings.Join(broken, " ") != grpcx {
-		t.Errorf("Previous = %q, %v; want grpcx; trials %+v", broken, err, r.Runs)
+		t.Errorf("Previous = %q, %v; want grpcx; runs %+v", broken, err, r.Runs)
 	}
 	if got := r.Runs[0]; got.OK || got.Version != "v0.1.0" || strings.Join(got.With,
 		", ") != "core v0.2.0, grpcx v0.2.0" || !strings.Contains(got.Output, "grpcx.Call") {
-		t.Errorf("the first trial = %+v", got)
+		t.Errorf("the first run = %+v", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestRunner_Required(t *testing.T) {
 	needed, err := r.Required(t.Context(), m, stage.Siblings{},
 		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
 	if err != nil || strings.Join(needed, " ") != grpcx {
-		t.Errorf("Required = %q, %v; want grpcx; trials %+v", needed, err, r.Runs)
+		t.Errorf("Required = %q, %v; want grpcx; runs %+v", needed, err, r.Runs)
 	}
 }
 
@@ -78,12 +78,12 @@ func TestRunner_Previous_UnrelatedFailure(t *testing.T) {
 	next := stage.Siblings{core: "v0.2.0"}
 	if broken, err := r.Previous(t.Context(), m, "v0.1.0", next); err != nil || len(broken) != 0 ||
 		len(r.Runs) != 2 {
-		t.Errorf("Previous = %q, %v; want none after a second trial; trials %+v",
+		t.Errorf("Previous = %q, %v; want none after a second run; runs %+v",
 			broken, err, r.Runs)
 	}
 	if _, err := r.Required(t.Context(), m, stage.Siblings{}, next); err == nil ||
 		!strings.Contains(err.Error(), "no server") {
-		t.Errorf("Required = %v, want what failed", err)
+		t.Errorf("Required = %v, want the failed command", err)
 	}
 }
 
@@ -91,6 +91,6 @@ func TestRunner_Previous_Error(t *testing.T) {
 	r, m := runner(t, func(*repotest.Repo) {})
 	if broken, err := r.Previous(t.Context(), m, "v0.1.0",
 		stage.Siblings{core: "v0.9.0"}); err == nil || len(broken) != 0 {
-		t.Errorf("Previous = %q, %v; want the version that is missing", broken, err)
+		t.Errorf("Previous = %q, %v; want an error for the missing version", broken, err)
 	}
 }

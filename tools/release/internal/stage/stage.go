@@ -27,7 +27,7 @@ import (
 // Siblings maps import paths of modules of this repository to versions.
 type Siblings map[string]string
 
-// A Stage has a sandbox and the tags of a repository.
+// A Stage contains a sandbox and the tags of a repository.
 type Stage struct {
 	*sandbox.Sandbox
 
@@ -59,8 +59,7 @@ func (s *Stage) Latest(m workspace.Module) string {
 	return s.newest(m, func(string) bool { return true })
 }
 
-// Stable returns the newest version of the module that has a tag and is no prerelease, or
-// "".
+// Stable returns the newest tagged version of the module that is not a prerelease, or "".
 func (s *Stage) Stable(m workspace.Module) string {
 	return s.newest(m, func(version string) bool { return semver.Prerelease(version) == "" })
 }
@@ -90,8 +89,8 @@ func (s *Stage) ByPath(importPath string) (workspace.Module, bool) {
 	return s.Modules[i], true
 }
 
-// PublishTag puts the tag of a version into the sandbox's proxy, with those that it
-// requires. What has no tag is left out.
+// PublishTag adds a tagged version and its requirements to the sandbox's proxy. It skips
+// versions without a tag.
 func (s *Stage) PublishTag(ctx context.Context, m workspace.Module, version string) error {
 	tag := m.Tag(version)
 	if s.published[tag] || !s.Tagged(m, version) {
@@ -109,8 +108,8 @@ func (s *Stage) PublishTag(ctx context.Context, m workspace.Module, version stri
 	return s.PublishRequired(ctx, m)
 }
 
-// PublishRequired puts the siblings' versions that the module's go.mod requires into the
-// proxy, as their tags have them.
+// PublishRequired adds the tagged sibling versions that the module's go.mod requires to
+// the proxy.
 func (s *Stage) PublishRequired(ctx context.Context, m workspace.Module) error {
 	for _, need := range m.Siblings() {
 		if sibling, ok := s.ByPath(need.Path); ok {
@@ -134,8 +133,7 @@ func (s *Stage) FileAt(
 	return modfile.Parse(name, text, nil)
 }
 
-// HashTag computes the hash that a line of go.sum has to have for a version that has a
-// tag.
+// HashTag computes the go.sum hash of a tagged version.
 func (s *Stage) HashTag(ctx context.Context, m workspace.Module, line sums.Line) (string, error) {
 	if !line.Mod {
 		return modproxy.Hash(func(w io.Writer) error {
@@ -149,21 +147,23 @@ func (s *Stage) HashTag(ctx context.Context, m workspace.Module, line sums.Line)
 	return modproxy.HashMod(text)
 }
 
-// LayTag lays the module out as its tag has it, with siblings raised; the caller removes
-// the folder.
-func (s *Stage) LayTag(
+// ExtractTag extracts the module from its tag with raised requirements. The caller must
+// remove the directory.
+func (s *Stage) ExtractTag(
 	ctx context.Context, m workspace.Module, version string, raise Siblings,
 ) (string, error) {
 	if err := s.PublishTag(ctx, m, version); err != nil {
 		return "", err
 	}
-	return s.lay(m, version, raise,
+	return s.extract(m, version, raise,
 		func(w io.Writer) error { return modproxy.PackTag(w, s.Root, m, version) })
 }
 
-// LayTree lays the module out as the working tree has it, with siblings raised; the
-// caller removes the folder.
-func (s *Stage) LayTree(ctx context.Context, m workspace.Module, raise Siblings) (string, error) {
+// ExtractTree extracts the module from the working tree with raised requirements. The
+// caller must remove the directory.
+func (s *Stage) ExtractTree(
+	ctx context.Context, m workspace.Module, raise Siblings,
+) (string, error) {
 	if err := s.PublishRequired(ctx, m); err != nil {
 		return "", err
 	}
@@ -171,11 +171,11 @@ func (s *Stage) LayTree(ctx context.Context, m workspace.Module, raise Siblings)
 	if version == "" {
 		version = "v0.0.0"
 	}
-	return s.lay(m, version, raise,
+	return s.extract(m, version, raise,
 		func(w io.Writer) error { return modproxy.Pack(ctx, w, m, version) })
 }
 
-func (s *Stage) lay(
+func (s *Stage) extract(
 	m workspace.Module, version string, raise Siblings, pack func(io.Writer) error,
 ) (string, error) {
 	above, err := os.MkdirTemp(s.Path(), "stage-")
@@ -195,12 +195,12 @@ func (s *Stage) lay(
 		return "", fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return folder, errors.Join(os.WriteFile(name, text, 0o600),
-		forget(filepath.Join(folder, "go.sum")))
+		removeHashes(filepath.Join(folder, "go.sum")))
 }
 
-// forget takes the siblings' hashes out of a go.sum: here they are other zips of the same
-// versions.
-func forget(name string) error {
+// removeHashes removes the siblings' hashes from a go.sum, because the proxy contains
+// other zips of the same versions.
+func removeHashes(name string) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -211,8 +211,8 @@ func forget(name string) error {
 	return os.WriteFile(name, sums.Others(text), 0o600)
 }
 
-// Raise returns a go.mod whose requirements of those siblings are at least those
-// versions. It adds none.
+// Raise returns the go.mod with requirements raised to at least the given versions. It
+// adds no requirements.
 func Raise(mod []byte, to Siblings) ([]byte, error) {
 	file, err := modfile.Parse("go.mod", mod, nil)
 	if err != nil {

@@ -46,9 +46,9 @@ func Ours(text []byte) []Line {
 	return lines
 }
 
-// Settle replaces the hashes of this repository's modules by those that hash returns.
-// Where it returns none, the line goes.
-func Settle(text []byte, hash func(Line) (string, error)) ([]byte, error) {
+// ReplaceHashes replaces the hashes of this repository's modules with the results of
+// hash. If hash returns "", it removes the line.
+func ReplaceHashes(text []byte, hash func(Line) (string, error)) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {
 		l, ours := parse(line)

@@ -19,14 +19,14 @@ func TestOursAndOthers(t *testing.T) {
 	}
 }
 
-func TestSettle(t *testing.T) {
-	got, err := sums.Settle([]byte(text), func(l sums.Line) (string, error) {
+func TestReplaceHashes(t *testing.T) {
+	got, err := sums.ReplaceHashes([]byte(text), func(l sums.Line) (string, error) {
 		if l.Mod {
 			return "", nil
 		}
 		return "h1:new=", nil
 	})
 	if want := "github.com/a/b v1.0.0 h1:b=\ngithub.com/plinthgo/plinth/core v0.1.0 h1:new=\n"; err != nil || string(got) != want {
-		t.Errorf("Settle = %q, %v; want %q", got, err, want)
+		t.Errorf("ReplaceHashes = %q, %v; want %q", got, err, want)
 	}
 }

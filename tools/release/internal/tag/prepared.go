@@ -16,16 +16,17 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// checker knows the hashes of what has a tag or is to get one.
+// checker computes and caches the hashes of versions with a tag and of versions to be
+// tagged.
 type checker struct {
 	stage  *stage.Stage
 	repo   git.Repo
-	hashes map[sums.Line]string // by the line without its hash
+	hashes map[sums.Line]string // key: the line without its hash
 }
 
-// prepared refuses a tree that is not what prepare has made: whoever obtained its tags
-// would find that something is missing. All that is wrong is named.
-func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
+// checkPrepared returns an error with all problems if the tree is not the result of
+// release prepare: its tags would be incomplete.
+func checkPrepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 	c := &checker{stage: s, repo: repo, hashes: map[sums.Line]string{}}
 	var problems []error
 	for _, m := range s.Modules {
@@ -33,9 +34,9 @@ func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 		switch {
 		case !m.Released():
 		case s.Tagged(m, m.Version):
-			err = c.unchanged(ctx, m)
+			err = c.checkUnchanged(ctx, m)
 		default:
-			err = c.complete(ctx, m)
+			err = c.checkSums(ctx, m)
 		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", m.Name, err))
@@ -44,9 +45,9 @@ func prepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 	return errors.Join(problems...)
 }
 
-// left refuses a tree of which the plan still has something to say: what was committed
-// after prepare, and needs another version, has notes of its own, or a problem.
-func left(p *plan.Plan, modules []workspace.Module) error {
+// checkPlan returns an error if the plan still contains changes: a commit after release
+// prepare needs another version, has its own notes, or has a problem.
+func checkPlan(p *plan.Plan, modules []workspace.Module) error {
 	var problems []error
 	for _, row := range p.Modules {
 		i := slices.IndexFunc(modules, func(m workspace.Module) bool { return m.Name == row.Name })
@@ -55,24 +56,24 @@ func left(p *plan.Plan, modules []workspace.Module) error {
 		case row.Problem != "":
 			what = row.Problem
 		case row.Next != "" && row.Next != modules[i].Version:
-			what = fmt.Sprintf("the next version is %s, and go.work says %s",
+			what = fmt.Sprintf("the next version is %s, but go.work contains %s",
 				row.Next, modules[i].Version)
 		case len(row.Fragments) > 0:
 			what = "the changelog lacks " + strings.Join(row.Fragments, ", ")
 		case len(row.Raises) > 0:
-			what = fmt.Sprintf("it has to require %s %s", row.Raises[0].Module, row.Raises[0].To)
+			what = fmt.Sprintf("go.mod must require %s %s", row.Raises[0].Module, row.Raises[0].To)
 		default:
 			continue
 		}
 		problems = append(problems,
-			fmt.Errorf("%s: %s: this is not what release prepare has made", row.Name, what))
+			fmt.Errorf("%s: %s: run release prepare", row.Name, what))
 	}
 	return errors.Join(problems...)
 }
 
-// unchanged refuses a module that has changed since the tag of its version: the tag is
-// never moved.
-func (c *checker) unchanged(ctx context.Context, m workspace.Module) error {
+// checkUnchanged returns an error if the module changed since the tag of its version.
+// Tags never move.
+func (c *checker) checkUnchanged(ctx context.Context, m workspace.Module) error {
 	tag, err := c.hash(ctx, m, sums.Line{Path: m.Path(), Version: m.Version})
 	if err != nil {
 		return err
@@ -85,44 +86,44 @@ func (c *checker) unchanged(ctx context.Context, m workspace.Module) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the tag %s is on commit %.12s, and the module has changed since; tags are never moved: run release prepare", m.Tag(m.Version), commit)
+	return fmt.Errorf("tag %s is on commit %.12s, but the module has changed since: run release prepare to get a new version", m.Tag(m.Version), commit)
 }
 
-// complete refuses a go.sum that lacks the hash of a sibling, or has another than a
-// public proxy will compute.
-func (c *checker) complete(ctx context.Context, m workspace.Module) error {
+// checkSums returns an error if go.sum lacks the hash of a sibling, or has another hash
+// than a public proxy will compute.
+func (c *checker) checkSums(ctx context.Context, m workspace.Module) error {
 	text, err := modproxy.Overlay{}.Read(m, "go.sum")
 	if err != nil {
 		return err
 	}
 	have := map[sums.Line]bool{}
 	for _, line := range sums.Ours(text) {
-		if err := c.same(ctx, line); err != nil {
+		if err := c.checkHash(ctx, line); err != nil {
 			return err
 		}
 		line.Hash = ""
 		have[line] = true
 	}
-	return lacks(m, have)
+	return checkMissing(m, have)
 }
 
-// same refuses a line whose hash is not that of what it names.
-func (c *checker) same(ctx context.Context, line sums.Line) error {
+// checkHash returns an error if the hash of the line is wrong.
+func (c *checker) checkHash(ctx context.Context, line sums.Line) error {
 	sibling, ok := c.stage.ByPath(line.Path)
 	if !ok {
-		return fmt.Errorf("go.sum names %s, which is no module of the tree", line.Path)
+		return fmt.Errorf("go.sum contains %s, which is not a module of the tree: run release prepare", line.Path)
 	}
 	want, err := c.hash(ctx, sibling, line)
 	if err == nil && line.Hash != want {
-		err = fmt.Errorf("go.sum has another hash of %s %s than its zip: run release prepare",
+		err = fmt.Errorf("go.sum has a wrong hash for %s %s: run release prepare",
 			sibling.Name, line.Version)
 	}
 	return err
 }
 
-// lacks refuses a go.sum without the hashes of a sibling. What is required for the sake
-// of others may have that of its go.mod alone.
-func lacks(m workspace.Module, have map[sums.Line]bool) error {
+// checkMissing returns an error if go.sum lacks the hashes of a sibling. An indirect
+// requirement needs only the hash of its go.mod.
+func checkMissing(m workspace.Module, have map[sums.Line]bool) error {
 	for _, r := range m.File.Require {
 		if !strings.HasPrefix(r.Mod.Path, workspace.Root+"/") {
 			continue
@@ -136,8 +137,8 @@ func lacks(m workspace.Module, have map[sums.Line]bool) error {
 	return nil
 }
 
-// hash computes what go.sum has to say: of the version's tag, or of the tree where that
-// is to get it.
+// hash computes the hash that go.sum must contain, from the version's tag or from the
+// tree if the version has no tag yet.
 func (c *checker) hash(
 	ctx context.Context, m workspace.Module, line sums.Line,
 ) (hash string, err error) {
@@ -157,7 +158,7 @@ func (c *checker) hash(
 	return hash, err
 }
 
-// tree computes the hash of the tree, or of its go.mod.
+// tree computes the hash of the tree or of its go.mod.
 func tree(ctx context.Context, m workspace.Module, line sums.Line) (string, error) {
 	if !line.Mod {
 		return modproxy.Hash(func(w io.Writer) error {

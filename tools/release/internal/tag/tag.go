@@ -1,5 +1,5 @@
-// Package tag tags the release commit: one tag per module with a new version, all or
-// none.
+// Package tag tags the release commit: one tag for each module with a new version. It
+// creates all tags or fails.
 package tag
 
 import (
@@ -34,7 +34,7 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := prepared(ctx, s, repo); err != nil {
+	if err := checkPrepared(ctx, s, repo); err != nil {
 		return nil, err
 	}
 	tags, err := missing(s)
@@ -45,7 +45,7 @@ func Run(ctx context.Context, root, remote string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(left(p, modules), p.Still(ctx, repo)); err != nil {
+	if err := errors.Join(checkPlan(p, modules), p.CheckUnchanged(ctx, repo)); err != nil {
 		return nil, err
 	}
 	return publish(ctx, s, repo, p.Commit, remote, tags)
@@ -65,7 +65,7 @@ func publish(
 	if remote == "" {
 		return names, nil
 	}
-	before, err := here(ctx, s, repo, head)
+	before, err := tagsOf(ctx, s, repo, head)
 	if err == nil {
 		names = append(before, names...)
 		err = repo.PushTags(ctx, remote, names)
@@ -76,8 +76,8 @@ func publish(
 	return names, nil
 }
 
-// here returns the names of the tags that have led to HEAD before.
-func here(ctx context.Context, s *stage.Stage, repo git.Repo, head string) ([]string, error) {
+// tagsOf returns the names of the existing tags of HEAD.
+func tagsOf(ctx context.Context, s *stage.Stage, repo git.Repo, head string) ([]string, error) {
 	var names []string
 	for _, m := range s.Modules {
 		if !m.Released() || !s.Tagged(m, m.Version) {

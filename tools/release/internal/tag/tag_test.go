@@ -36,24 +36,24 @@ func TestRun_Tags(t *testing.T) {
 	before := r.State()
 	if names, err := tag.Run(t.Context(), r.Root, ""); err != nil || len(names) != 0 ||
 		r.State() != before {
-		t.Errorf("the second time = %q, %v", names, err)
+		t.Errorf("second run = %q, %v", names, err)
 	}
 }
 
 func TestRun_Atomicity(t *testing.T) {
 	for _, tc := range []struct {
-		name  string
-		spoil func(r *repotest.Repo)
-		want  string
+		name   string
+		change func(r *repotest.Repo)
+		want   string
 	}{
 		{
-			name: "one cannot be made", want: "refs/tags/sqlite",
-			// a tag where the others need a folder
-			spoil: func(r *repotest.Repo) { r.Git("tag", "sqlite") },
+			name: "a tag cannot be created", want: "refs/tags/sqlite",
+			// a tag at the path of a ref directory
+			change: func(r *repotest.Repo) { r.Git("tag", "sqlite") },
 		},
 		{
-			name: "one exists elsewhere", want: "core: the tag core/v0.1.0 is on commit",
-			spoil: func(r *repotest.Repo) {
+			name: "a tag exists on another commit", want: "core: tag core/v0.1.0 is on commit",
+			change: func(r *repotest.Repo) {
 				r.Git("tag", "core/v0.1.0")
 				r.Write("core/core.go",
 					"package core\n\nfunc Hello() string { return \"hello\" }\n")
@@ -62,41 +62,41 @@ func TestRun_Atomicity(t *testing.T) {
 		},
 		{
 			name: "the tree is not clean", want: "not clean",
-			spoil: func(r *repotest.Repo) { r.Write("x", "x") },
+			change: func(r *repotest.Repo) { r.Write("x", "x") },
 		},
 		{
-			name: "the commit is not the one that was prepared",
-			want: "sqlite: go.sum has another hash of core v0.1.0",
-			spoil: func(r *repotest.Repo) {
+			name: "the tree changed after prepare",
+			want: "sqlite: go.sum has a wrong hash for core v0.1.0",
+			change: func(r *repotest.Repo) {
 				r.Write("core/late.go", "package core\n")
 				r.Commit("late")
 			},
 		},
 		{
-			name: "a module that no other requires has changed since",
+			name: "an unrequired module changed after prepare",
 			want: "sqlite: the changelog lacks .changes/sqlite/late.md",
-			spoil: func(r *repotest.Repo) {
+			change: func(r *repotest.Repo) {
 				r.Write("sqlite/late.go", "package sqlite\n")
 				r.Write(".changes/sqlite/late.md", "- Late.\n")
 				r.Commit("late")
 			},
 		},
 		{
-			name:  "a hash is missing",
-			want:  "grpcx: go.sum lacks github.com/plinthgo/plinth/core@v0.1.0",
-			spoil: func(r *repotest.Repo) { r.Git("rm", "-q", "grpcx/go.sum"); r.Commit("x") },
+			name:   "a hash is missing",
+			want:   "grpcx: go.sum lacks github.com/plinthgo/plinth/core@v0.1.0",
+			change: func(r *repotest.Repo) { r.Git("rm", "-q", "grpcx/go.sum"); r.Commit("x") },
 		},
 		{
-			name: "a requirement that nobody can obtain", want: "core v0.3.0 has no tag",
-			spoil: func(r *repotest.Repo) {
+			name: "a requirement has no tag", want: "core v0.3.0 has no tag",
+			change: func(r *repotest.Repo) {
 				r.Write("sqlite/go.sum",
 					strings.ReplaceAll(r.Read("sqlite/go.sum"), "v0.1.0", "v0.3.0"))
 				r.Commit("x")
 			},
 		},
 		{
-			name: "nothing is told of a release", want: "no section for grpcx v0.1.0",
-			spoil: func(r *repotest.Repo) {
+			name: "a changelog section is missing", want: "no section for grpcx v0.1.0",
+			change: func(r *repotest.Repo) {
 				r.Replace("CHANGELOG.md", "## grpcx v", "## v")
 				r.Commit("x")
 			},
@@ -104,14 +104,14 @@ func TestRun_Atomicity(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := prepared(t)
-			tc.spoil(r)
+			tc.change(r)
 			before := r.State()
 			if names, err := tag.Run(t.Context(), r.Root, ""); err == nil ||
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Run = %q, %v; want %q in it", names, err, tc.want)
 			}
 			if after := r.State(); after != before {
-				t.Errorf("left\n%s\nbefore it was\n%s", after, before)
+				t.Errorf("state =\n%s\nwant\n%s", after, before)
 			}
 		})
 	}
@@ -134,20 +134,20 @@ func TestRun_Push(t *testing.T) {
 	remote := t.TempDir()
 	r.Git("init", "-q", "--bare", remote)
 	r.Git("remote", "add", "origin", remote)
-	r.Git("push", "-q", "origin", "HEAD^:refs/tags/grpcx/v0.1.0") // somebody else's
+	r.Git("push", "-q", "origin", "HEAD^:refs/tags/grpcx/v0.1.0") // conflicts with the new tag
 	before := r.State()
 	if _, err := tag.Run(t.Context(), r.Root, "origin"); err == nil ||
 		!strings.Contains(err.Error(), "grpcx/v0.1.0") {
 		t.Errorf("Run = %v, want the tag that the remote has", err)
 	}
 	if after := r.State(); after != before {
-		t.Errorf("left\n%s\nbefore it was\n%s", after, before)
+		t.Errorf("state =\n%s\nwant\n%s", after, before)
 	}
 	if got := r.Git("-C", remote, "tag"); got != "grpcx/v0.1.0" {
 		t.Errorf("the remote has %q", got)
 	}
 	r.Git("-C", remote, "tag", "-d", "grpcx/v0.1.0")
-	for range 2 { // the second time they are there already
+	for range 2 { // the second push finds existing tags
 		if names, err := tag.Run(t.Context(), r.Root, "origin"); err != nil ||
 			strings.Join(names, "\n") != all {
 			t.Errorf("Run = %q, %v", names, err)

@@ -21,27 +21,27 @@ func (l *limits) check(c consumer, binary string) error {
 	if err != nil {
 		return err
 	}
-	problems := l.foreign(c, info.Deps)
+	problems := l.checkLibraries(c, info.Deps)
 	if n := len(info.Deps); c.Linked > 0 && n > c.Linked {
 		problems = append(problems,
-			fmt.Errorf("it links %d modules, and its budget in %s is %d: find out with go version -m what is new, "+
-				"and do without, or raise the budget and say why", n, limitsFile, c.Linked))
+			fmt.Errorf("the program links %d modules, but its limit in %s is %d: find the new ones with go version -m "+
+				"and remove them, or raise the limit and give the reason", n, limitsFile, c.Linked))
 	}
 	size := float64(file.Size()) / 1e6
 	if l.measuredHere() && c.Megabytes > 0 && size > c.Megabytes {
 		problems = append(problems,
-			fmt.Errorf("it has %.2f MB, and its budget in %s is %.1f MB: find out what it links that it did not, "+
-				"and do without, or raise the budget and say why", size, limitsFile, c.Megabytes))
+			fmt.Errorf("the program has %.2f MB, but its limit in %s is %.1f MB: find and remove new dependencies, "+
+				"or raise the limit and give the reason", size, limitsFile, c.Megabytes))
 	}
 	return errors.Join(problems...)
 }
 
-// measuredHere reports whether the sizes are those of this platform.
+// measuredHere reports whether the sizes were measured on this platform.
 func (l *limits) measuredHere() bool { return l.Platform == runtime.GOOS+"/"+runtime.GOARCH }
 
-// foreign returns what is wrong with the libraries that a program links: those of others,
-// or not its own.
-func (l *limits) foreign(c consumer, deps []*debug.Module) []error {
+// checkLibraries returns an error for each forbidden library that a program links and for
+// each expected one that it does not link.
+func (l *limits) checkLibraries(c consumer, deps []*debug.Module) []error {
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(l.Libraries)) {
 		library := l.Libraries[name]
@@ -49,11 +49,11 @@ func (l *limits) foreign(c consumer, deps []*debug.Module) []error {
 		switch own := slices.Contains(c.Links, name); {
 		case links && !own:
 			problems = append(problems,
-				fmt.Errorf("it links %s, which is forbidden to who imports %v: find the import with go mod why -m %[1]s, "+
-					"and move it into a module of its own", library, c.Modules))
+				fmt.Errorf("the program links %s, which is forbidden for consumers of %v: find the import with go mod why -m %[1]s, "+
+					"and move it to a separate module", library, c.Modules))
 		case own && !links:
 			problems = append(problems,
-				fmt.Errorf("it does not link %s, and %s says that it does: take that out",
+				fmt.Errorf("the program does not link %s: remove it from links in %s",
 					library, limitsFile))
 		}
 	}

@@ -14,23 +14,23 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// domain is the first part of the import paths of users' programs.
+// domain is the first element of the import paths of consumers.
 const domain = "consumer.example"
 
-// consumer creates a program that requires only these modules of the repository.
+// consumer verifies a program that requires only the given modules of the repository.
 func (v *verifier) consumer(ctx context.Context, c consumer) error {
 	folder := v.stage.Path("consumers", c.Name)
 	var modules []workspace.Module
 	for _, name := range c.Modules {
 		modules = append(modules, v.module(name))
 	}
-	if err := v.begin(ctx, folder, c.Name, modules); err != nil {
+	if err := v.initModule(ctx, folder, c.Name, modules); err != nil {
 		return err
 	}
 	if err := v.program(c, folder); err != nil {
 		return err
 	}
-	if err := v.settle(ctx, folder, modules); err != nil {
+	if err := v.tidy(ctx, folder, modules); err != nil {
 		return err
 	}
 	binary := filepath.Join(folder, "program")
@@ -45,8 +45,8 @@ func (v *verifier) consumer(ctx context.Context, c consumer) error {
 	return v.limits.check(c, binary)
 }
 
-// begin makes an empty module that has obtained the modules.
-func (v *verifier) begin(
+// initModule creates a module without packages that requires the given modules.
+func (v *verifier) initModule(
 	ctx context.Context, folder, name string, modules []workspace.Module,
 ) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -64,23 +64,23 @@ func (v *verifier) begin(
 			return err
 		}
 	}
-	// The hashes of other people's modules are those that the repository has checked:
-	// each program would ask the checksum database for the same ones.
+	// Reuse the verified hashes of third-party modules, so that the go command does not
+	// query the checksum database for each program.
 	if err := os.WriteFile(filepath.Join(folder, "go.sum"), v.sums, 0o600); err != nil {
 		return err
 	}
 	return v.stage.Go(ctx, folder, v.stage.Cache(shared), get...)
 }
 
-// settle tidies the program's module. Once is enough, and what was asked for is what was
-// obtained.
-func (v *verifier) settle(ctx context.Context, folder string, modules []workspace.Module) error {
+// tidy tidies the program's module. It returns an error if a second go mod tidy changes
+// files, or if go.mod requires other versions than the planned ones.
+func (v *verifier) tidy(ctx context.Context, folder string, modules []workspace.Module) error {
 	cache := v.stage.Cache(shared)
 	if err := v.stage.Go(ctx, folder, cache, "mod", "tidy"); err != nil {
 		return err
 	}
 	if err := v.stage.Go(ctx, folder, cache, "mod", "tidy", "-diff"); err != nil {
-		return fmt.Errorf("go mod tidy is not done after once: %w", err)
+		return fmt.Errorf("a second go mod tidy changes files: %w", err)
 	}
 	text, err := read(folder, "go.mod")
 	if err != nil {
@@ -98,21 +98,21 @@ func (v *verifier) settle(ctx context.Context, folder string, modules []workspac
 	for _, m := range modules {
 		if got, want := have[m.Path()], v.planned[m.Path()]; got != want {
 			problems = append(problems,
-				fmt.Errorf("asked for %s %s, and go.mod requires %q of it: does the program import it?", m.Name, want, got))
+				fmt.Errorf("go.mod must require %s %s, but requires version %q: import the module in the program", m.Name, want, got))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// program copies the program, and the packages below the folder beside it, internal, that
-// it imports.
+// program copies the program and the packages of the adjacent directory internal that it
+// imports.
 func (v *verifier) program(c consumer, folder string) error {
 	source := filepath.Join(v.Root, filepath.FromSlash(c.Program))
 	if err := copyPackage(source, folder); err != nil {
 		return err
 	}
-	beside := filepath.Join(filepath.Dir(source), "internal")
-	packages, err := os.ReadDir(beside)
+	internalDir := filepath.Join(filepath.Dir(source), "internal")
+	packages, err := os.ReadDir(internalDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (v *verifier) program(c consumer, folder string) error {
 			return err
 		}
 		if uses {
-			if err := copyPackage(filepath.Join(beside, p.Name()),
+			if err := copyPackage(filepath.Join(internalDir, p.Name()),
 				filepath.Join(folder, "internal", p.Name())); err != nil {
 				return err
 			}
@@ -136,14 +136,14 @@ func (v *verifier) program(c consumer, folder string) error {
 	return nil
 }
 
-// copyPackage copies the Go files of a folder, without its tests.
+// copyPackage copies the Go files of a directory except its tests.
 func copyPackage(from, to string) error {
 	files, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("there is no program in %s", from)
+		return fmt.Errorf("no Go files in %s", from)
 	}
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return err
@@ -163,8 +163,8 @@ func copyPackage(from, to string) error {
 	return nil
 }
 
-// replaceIn replaces a text in the Go files of a folder, and reports whether it was
-// there.
+// replaceIn replaces a string in the Go files of a directory, and reports whether it
+// occurred.
 func replaceIn(folder, before, after string) (found bool, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {

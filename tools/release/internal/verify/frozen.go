@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// frozen calls do while the folder cannot be written to, and refuses one that has changed
-// all the same: root may write everywhere.
-func frozen(folder string, do func() error) error {
+// runReadOnly calls do while the directory is read-only. It returns an error if files
+// changed nevertheless, because root can write anywhere.
+func runReadOnly(folder string, do func() error) error {
 	before, err := hashes(folder)
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func frozen(folder string, do func() error) error {
 	if err = permit(folder, 0o555, 0o444); err == nil {
 		err = do()
 	}
-	// whatever happened, for else nobody could remove it
+	// Always restore the permissions, so that the directory can be removed.
 	err = errors.Join(err, permit(folder, 0o755, 0o644))
 	after, failed := hashes(folder)
 	if failed != nil {
@@ -28,13 +28,13 @@ func frozen(folder string, do func() error) error {
 	}
 	if changed := changes(before, after); len(changed) > 0 {
 		err = errors.Join(err,
-			fmt.Errorf("its tests write into its own folder, which is read-only in a module cache: let them use "+
-				"t.TempDir instead of\n  %s", strings.Join(changed, "\n  ")))
+			fmt.Errorf("tests write to the module directory, which is read-only in a module cache: use t.TempDir "+
+				"instead of\n  %s", strings.Join(changed, "\n  ")))
 	}
 	return err
 }
 
-// permit sets the permissions of everything in the folder.
+// permit sets the permissions of all files and directories.
 func permit(folder string, dir, file fs.FileMode) error {
 	return walk(folder, func(root *os.Root, name string, entry fs.DirEntry) error {
 		switch {
@@ -47,7 +47,7 @@ func permit(folder string, dir, file fs.FileMode) error {
 	})
 }
 
-// hashes returns the hash of each file in the folder, and an empty one of each folder.
+// hashes returns the hash of each file, and "" for each directory.
 func hashes(folder string) (map[string]string, error) {
 	all := map[string]string{}
 	err := walk(folder, func(root *os.Root, name string, entry fs.DirEntry) error {
@@ -62,7 +62,7 @@ func hashes(folder string) (map[string]string, error) {
 	return all, err
 }
 
-// walk calls do for everything in the folder.
+// walk calls do for each file and directory.
 func walk(folder string, do func(root *os.Root, name string, entry fs.DirEntry) error) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

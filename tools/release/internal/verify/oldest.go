@@ -20,11 +20,11 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/child"
 )
 
-// oldest holds the packages, and all that they import, to the oldest Go that is
-// supported: its go command has to accept the modules and chooses the files, and these
-// have to fit the language that each module states and that Go's standard library.
-// Nothing is compiled: what an older Go refuses, it refuses before that, and to compile
-// it all a second time takes several times as long.
+// oldest checks the packages and their dependencies with the oldest supported Go. Its go
+// command must accept the modules and selects the files. The files must type-check with
+// the language version of their module and with its standard library. Nothing is
+// compiled: type checking finds incompatible code, and a second compilation needs several
+// times as long.
 func (v *verifier) oldest(ctx context.Context, folder string, packages []string) error {
 	if runtime.Version() == "go"+goVersion {
 		return nil
@@ -32,9 +32,9 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 	root, err := toolchain(ctx)
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			return fmt.Errorf("the oldest Go that is supported: %w", err)
+			return fmt.Errorf("get the oldest supported Go: %w", err)
 		}
-		fmt.Fprintf(v.Out, "*** NOT TRIED WITH GO %s, WHICH IS PROMISED: it cannot be obtained: %v ***\n", goVersion, err)
+		fmt.Fprintf(v.Out, "*** NOT TESTED WITH GO %s, THE OLDEST SUPPORTED VERSION: download failed: %v ***\n", goVersion, err)
 		return nil
 	}
 	args := append([]string{
@@ -52,13 +52,13 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 		err = checkTypes(ctx, out)
 	}
 	if err != nil {
-		return fmt.Errorf("with Go %s, the oldest that is supported: %w", goVersion, err)
+		return fmt.Errorf("with Go %s, the oldest supported version: %w", goVersion, err)
 	}
 	return nil
 }
 
-// toolchain returns the root of the oldest Go, which comes through the module proxy into
-// the shared module cache.
+// toolchain returns the GOROOT of the oldest supported Go. The go command downloads it
+// from the module proxy to the shared module cache.
 func toolchain(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
 	cmd.Dir, cmd.Env = os.TempDir(),
@@ -70,18 +70,18 @@ func toolchain(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// source is what the go command says of a package.
+// source is a package in the output of go list.
 type source struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	// of the paths that mean another package, in the standard library
+	// replacements of import paths in the standard library
 	ImportMap map[string]string
 	Standard  bool
 	Module    *struct{ GoVersion string }
 }
 
-// checkTypes checks the packages that the go command has listed, each after those that it
-// imports.
+// checkTypes checks the types of the packages in the output of go list -deps, which lists
+// dependencies first.
 func checkTypes(ctx context.Context, list []byte) error {
 	known := map[string]*types.Package{"unsafe": types.Unsafe}
 	for decoder := json.NewDecoder(bytes.NewReader(list)); ctx.Err() == nil; {
@@ -102,8 +102,7 @@ func checkTypes(ctx context.Context, list []byte) error {
 	return ctx.Err()
 }
 
-// check reads the package and checks its types, with those that are known. The errors are
-// all of the package's.
+// check parses the package and checks its types. It returns all errors of the package.
 func (s *source) check(known map[string]*types.Package) (*types.Package, error) {
 	set := token.NewFileSet()
 	files := make([]*ast.File, len(s.GoFiles))
@@ -137,13 +136,13 @@ func (s *source) importer(known map[string]*types.Package) importer {
 			path = other
 		}
 		if known[path] == nil {
-			return nil, fmt.Errorf("package %s is not listed before it is imported", path)
+			return nil, fmt.Errorf("package %s is imported before go list prints it", path)
 		}
 		return known[path], nil
 	}
 }
 
-// importer is a function that finds packages.
+// importer implements types.Importer.
 type importer func(path string) (*types.Package, error)
 
 // Import implements types.Importer.

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// publish adds to the proxy the tree of each changed module, and all required tags.
+// publish adds the tree of each changed module and all required tags to the proxy.
 func (v *verifier) publish(ctx context.Context) error {
 	for _, m := range v.stage.Modules {
 		if !m.Released() {
@@ -43,9 +43,9 @@ func (v *verifier) publish(ctx context.Context) error {
 	return nil
 }
 
-// next returns the version under which the tree of a module will be published; it is the
-// newest tag where nothing has changed since. What `release plan` chooses may be higher,
-// which makes no difference to anybody who requires it here.
+// next returns the version of the module's tree: the newest tag if the tree is unchanged,
+// and otherwise a later version. release plan may choose a higher version, which makes no
+// difference to the consumers here.
 func (v *verifier) next(ctx context.Context, m workspace.Module) (string, error) {
 	latest := v.stage.Latest(m)
 	if latest == "" || semver.Compare(m.Version, latest) > 0 {
@@ -64,7 +64,7 @@ func (v *verifier) next(ctx context.Context, m workspace.Module) (string, error)
 	return patch(latest)
 }
 
-// patch returns the version after one with a tag: v0.1.1 after v0.1.0, and v0.1.0 after
+// patch returns the version after a tagged one: v0.1.1 after v0.1.0, and v0.1.0 after
 // v0.1.0-rc.1.
 func patch(version string) (string, error) {
 	if pre := semver.Prerelease(version); pre != "" {
@@ -78,9 +78,8 @@ func patch(version string) (string, error) {
 	return version[:i] + strconv.Itoa(n+1), nil
 }
 
-// strangers returns the hashes of other people's modules in the go.sum files of all
-// modules.
-func strangers(modules []workspace.Module) ([]byte, error) {
+// thirdPartySums returns the go.sum lines of third-party modules of all modules.
+func thirdPartySums(modules []workspace.Module) ([]byte, error) {
 	var all bytes.Buffer
 	for _, m := range modules {
 		text, err := read(m.Dir, "go.sum")

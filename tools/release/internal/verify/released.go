@@ -33,9 +33,8 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	if err := v.complete(ctx, m, folder); err != nil {
 		return err
 	}
-	return frozen(folder, func() error {
-		// The tests are not vetted once more, by the few checks that go test makes on its
-		// own.
+	return runReadOnly(folder, func() error {
+		// go vet runs with all checks; go test need not repeat some of them.
 		for _, args := range [][]string{{"build"}, {"vet"}, {"test", "-short", "-vet=off"}} {
 			args = append(args, "-mod=readonly", "./...")
 			if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), args...); err != nil {
@@ -46,8 +45,8 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	})
 }
 
-// complete tidies the module, which adds the hashes of siblings that will be there when
-// it is published. Anything else that is missing or too much is an error.
+// complete tidies the module, which adds the hashes of siblings. It returns an error if
+// other lines are missing or superfluous.
 func (v *verifier) complete(ctx context.Context, m workspace.Module, folder string) error {
 	name := filepath.Join(folder, "go.sum")
 	text, err := read(folder, "go.sum")
@@ -55,7 +54,7 @@ func (v *verifier) complete(ctx context.Context, m workspace.Module, folder stri
 		return err
 	}
 	if text != nil {
-		if text, err = sums.Settle(text, v.lasting); err != nil {
+		if text, err = sums.ReplaceHashes(text, v.taggedHash); err != nil {
 			return err
 		}
 		if err := os.WriteFile(name, text, 0o600); err != nil {
@@ -65,24 +64,24 @@ func (v *verifier) complete(ctx context.Context, m workspace.Module, folder stri
 	if err := v.stage.Go(ctx, folder, v.stage.Cache(shared), "mod", "tidy"); err != nil {
 		return errors.Join(err, v.hint(m, "tidy"))
 	}
-	if err := unchanged(m.Dir, folder); err != nil {
+	if err := checkTidy(m.Dir, folder); err != nil {
 		return errors.Join(err, v.hint(m, "tidy"))
 	}
 	return nil
 }
 
-// lasting keeps the hash of a sibling's version that has a tag. That of one to be
-// published changes with every commit.
-func (v *verifier) lasting(l sums.Line) (string, error) {
+// taggedHash returns the hash if the sibling's version has a tag, and "" otherwise,
+// because the hash of an unpublished version changes with every commit.
+func (v *verifier) taggedHash(l sums.Line) (string, error) {
 	if sibling, ok := v.stage.ByPath(l.Path); ok && v.stage.Tagged(sibling, l.Version) {
 		return l.Hash, nil
 	}
 	return "", nil
 }
 
-// unchanged refuses a go.mod or go.sum that the go command had to mend; the siblings'
-// hashes are left out.
-func unchanged(before, after string) error {
+// checkTidy returns an error if go.mod or go.sum differ, except for the hashes of
+// siblings.
+func checkTidy(before, after string) error {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		want, err := read(before, name)
 		if err != nil {
@@ -93,14 +92,14 @@ func unchanged(before, after string) error {
 			return err
 		}
 		if want, have = sums.Others(want), sums.Others(have); !bytes.Equal(want, have) {
-			return fmt.Errorf("%s is not what go mod tidy makes of it: run make tidy\n%s",
+			return fmt.Errorf("%s is not tidy: run make tidy\n%s",
 				name, difference(want, have))
 		}
 	}
 	return nil
 }
 
-// difference shows the lines that are in one text only.
+// difference returns the lines that occur in one of the texts only.
 func difference(before, after []byte) string {
 	var b strings.Builder
 	was, is := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")
@@ -117,22 +116,22 @@ func difference(before, after []byte) string {
 	return b.String()
 }
 
-// hint says what may be wrong with a module of which a step fails outside the workspace.
+// hint returns possible causes of a step that fails outside the workspace.
 func (v *verifier) hint(m workspace.Module, step string) error {
 	var hints []error
 	for _, need := range m.Siblings() {
 		if planned := v.planned[need.Path]; semver.Compare(planned, need.Version) > 0 {
 			sibling, _ := v.stage.ByPath(need.Path)
 			hints = append(hints,
-				fmt.Errorf("hint: it was tried with %s %s, which it requires, and %[1]s has changed since: where it needs that "+
-					"change, name the next version of %[1]s in go.work and require it",
+				fmt.Errorf("hint: the module was tested with its requirement %s %s, but %[1]s has changed since: if it needs the "+
+					"change, add the next version of %[1]s to go.work and require it",
 					sibling.Name, need.Version))
 		}
 	}
 	if step == "test" {
 		hints = append(hints, errors.New(
-			"hint: the tests ran in the module's own zip, which cannot be written to and has no file of another "+
-				"module or of the repository: move what they read into the module, or skip them with the reason"))
+			"hint: the tests ran in the module's zip, which is read-only and contains no files of other modules "+
+				"or of the repository: move the required files into the module, or skip the tests with a reason"))
 	}
 	return errors.Join(hints...)
 }

@@ -10,54 +10,53 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// goVersion is the language version that every module states, and the oldest Go that is
-// supported.
+// goVersion is the language version in every go.mod and the oldest supported Go.
 const goVersion = "1.26.0"
 
-// rules are what the files of a module must say.
+// rules checks go.mod and LICENSE of a module.
 func (v *verifier) rules(m workspace.Module) error {
 	var problems []error
-	breach := func(format string, args ...any) {
+	report := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf(format, args...))
 	}
 	if m.File.Go == nil || m.File.Go.Version != goVersion {
-		breach("go.mod does not state go %s: run go mod edit -go=%[1]s", goVersion)
+		report("go.mod lacks go %s: run go mod edit -go=%[1]s", goVersion)
 	}
 	if m.File.Toolchain != nil {
-		breach("go.mod has a toolchain line, which would choose the Go of its users: remove it")
+		report("go.mod has a toolchain line, which selects a Go version: remove it")
 	}
 	for _, r := range m.File.Replace {
-		breach("go.mod has a replace of %s, which no user sees: remove it, go.work is the place for it", r.Old.Path)
+		report("go.mod has a replace of %s, which consumers ignore: move it to go.work", r.Old.Path)
 	}
 	for _, need := range m.Siblings() {
-		if err := v.obtainable(m, need); err != nil {
+		if err := v.checkRequirement(m, need); err != nil {
 			problems = append(problems, err)
 		}
 	}
 	text, err := read(m.Dir, "LICENSE")
 	if err != nil || !bytes.Contains(text, []byte("Apache License")) {
-		breach("it has no LICENSE with the Apache License: copy the file of the repository")
+		report("LICENSE is not the Apache License: copy the file of the repository")
 	}
 	return errors.Join(problems...)
 }
 
-// obtainable refuses a requirement of a sibling at a version that nobody could obtain
-// after the next release. A module that is never released has to require those versions
-// for which the tree answers.
-func (v *verifier) obtainable(m workspace.Module, need module.Version) error {
+// checkRequirement returns an error if the required version of a sibling will not be
+// available after the next release. An unreleased module must require the versions of the
+// tree.
+func (v *verifier) checkRequirement(m workspace.Module, need module.Version) error {
 	sibling, ok := v.stage.ByPath(need.Path)
 	switch {
 	case !ok || !sibling.Released():
-		return fmt.Errorf("go.mod requires %s, which is no module that is released: remove it",
+		return fmt.Errorf("go.mod requires %s, which is not a released module: remove it",
 			need)
 	case need.Version == sibling.Version:
 		return nil
 	case m.Released() && v.stage.Tagged(sibling, need.Version):
 		return nil
 	case m.Released():
-		return fmt.Errorf("go.mod requires %s, which has no tag, and which the tree does not answer for: require %s, or let go.work "+
-			"replace that version of %s where it is the next to be released",
+		return fmt.Errorf("go.mod requires %s, which has no tag and is not the version of the tree: require %s, or replace that "+
+			"version of %s in go.work if it is the next release",
 			need, sibling.Version, sibling.Name)
 	}
-	return fmt.Errorf("go.mod requires %s: it is never released and has to require %s, as go.work says", need, sibling.Version)
+	return fmt.Errorf("go.mod requires %s: the module is never released and must require %s, the version in go.work", need, sibling.Version)
 }

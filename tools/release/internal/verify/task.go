@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// together is how many tasks run at the same time.
-const together = 2
+// parallelTasks is the maximum number of concurrent tasks.
+const parallelTasks = 2
 
-// A task is one thing to verify, with the name that it has in the output.
+// A task is one verification, with its name in the output.
 type task struct {
 	name string
 	run  func(context.Context) error
 }
 
-// lines writes one line at a time: tasks of both lanes tell how they went.
+// lines serializes the output of concurrent tasks.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -30,8 +30,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// tell runs one task and writes its line. The error names the task.
-func tell(ctx context.Context, out io.Writer, t task) error {
+// runTask runs a task and prints its result. The error contains the name of the task.
+func runTask(ctx context.Context, out io.Writer, t task) error {
 	start, word := time.Now(), "ok"
 	err := ctx.Err()
 	if err == nil {

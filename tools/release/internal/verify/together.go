@@ -11,13 +11,13 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// together makes a program that imports every public package of all modules, and starts
-// it: what registers itself does so once. Then the packages are held to the oldest Go.
+// together builds and runs a program that imports every public package of all modules, so
+// that conflicting registrations fail. It also checks the packages with the oldest Go.
 func (v *verifier) together(ctx context.Context) error {
 	modules := slices.DeleteFunc(slices.Clone(v.stage.Modules),
 		func(m workspace.Module) bool { return !m.Released() })
 	folder, cache := v.stage.Path("consumers", "all"), v.stage.Cache(shared)
-	if err := v.begin(ctx, folder, "all", modules); err != nil {
+	if err := v.initModule(ctx, folder, "all", modules); err != nil {
 		return err
 	}
 	packages, err := v.public(ctx, folder, modules)
@@ -34,7 +34,7 @@ func (v *verifier) together(ctx context.Context) error {
 		0o600); err != nil {
 		return err
 	}
-	if err := v.settle(ctx, folder, importable(modules, packages)); err != nil {
+	if err := v.tidy(ctx, folder, importable(modules, packages)); err != nil {
 		return err
 	}
 	if err := v.oldest(ctx, folder, packages); err != nil {
@@ -68,8 +68,8 @@ func (v *verifier) public(
 		func(p string) bool { return slices.Contains(strings.Split(p, "/"), "internal") }), nil
 }
 
-// importable returns the modules of which there are packages to import; the others have
-// commands only.
+// importable returns the modules with importable packages; the others contain only
+// commands.
 func importable(modules []workspace.Module, packages []string) []workspace.Module {
 	return slices.DeleteFunc(slices.Clone(modules), func(m workspace.Module) bool {
 		return !slices.ContainsFunc(packages,

@@ -9,21 +9,21 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/sums"
 )
 
-// copied is the folder of the tree's copy.
-func (v *verifier) copied() string { return v.Tree.Path("src") }
+// copyDir returns the directory with the copy of the tree.
+func (v *verifier) copyDir() string { return v.Tree.Path("src") }
 
-// unreleased proves a module that is never published in a copy of the tree, with the
-// trees of its siblings.
+// unreleased verifies an unpublished module in a copy of the tree, with the trees of its
+// siblings.
 func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 	if err := v.rules(m); err != nil {
 		return err
 	}
-	folder, cache := filepath.Join(v.copied(), filepath.FromSlash(m.Name)), v.Tree.Cache(shared)
+	folder, cache := filepath.Join(v.copyDir(), filepath.FromSlash(m.Name)), v.Tree.Cache(shared)
 	text, err := read(folder, "go.sum")
 	if err != nil {
 		return err
 	}
-	if text != nil { // the hashes of tags are not those of the tree
+	if text != nil { // the hashes of tags differ from those of the tree
 		if err := os.WriteFile(filepath.Join(folder, "go.sum"), sums.Others(text),
 			0o600); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 			return err
 		}
 		if args[0] == "mod" {
-			if err := unchanged(m.Dir, folder); err != nil {
+			if err := checkTidy(m.Dir, folder); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,6 @@
-// Package verify proves that the modules of a working tree can be used by somebody who
-// has nothing but Go and a module proxy: each module from the zip that would be
-// published, and programs that require them.
+// Package verify verifies that consumers can use the modules of a working tree with only
+// Go and a module proxy. It tests the zip of each module, and programs that require the
+// modules.
 package verify
 
 import (
@@ -15,33 +15,33 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// Options say what to verify.
+// Options configures Run.
 type Options struct {
 	Root   string
-	Chosen []workspace.Module // all of the tree, or some
-	// its proxy has the trees of all modules, under the versions of go.work
+	Chosen []workspace.Module // all modules of the tree, or some
+	// its proxy contains the trees of all modules with the versions of go.work
 	Tree *sandbox.Sandbox
-	Out  io.Writer // is told how each step went
+	Out  io.Writer // receives the result of each step
 }
 
-// shared is the module cache of all that is verified. It begins empty; go.sum is checked
-// whatever it holds.
+// shared is the name of the module cache for all tasks. The cache is empty at the start.
+// The go command verifies go.sum in any case.
 const shared = "verify"
 
-// A verifier has the module proxy as it will be after the next release.
+// A verifier contains the module proxy as of the next release.
 type verifier struct {
 	Options
 
 	stage *stage.Stage
-	// of each released module: the version that the tree is published as, by import path
+	// version of the tree of each released module, by import path
 	planned map[string]string
 	limits  *limits
-	sums    []byte // the hashes of other people's modules, of all go.sum files
+	sums    []byte // go.sum lines of third-party modules
 }
 
-// Run verifies the chosen modules, the programs of their users and, where all are chosen,
-// all modules together with the oldest Go. It goes on after a failure, and returns all of
-// them.
+// Run verifies the chosen modules and the programs that use them. If all modules are
+// chosen, it also verifies them together and with the oldest Go. It continues after a
+// failure and returns all errors.
 func Run(ctx context.Context, o Options) (err error) {
 	modules, err := workspace.Modules(o.Root)
 	if err != nil {
@@ -59,35 +59,36 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := v.publish(ctx); err != nil {
 		return err
 	}
-	if v.sums, err = strangers(modules); err != nil {
+	if v.sums, err = thirdPartySums(modules); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(v.Chosen, func(m workspace.Module) bool { return !m.Released() }) {
-		if err := copyTree(ctx, v.Root, v.copied()); err != nil {
+		if err := copyTree(ctx, v.Root, v.copyDir()); err != nil {
 			return err
 		}
 	}
-	return lanes.Each(together, v.tasks(), func(t task) error { return tell(ctx, v.Out, t) })
+	return lanes.Each(parallelTasks, v.tasks(),
+		func(t task) error { return runTask(ctx, v.Out, t) })
 }
 
-// tasks lists what there is to verify.
+// tasks returns the tasks for the chosen modules.
 func (v *verifier) tasks() []task {
 	var tasks []task
-	if len(v.Chosen) == len(v.stage.Modules) { // takes longest, and should not run alone at the end
+	if len(v.Chosen) == len(v.stage.Modules) { // the longest task starts first
 		tasks = append(tasks, task{"all together", v.together})
 	}
 	for _, m := range slices.Backward(v.Chosen) {
-		prove := v.released
+		verify := v.released
 		if !m.Released() {
-			prove = v.unreleased
+			verify = v.unreleased
 		}
 		tasks = append(tasks, task{
 			m.Name,
-			func(ctx context.Context) error { return prove(ctx, m) },
+			func(ctx context.Context) error { return verify(ctx, m) },
 		})
 	}
 	for _, c := range v.limits.Consumers {
-		if v.chose(c.last()) {
+		if v.isChosen(c.last()) {
 			tasks = append(tasks, task{
 				"program " + c.Name,
 				func(ctx context.Context) error { return v.consumer(ctx, c) },
@@ -95,7 +96,7 @@ func (v *verifier) tasks() []task {
 		}
 	}
 	for _, c := range v.limits.Commands {
-		if v.chose(c.Module) {
+		if v.isChosen(c.Module) {
 			tasks = append(tasks, task{
 				"install " + c.path(),
 				func(ctx context.Context) error { return v.install(ctx, c) },
@@ -105,11 +106,11 @@ func (v *verifier) tasks() []task {
 	return tasks
 }
 
-func (v *verifier) chose(name string) bool {
+func (v *verifier) isChosen(name string) bool {
 	return slices.ContainsFunc(v.Chosen, func(m workspace.Module) bool { return m.Name == name })
 }
 
-// module returns the module of that name; the file of limits names no other.
+// module returns the module with that name. readLimits has checked that it exists.
 func (v *verifier) module(name string) workspace.Module {
 	i := slices.IndexFunc(v.stage.Modules, func(m workspace.Module) bool { return m.Name == name })
 	return v.stage.Modules[i]

@@ -23,7 +23,7 @@ consumers:
   - { name: validate, modules: [grpcx, grpcx/validate], program: hello/validate, links: [calls] }
 `
 
-// repository makes one of which nothing is wrong, without tags.
+// repository creates a valid repository without tags.
 func repository(t *testing.T) *repotest.Repo {
 	t.Helper()
 	r := repotest.New(t)
@@ -39,17 +39,17 @@ func repository(t *testing.T) *repotest.Repo {
 	r.Write("hello/grpcx/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`))
 	r.Write("hello/validate/main.go", program(`_ "github.com/plinthgo/plinth/grpcx"`,
 		`_ "github.com/plinthgo/plinth/grpcx/validate"`))
-	r.Commit("what verify needs")
+	r.Commit("consumers")
 	return r
 }
 
-// program is one that imports these.
+// program returns a program with the imports.
 func program(imports ...string) string {
 	return "package main\n\nimport (\n\t" + strings.Join(imports, "\n\t") +
 		"\n)\n\nfunc main() {}\n"
 }
 
-// release gives every module of the repository its first tag.
+// release tags the first version of every module.
 func release(r *repotest.Repo) {
 	r.Commit("first release")
 	for _, module := range []string{"core", "grpcx", "grpcx/validate", "sqlite"} {
@@ -57,7 +57,7 @@ func release(r *repotest.Repo) {
 	}
 }
 
-// run verifies the modules with these names, or all.
+// run verifies the named modules, or all.
 func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 	t.Helper()
 	modules, err := workspace.Modules(r.Root)
@@ -111,14 +111,14 @@ func TestVerify_ValidRepository(t *testing.T) {
 		}
 		for _, want := range []string{"core ", "examples ", "program sqlite ", "all together "} {
 			if !strings.Contains(out, want) {
-				t.Errorf("%s: nothing was said of %q:\n%s", state, want, out)
+				t.Errorf("%s: the output lacks %q:\n%s", state, want, out)
 			}
 		}
 	}
 }
 
-func TestVerify_SeededMistakes(t *testing.T) {
-	const readOnly = "its tests write into its own folder"
+func TestVerify_InvalidModule(t *testing.T) {
+	const readOnly = "tests write to the module directory"
 	writes := readOnly
 	if os.Getuid() != 0 {
 		writes = "permission denied"
@@ -132,15 +132,15 @@ func TestVerify_SeededMistakes(t *testing.T) {
 			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
 		}, []string{
 			"requires github.com/plinthgo/plinth/core@v0.2.0, which has no tag",
-			"require v0.1.0, or let go.work replace",
+			"require v0.1.0, or replace that version",
 		}},
 		{"API that the required core lacks", func(r *repotest.Repo) {
 			release(r)
 			r.Write("core/new.go", "package core\n\nfunc New() string { return \"new\" }\n")
 			r.Replace("sqlite/sqlite.go", "core.Hello()", "core.New()")
 		}, []string{
-			"undefined: core.New", "hint: it was tried with core v0.1.0",
-			"name the next version of core in go.work",
+			"undefined: core.New", "hint: the module was tested with its requirement core v0.1.0",
+			"add the next version of core to go.work",
 		}},
 		{"package that the required core lacks", func(r *repotest.Repo) {
 			release(r)
@@ -149,53 +149,55 @@ func TestVerify_SeededMistakes(t *testing.T) {
 				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/core/fresh\"\n")
 		}, []string{
 			"+ require github.com/plinthgo/plinth/core v0.1.1",
-			"hint: it was tried with core v0.1.0",
+			"hint: the module was tested with its requirement core v0.1.0",
 		}},
-		{"replace that was left in", func(r *repotest.Repo) {
+		{"replace in go.mod", func(r *repotest.Repo) {
 			r.Write("sqlite/go.mod",
 				r.Read("sqlite/go.mod")+"\nreplace github.com/plinthgo/plinth/core => ../core\n")
-		}, []string{"has a replace of github.com/plinthgo/plinth/core", "remove it"}},
+		}, []string{"has a replace of github.com/plinthgo/plinth/core", "move it to go.work"}},
 		{"file of another module in a test", func(r *repotest.Repo) {
 			r.Write("sqlite/other_test.go", reads("../core/core.go"))
 		}, []string{
-			"stat ../core/core.go", "hint: the tests ran in the module's own zip",
-			"move what they read into the module",
+			"stat ../core/core.go", "hint: the tests ran in the module's zip",
+			"move the required files into the module",
 		}},
 		{"file of the repository in a test", func(r *repotest.Repo) {
 			r.Write("sqlite/other_test.go", reads("../modules.txt"))
-		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's own zip"}},
-		{"test that writes into its module", func(r *repotest.Repo) {
-			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"left.txt\", nil, 0o600)"))
+		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's zip"}},
+		{"test that creates a file in its module", func(r *repotest.Repo) {
+			r.Write("sqlite/write_test.go",
+				fileTest("err := os.WriteFile(\"left.txt\", nil, 0o600)"))
 		}, []string{writes, "left.txt"}},
 		{"test that changes a file of its module", func(r *repotest.Repo) {
-			r.Write("sqlite/write_test.go", doing("err := os.WriteFile(\"sqlite.go\", nil, 0o600)"))
+			r.Write("sqlite/write_test.go",
+				fileTest("err := os.WriteFile(\"sqlite.go\", nil, 0o600)"))
 		}, []string{writes, "sqlite.go"}},
-		{"go.mod with what nobody needs", func(r *repotest.Repo) {
+		{"go.mod with an unused requirement", func(r *repotest.Repo) {
 			r.Write("sqlite/go.mod",
 				r.Read("sqlite/go.mod")+"\nrequire github.com/plinthgo/plinth/grpcx v0.1.0\n")
-		}, []string{"go.mod is not what go mod tidy makes of it: run make tidy", "grpcx v0.1.0"}},
+		}, []string{"go.mod is not tidy: run make tidy", "grpcx v0.1.0"}},
 		{"import that go.mod does not have", func(r *repotest.Repo) {
 			r.Write("sqlite/more.go",
 				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
 		}, []string{
-			"go.mod is not what go mod tidy makes of it: run make tidy",
+			"go.mod is not tidy: run make tidy",
 			"+ github.com/plinthgo/plinth/grpcx v0.1.0",
 		}},
-		{"library that is forbidden", func(r *repotest.Repo) {
+		{"forbidden library", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "core v0.1.0",
 				"core v0.1.0\n\nrequire github.com/plinthgo/plinth/grpcx v0.1.0")
 			r.Write("sqlite/more.go",
 				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
-		}, []string{"it links github.com/plinthgo/plinth/grpcx, which is forbidden to who imports [core sqlite]", "it links 3 modules, and its budget"}},
+		}, []string{"the program links github.com/plinthgo/plinth/grpcx, which is forbidden for consumers of [core sqlite]", "the program links 3 modules, but its limit"}},
 		{"toolchain", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.26.0\n\ntoolchain go1.27.0")
 		}, []string{"has a toolchain line", "remove it"}},
-		{"another Go", func(r *repotest.Repo) {
+		{"wrong Go version", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.25.0")
-		}, []string{"does not state go 1.26.0: run go mod edit -go=1.26.0"}},
-		{"no licence", func(r *repotest.Repo) {
+		}, []string{"lacks go 1.26.0: run go mod edit -go=1.26.0"}},
+		{"wrong license", func(r *repotest.Repo) {
 			r.Write("sqlite/LICENSE", "mine\n")
-		}, []string{"no LICENSE with the Apache License"}},
+		}, []string{"LICENSE is not the Apache License"}},
 		{"program that needs cgo", func(r *repotest.Repo) {
 			r.Write("sqlite/cgo.go", "package sqlite\n\nimport \"C\"\n\nconst Native = true\n")
 			r.Replace("hello/sqlite/main.go", "_ \"github.com/plinthgo/plinth/sqlite\"",
@@ -209,7 +211,7 @@ func TestVerify_SeededMistakes(t *testing.T) {
 			tc.seed(r)
 			out, err := run(t, r, "sqlite")
 			if err == nil {
-				t.Fatalf("nothing was found:\n%s", out)
+				t.Fatalf("Run found no problem:\n%s", out)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
@@ -220,11 +222,11 @@ func TestVerify_SeededMistakes(t *testing.T) {
 	}
 }
 
-// reads is the file of a test that looks for another file.
-func reads(name string) string { return doing("_, err := os.Stat(\"" + name + "\")") }
+// reads returns a test file that looks for another file.
+func reads(name string) string { return fileTest("_, err := os.Stat(\"" + name + "\")") }
 
-// doing is the file of a test that does something with files.
-func doing(statement string) string {
+// fileTest returns a test file with a statement that sets err.
+func fileTest(statement string) string {
 	return "package sqlite\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestFiles(t *testing.T) {\n\tif " + statement + "; err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
 }
 
@@ -237,7 +239,7 @@ func TestVerify_FailingTest(t *testing.T) {
 	}
 	if !strings.Contains(out, "FAIL") ||
 		!strings.Contains(out, "program sqlite                 ok") {
-		t.Errorf("output = %s, want the failure of the module, and that its program is fine", out)
+		t.Errorf("output = %s, want a failed module and a successful program", out)
 	}
 }
 
@@ -247,7 +249,7 @@ func TestVerify_Examples(t *testing.T) {
 	r.Replace("core/core.go", "func Hello()", "func Greet()")
 	_, err := run(t, r, "examples")
 	if err == nil || !strings.Contains(err.Error(), "undefined: core.Hello") {
-		t.Errorf("error = %v, want what core has no longer", err)
+		t.Errorf("error = %v, want an error for the removed function", err)
 	}
 }
 
@@ -258,8 +260,8 @@ func TestCheck_Size(t *testing.T) {
 	r.Replace("tools/release/consumers.yaml", "hello/sqlite,", "hello/sqlite, megabytes: 0.2,")
 	_, err := run(t, r, "sqlite")
 	if err == nil || !strings.Contains(err.Error(),
-		"and its budget in tools/release/consumers.yaml is 0.2 MB") {
-		t.Errorf("error = %v, want the budget", err)
+		"but its limit in tools/release/consumers.yaml is 0.2 MB") {
+		t.Errorf("error = %v, want the limit", err)
 	}
 }
 
@@ -268,21 +270,21 @@ func TestReadLimits(t *testing.T) {
 		{
 			"module without a program",
 			"  - { name: sqlite, modules: [core, sqlite], program: hello/sqlite, linked: 2 }\n", "",
-			"no program uses sqlite",
+			"no consumer uses module sqlite",
 		},
 		{
-			"module that is not there", "[core, sqlite]", "[core, gone, sqlite]",
-			`sqlite names "gone"`,
+			"unknown module", "[core, sqlite]", "[core, unknown, sqlite]",
+			`sqlite: module "unknown"`,
 		},
 		{
-			"module that is never released", "[core, sqlite]", "[examples, sqlite]",
-			`sqlite names "examples"`,
+			"unreleased module", "[core, sqlite]", "[examples, sqlite]",
+			`sqlite: module "examples"`,
 		},
-		{"library that is not there", "[calls]", "[gone]", `grpcx links "gone"`},
-		{"field that is not there", "linked: 1", "linkd: 1", "linkd"},
-		{"program that is not there", "hello/sqlite", "hello/gone", "there is no program in"},
+		{"unknown library", "[calls]", "[unknown]", `grpcx: library "unknown"`},
+		{"unknown field", "linked: 1", "linkd: 1", "linkd"},
+		{"missing program", "hello/sqlite", "hello/unknown", "no Go files in"},
 		{
-			"library that is not linked", "[core, sqlite], program: hello/sqlite",
+			"unlinked library", "[core, sqlite], program: hello/sqlite",
 			"[core, sqlite], program: hello/sqlite, links: [calls]", "it does not link",
 		},
 	} {
@@ -306,27 +308,27 @@ func TestInstall(t *testing.T) {
 		t.Errorf("verify = %v\n%s", err, out)
 	}
 	r.Write("tools/release/consumers.yaml",
-		limits+"commands: [{ module: core, package: cmd/gone }]\n")
+		limits+"commands: [{ module: core, package: cmd/unknown }]\n")
 	if _, err := run(t, r, "core"); err == nil ||
 		!strings.Contains(err.Error(), "does not contain package") {
-		t.Errorf("verify = %v, want the package that is not there", err)
+		t.Errorf("verify = %v, want an error for the missing package", err)
 	}
 }
 
 func TestOldest(t *testing.T) {
 	if strings.HasPrefix(runtime.Version(), "go1.26.") {
-		t.Skip("this is the oldest Go, which refuses what it does not know in every step")
+		t.Skip("runs with the oldest Go already")
 	}
 	r := repository(t)
-	// since Go 1.27
+	// new in Go 1.27
 	r.Write("core/new.go", "package core\n\nimport \"strings\"\n\nfunc Last(s string) { _, _, _ = strings.CutLast(s, \"/\") }\n")
 	out, err := run(t, r)
-	if strings.Contains(out, "NOT TRIED WITH GO") {
+	if strings.Contains(out, "NOT TESTED WITH GO") {
 		t.Skip(out)
 	}
 	if err == nil || !strings.Contains(err.Error(),
-		"with Go 1.26.0, the oldest that is supported") ||
+		"with Go 1.26.0, the oldest supported version") ||
 		!strings.Contains(err.Error(), "undefined: strings.CutLast") {
-		t.Errorf("error = %v, want what Go 1.26 does not have", err)
+		t.Errorf("error = %v, want an error for the function of Go 1.27", err)
 	}
 }
