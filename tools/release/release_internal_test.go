@@ -41,7 +41,6 @@ func TestRun_ExitCode(t *testing.T) {
 }
 
 func TestTidy(t *testing.T) {
-	// -
 	t.Run("keeps the hashes of tags", func(t *testing.T) {
 		r := repotest.New(t)
 		t.Chdir(r.Root)
@@ -70,7 +69,6 @@ func TestTidy(t *testing.T) {
 		}
 	})
 
-	// -
 	t.Run("uses the tags that consumers get", func(t *testing.T) {
 		r := repotest.New(t)
 		t.Chdir(r.Root)

@@ -18,10 +18,10 @@ type State string
 
 // States of a module.
 const (
-	First     State = "first"     // it has no tag yet
-	Changed   State = "changed"   // its zip differs from the zip of its newest tag
-	Follows   State = "follows"   // the module is unchanged, but a requirement has to be raised
-	Unchanged State = "unchanged" // -
+	First     State = "first"   // it has no tag yet
+	Changed   State = "changed" // its zip differs from the zip of its newest tag
+	Follows   State = "follows" // the module is unchanged, but a requirement has to be raised
+	Unchanged State = "unchanged"
 	// never published; always requires the newest versions of its siblings
 	Unreleased State = "unreleased"
 )
@@ -41,7 +41,7 @@ const (
 type Require struct {
 	Module string `json:"module"`
 	From   string `json:"from"`
-	To     string `json:"to"` // the new version, or the newest available version if the requirement is kept
+	To     string `json:"to"` // newest version if the requirement is kept
 	Reason string `json:"reason"`
 }
 

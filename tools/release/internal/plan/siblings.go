@@ -167,7 +167,8 @@ func (b *builder) checkInterfaces(
 			}
 			if is, ok := now[p]; ok && is != to {
 				row.Problem = fmt.Sprintf(
-					"the driver implements version %s of the interface of %s, which has version %s in %s: update the driver", is, short(p), to, version)
+					"the driver implements version %s of the interface of %s, "+
+						"which has version %s in %s: update the driver", is, short(p), to, version)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func checkPlan(p *plan.Plan, modules []workspace.Module) error {
 			continue
 		}
 		problems = append(problems,
-			fmt.Errorf("%s: %s: run release prepare", row.Name, what))
+			fmt.Errorf("%s: %s: the tree is not the result of release prepare", row.Name, what))
 	}
 	return errors.Join(problems...)
 }
@@ -86,7 +86,9 @@ func (c *checker) checkUnchanged(ctx context.Context, m workspace.Module) error 
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("tag %s is on commit %.12s, but the module has changed since: run release prepare to get a new version", m.Tag(m.Version), commit)
+	return fmt.Errorf(
+		"tag %s is on commit %.12s, but the module has changed since, and tags are never moved: "+
+			"run release prepare", m.Tag(m.Version), commit)
 }
 
 // checkSums returns an error if go.sum lacks the hash of a sibling, or has another hash
@@ -111,7 +113,7 @@ func (c *checker) checkSums(ctx context.Context, m workspace.Module) error {
 func (c *checker) checkHash(ctx context.Context, line sums.Line) error {
 	sibling, ok := c.stage.ByPath(line.Path)
 	if !ok {
-		return fmt.Errorf("go.sum contains %s, which is not a module of the tree: run release prepare", line.Path)
+		return fmt.Errorf("go.sum contains %s, which is not a module of the tree", line.Path)
 	}
 	want, err := c.hash(ctx, sibling, line)
 	if err == nil && line.Hash != want {

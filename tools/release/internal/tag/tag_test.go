@@ -125,7 +125,7 @@ func TestRun_UnreleasedChange(t *testing.T) {
 	r.Change("core", "core/late.go", "package core\n")
 	if _, err := tag.Run(t.Context(), r.Root, ""); err == nil || !strings.Contains(err.Error(),
 		"core/v0.1.0") || !strings.Contains(err.Error(), "never moved") {
-		t.Errorf("Run = %v, want the tag that would have to move", err)
+		t.Errorf("Run = %v, want an error for the changed module", err)
 	}
 }
 

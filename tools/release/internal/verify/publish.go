@@ -64,7 +64,7 @@ func (v *verifier) next(ctx context.Context, m workspace.Module) (string, error)
 	return patch(latest)
 }
 
-// patch returns the version after a tagged one: v0.1.1 after v0.1.0, and v0.1.0 after
+// patch returns the version after a tagged version: v0.1.1 after v0.1.0, and v0.1.0 after
 // v0.1.0-rc.1.
 func patch(version string) (string, error) {
 	if pre := semver.Prerelease(version); pre != "" {

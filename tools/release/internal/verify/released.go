@@ -99,7 +99,7 @@ func checkTidy(before, after string) error {
 	return nil
 }
 
-// difference returns the lines that occur in one of the texts only.
+// difference returns the lines that only one of the files contains.
 func difference(before, after []byte) string {
 	var b strings.Builder
 	was, is := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")

@@ -23,7 +23,7 @@ func (v *verifier) rules(m workspace.Module) error {
 		report("go.mod lacks go %s: run go mod edit -go=%[1]s", goVersion)
 	}
 	if m.File.Toolchain != nil {
-		report("go.mod has a toolchain line, which selects a Go version: remove it")
+		report("go.mod has a toolchain line, which selects the Go version of its users: remove it")
 	}
 	for _, r := range m.File.Replace {
 		report("go.mod has a replace of %s, which consumers ignore: move it to go.work", r.Old.Path)
@@ -35,7 +35,7 @@ func (v *verifier) rules(m workspace.Module) error {
 	}
 	text, err := read(m.Dir, "LICENSE")
 	if err != nil || !bytes.Contains(text, []byte("Apache License")) {
-		report("LICENSE is not the Apache License: copy the file of the repository")
+		report("LICENSE with the Apache License is missing: copy the file of the repository")
 	}
 	return errors.Join(problems...)
 }

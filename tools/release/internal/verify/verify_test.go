@@ -197,7 +197,7 @@ func TestVerify_InvalidModule(t *testing.T) {
 		}, []string{"lacks go 1.26.0: run go mod edit -go=1.26.0"}},
 		{"wrong license", func(r *repotest.Repo) {
 			r.Write("sqlite/LICENSE", "mine\n")
-		}, []string{"LICENSE is not the Apache License"}},
+		}, []string{"LICENSE with the Apache License is missing"}},
 		{"program that needs cgo", func(r *repotest.Repo) {
 			r.Write("sqlite/cgo.go", "package sqlite\n\nimport \"C\"\n\nconst Native = true\n")
 			r.Replace("hello/sqlite/main.go", "_ \"github.com/plinthgo/plinth/sqlite\"",
@@ -285,7 +285,7 @@ func TestReadLimits(t *testing.T) {
 		{"missing program", "hello/sqlite", "hello/unknown", "no Go files in"},
 		{
 			"unlinked library", "[core, sqlite], program: hello/sqlite",
-			"[core, sqlite], program: hello/sqlite, links: [calls]", "it does not link",
+			"[core, sqlite], program: hello/sqlite, links: [calls]", "the program does not link",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
