@@ -19,7 +19,7 @@ type snapshot struct {
 	library *page.Library
 	baseURL string
 	pages   *site.Site
-	texts   *llms.Texts
+	texts   *llms.Documents
 	server  *mcp.Server
 }
 

@@ -31,14 +31,14 @@ func forms(text string) map[string]http.Handler {
 
 func TestBlob_Compression(t *testing.T) {
 	tests := []struct{ name, accept, want string }{
-		{"nothing said", "", ""},
+		{"no header", "", ""},
 		{"gzip", "gzip, deflate, br", "gzip"},
 		{"any", "*", "gzip"},
-		{"refused", "gzip;q=0", ""},
-		{"refused beside any", "*, gzip; q=0", ""},
+		{"rejected", "gzip;q=0", ""},
+		{"rejected, others allowed", "*, gzip; q=0", ""},
 		{"weighted", "br;q=1.0, GZIP;q=0.8", "gzip"},
 		{"others only", "br, identity", ""},
-		{"a weight that is none", "gzip;q=much", ""},
+		{"invalid weight", "gzip;q=much", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

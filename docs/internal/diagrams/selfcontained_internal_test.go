@@ -12,8 +12,8 @@ import (
 // outside matches an external address in a style sheet.
 var outside = regexp.MustCompile(`(?i)@import|url\(\s*['"]?[^#'")\s]`)
 
-// checkSelfContained returns an error unless the picture works as an image: it has a size and a view
-// box, and no script, HTML or external reference.
+// checkSelfContained returns an error unless the picture has a size and a view box, and
+// contains no script, HTML or external reference.
 func checkSelfContained(svg string) error {
 	root, d := true, xml.NewDecoder(strings.NewReader(svg))
 	for {

@@ -12,10 +12,10 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/page"
 )
 
-// Files returns a file system of texts by name.
-func Files(texts map[string]string) fstest.MapFS {
+// Files returns a file system with the files, given as content by name.
+func Files(contents map[string]string) fstest.MapFS {
 	files := fstest.MapFS{}
-	for name, text := range texts {
+	for name, text := range contents {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return files
@@ -26,10 +26,10 @@ func Page(title, body string) string {
 	return fmt.Sprintf("---\ntitle: %s\ndescription: About %s.\n---\n\n%s\n", title, title, body)
 }
 
-// Library loads a documentation of texts by file name.
-func Library(tb testing.TB, texts map[string]string) *page.Library {
+// Library loads documentation from the files, given as content by name.
+func Library(tb testing.TB, contents map[string]string) *page.Library {
 	tb.Helper()
-	l, err := page.Load(Files(texts))
+	l, err := page.Load(Files(contents))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -222,7 +222,7 @@ func TestGuard_CORS(t *testing.T) {
 			"Access-Control-Allow-Origin":  {"https://docs.example.com"},
 			"Access-Control-Max-Age":       {"7200"},
 			"Allow":                        {"POST, OPTIONS"},
-			"Connection":                   {"close"}, // ask sends a body that nobody reads
+			"Connection":                   {"close"}, // the handler does not read the body
 			"Vary":                         {"Origin"},
 		}
 		if diff := cmp.Diff(want, got); w.Code != http.StatusNoContent || diff != "" {

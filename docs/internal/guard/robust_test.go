@@ -129,7 +129,7 @@ func TestGuard_Panic(t *testing.T) {
 	t.Run("aborts a response that has started", func(t *testing.T) {
 		s := httptest.NewUnstartedServer(guard.New(guard.Config{},
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				_, _ = io.WriteString(w, "begun")
+				_, _ = io.WriteString(w, "started")
 				_ = http.NewResponseController(w).Flush()
 				panic("late")
 			})))
@@ -148,7 +148,7 @@ func TestGuard_Panic(t *testing.T) {
 		}
 		defer func() { _ = res.Body.Close() }()
 		if body, err := io.ReadAll(res.Body); err == nil {
-			t.Errorf("the answer %q looks whole", body)
+			t.Errorf("body = %q without an error, want an aborted response", body)
 		}
 	})
 }

@@ -23,21 +23,21 @@ const Prefix = "/llms.mdx"
 // Title and Summary are the head of the index.
 const (
 	Title   = "Plinth"
-	Summary = "The base that a Go service stands on: one model of errors and responses over HTTP and gRPC, ids, logs, " +
-		"validation, cache, database drivers, durable jobs, schedules and messages, and a start and a stop that lose nothing."
+	Summary = "The base of a Go service: one model of errors and responses over HTTP and gRPC, IDs, logs, " +
+		"validation, cache, database drivers, durable jobs, schedules, messages, ordered startup and graceful shutdown."
 )
 
-// Texts serves the documentation as text. It is safe for concurrent use.
-type Texts struct {
+// Documents serves the documentation as plain text. It is safe for concurrent use.
+type Documents struct {
 	index, full func() *blob.Blob
 	// created on first use, independently of each other
 	pages map[*page.Page]func() *blob.Blob
 }
 
-// New returns the texts of a library. The argument base is the address of the site, as
-// for Index.
-func New(l *page.Library, base string) *Texts {
-	t := &Texts{
+// New returns the documents of a library. The argument base is the address of the site,
+// as for Index.
+func New(l *page.Library, base string) *Documents {
+	t := &Documents{
 		index: lazily(plainText, func() string { return Index(l, base) }),
 		full:  lazily(plainText, func() string { return Full(l) }),
 		pages: map[*page.Page]func() *blob.Blob{},
@@ -55,13 +55,13 @@ func lazily(contentType string, text func() string) func() *blob.Blob {
 }
 
 // ServeIndex serves /llms.txt.
-func (t *Texts) ServeIndex(w http.ResponseWriter, r *http.Request) { t.index().ServeHTTP(w, r) }
+func (t *Documents) ServeIndex(w http.ResponseWriter, r *http.Request) { t.index().ServeHTTP(w, r) }
 
 // ServeFull serves /llms-full.txt.
-func (t *Texts) ServeFull(w http.ResponseWriter, r *http.Request) { t.full().ServeHTTP(w, r) }
+func (t *Documents) ServeFull(w http.ResponseWriter, r *http.Request) { t.full().ServeHTTP(w, r) }
 
 // ServePage serves a page of the library as Markdown.
-func (t *Texts) ServePage(w http.ResponseWriter, r *http.Request, p *page.Page) {
+func (t *Documents) ServePage(w http.ResponseWriter, r *http.Request, p *page.Page) {
 	t.pages[p]().ServeHTTP(w, r)
 }
 

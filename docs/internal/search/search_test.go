@@ -275,7 +275,7 @@ func TestIndex_Search_Pagination(t *testing.T) {
 }
 
 func TestIndex_Search_Excerpt(t *testing.T) {
-	filler := strings.Repeat("Some words that nobody asks for stand here. ", 20)
+	filler := strings.Repeat("Some words that no query contains. ", 20)
 	ix := search.New(library(t, map[string]string{
 		"a/long": "Title\nA description.\n" + filler +
 			"\n\nThe **needle** lies\n\n| in | `hay` |\n|---|---|\n| a | b |\n\n" + filler,
