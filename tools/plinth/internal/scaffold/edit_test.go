@@ -38,8 +38,8 @@ func replace(t *testing.T, file, old, text string) {
 	}
 }
 
-// texts returns the new content of the changed files.
-func texts(changes []scaffold.Change) map[string]string {
+// contents returns the new content of the changed files.
+func contents(changes []scaffold.Change) map[string]string {
 	m := map[string]string{}
 	for _, c := range changes {
 		m[c.Path] = string(c.Text())
@@ -58,7 +58,7 @@ func TestAddBackend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := texts(added.Changes)
+		got := contents(added.Changes)
 		for _, tc := range []struct {
 			file string
 			want []string
@@ -104,7 +104,7 @@ func TestAddBackend(t *testing.T) {
 			!strings.Contains(added.Left[0], "xoption.WithDatabase(xoptdatabase.FromEnv())") {
 			t.Errorf("left = %q", added.Left)
 		}
-		if got := texts(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {
+		if got := contents(added.Changes)["plugins.go"]; !strings.Contains(got, "dbplugins/sqlite") {
 			t.Errorf("plugins.go = %s", got)
 		}
 	})
@@ -133,7 +133,7 @@ func TestAddBackend_Compose(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := texts(added.Changes)["compose.yaml"]; !strings.Contains(got, tc.want) {
+				if got := contents(added.Changes)["compose.yaml"]; !strings.Contains(got, tc.want) {
 					t.Errorf("compose.yaml lacks %q:\n%s", tc.want, got)
 				}
 			})
@@ -156,7 +156,7 @@ func TestAddBackend_Compose(t *testing.T) {
 					!strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
 					t.Fatalf("left = %q, %v", added.Left, err)
 				}
-				if got, changed := texts(added.Changes)["compose.yaml"]; changed {
+				if got, changed := contents(added.Changes)["compose.yaml"]; changed {
 					t.Errorf("compose.yaml becomes\n%s", got)
 				}
 			})
@@ -171,7 +171,7 @@ func TestGenEntity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := texts(edit.Changes)
+		got := contents(edit.Changes)
 		for file, want := range map[string]string{
 			"internal/route/route.go":     "\tnotes(api)\n\torderItems(api)\n}\n",
 			"internal/startup/startup.go": "WithAutoMigrate(&entity.Note{}, &entity.OrderItem{}),",
