@@ -27,7 +27,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// asyncs compare work in the background with what it is made of.
+// asyncs compares background tasks with their building blocks.
 func asyncs() []comparison {
 	life := xhook.New()
 	ctx, cancel := context.WithCancel(xhook.NewContext(context.Background(), life))
@@ -51,11 +51,11 @@ func asyncs() []comparison {
 	}
 }
 
-// batchOfJobs is how many jobs are stored together and done.
+// batchOfJobs is the number of jobs that are stored and processed together.
 const batchOfJobs = 200
 
-// jobs compare the storing of a job with an insert of a row of its size, and the outbox
-// with River on one PostgreSQL, where there is one.
+// jobs compares storing a job with an insert of a row of the same size, and the outbox
+// with River on PostgreSQL if a server is available.
 func jobs() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
@@ -67,14 +67,14 @@ func jobs() []comparison {
 	all := []comparison{{
 		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,
 		ours: each(func() error {
-			_, err := pinged.Enqueue(stored, "somebody")
+			_, err := pinged.Enqueue(stored, "operator")
 			return err
 		}),
 		theirs: file.insert(),
 	}}
 	dsn, err := serverOf(context.Background(), "postgres", "PLINTH_TEST_POSTGRES_DSN")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark: jobs on PostgreSQL are left out:", err)
+		fmt.Fprintln(os.Stderr, "benchmark: skip jobs on PostgreSQL:", err)
 		return all
 	}
 	db := openJobs(xdb.Options{Driver: "postgres", DSN: xlog.Secret(dsn)})
@@ -104,7 +104,7 @@ func (d jobsDatabase) queue(open job.Opener) context.Context {
 	return context.WithValue(d.ctx, xctx.JobQueueKey, job.NewQueue(must(open(d.ctx))))
 }
 
-// note is a row that holds about what a job does.
+// note is a row with about as much data as a job.
 type note struct {
 	ID    string `gorm:"size:36;primaryKey"`
 	Kind  string `gorm:"size:100;index"`
@@ -121,13 +121,13 @@ func (d jobsDatabase) insert() func(*testing.B) {
 		n++
 		return d.db.Create(&note{
 			ID: fmt.Sprintf("%036d", n), Kind: "benchmark.pinged",
-			Text: `"somebody"`, DueUS: time.Now().UnixMicro(),
+			Text: `"operator"`, DueUS: time.Now().UnixMicro(),
 		}).Error
 	})
 }
 
-// work stores jobs and waits until they are done, by a worker that runs for as long as it
-// is measured.
+// work stores jobs and waits until a worker has processed them. The worker runs for the
+// whole measurement.
 func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 	return func(b *testing.B) {
 		b.Helper()

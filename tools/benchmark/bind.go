@@ -28,13 +28,12 @@ type registration struct {
 	Password string `json:"password" binding:"required,min=6"`
 }
 
-// The two bodies.
 const (
 	validBody   = `{"username":"ada_lovelace","email":"ada@example.com","password":"correct horse"}`
 	invalidBody = `{"username":"ad","email":"ada.example.com","password":"horse"}`
 )
 
-// bindings compare a whole request that binds, validates and answers.
+// bindings compares requests that are bound, validated and responded to.
 func bindings() []comparison {
 	ours := plinthEngine(func(e *gin.Engine) {
 		e.POST("/register", func(c *gin.Context) {
@@ -56,13 +55,13 @@ func bindings() []comparison {
 	}
 }
 
-// body is a request body that can be read again.
+// body is a request body that can be rewound.
 type body struct{ bytes.Reader }
 
 // Close implements io.Closer.
 func (*body) Close() error { return nil }
 
-// posts sends the body again and again.
+// posts measures a request with the given body.
 func posts(h http.Handler, text string) func(*testing.B) {
 	w, data, content := newSink(), []byte(text), &body{}
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/register",
@@ -79,13 +78,13 @@ func posts(h http.Handler, text string) func(*testing.B) {
 
 var _ io.ReadCloser = (*body)(nil)
 
-// english gives gin's validator English messages, as one does by hand.
+// english returns a translator that gives gin's validator English messages.
 var english = sync.OnceValue(func() ut.Translator {
 	locale := en.New()
 	t, _ := ut.New(locale, locale).GetTranslator("en")
 	v, ok := binding.Validator.Engine().(*validator.Validate)
 	if !ok {
-		panic("gin has another validator")
+		panic("gin does not use go-playground/validator")
 	}
 	if err := translations.RegisterDefaultTranslations(v, t); err != nil {
 		panic(err)
@@ -93,7 +92,7 @@ var english = sync.OnceValue(func() ut.Translator {
 	return t
 })
 
-// handFailure is one line of the answer to a bad body.
+// handFailure is the failure of one field in a response.
 type handFailure struct {
 	Field   string `json:"field"`
 	Tag     string `json:"tag"`

@@ -14,13 +14,13 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// The trace of the cache: entries that are read by a Zipf distribution.
+// The trace of the cache: reads follow a Zipf distribution.
 const (
 	cacheEntries = 100_000
 	traceLength  = 1 << 20
 )
 
-// account is a value without references, so that the typed view may keep it as it is.
+// account contains no references, so the typed view can store it as is.
 type account struct {
 	ID      int64
 	Name    string
@@ -28,7 +28,7 @@ type account struct {
 	Enabled bool
 }
 
-// caches compare the typed view with the engine under it.
+// caches compares the typed view with its engine.
 func caches() []comparison {
 	ctx := context.Background()
 	bare := otter.Must(&otter.Options[string, account]{
@@ -55,7 +55,7 @@ func caches() []comparison {
 		v, ok, err := typed.Get(ctx, key)
 		return err == nil && ok && v.Name != ""
 	}
-	// A caller who hands the value on needs it on the heap, whoever he got it from.
+	// A caller that passes the value on needs it on the heap.
 	keptBare := func(key string) bool {
 		v, ok := bare.GetIfPresent(key)
 		return ok && keep(&v)
@@ -96,10 +96,11 @@ func caches() []comparison {
 	}
 }
 
-// keep is a variable, so that the compiler must take it that the value outlives the call.
+// keep is a variable, so that the compiler moves its argument to the heap.
 var keep = func(v *account) bool { return v.Name != "" }
 
-// zipf returns indexes below n of which a few come often, in no order.
+// zipf returns indexes below n with a Zipf distribution. The frequent ones are spread
+// over the range.
 func zipf(n, length int) []int32 {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))

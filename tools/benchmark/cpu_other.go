@@ -4,8 +4,7 @@ package main
 
 import "time"
 
-// begun stands in for the processor time where the system has no simple way to ask for
-// it.
-var begun = time.Now()
+// processStart replaces the CPU time on systems without getrusage.
+var processStart = time.Now()
 
-func cpu() time.Duration { return time.Since(begun) }
+func cpu() time.Duration { return time.Since(processStart) }

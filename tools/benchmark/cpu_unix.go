@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu is the processor time that this process has used.
+// cpu returns the CPU time of this process.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

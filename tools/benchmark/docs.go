@@ -23,21 +23,20 @@ import (
 )
 
 const (
-	// docsCalls is how often each tool is called.
+	// docsCalls is the number of calls of each tool.
 	docsCalls = 2000
-	// docsStarts is how often the server is started.
+	// docsStarts is the number of server starts.
 	docsStarts = 9
-	// docsStartTarget is that of the time from the start of the process to its first
-	// answer.
+	// docsStartTarget is the limit from the start of the process to its first response.
 	docsStartTarget = 200 * time.Millisecond
-	// docsMemoryTarget is what the server may hold when it has started, in MB.
+	// docsMemoryTarget is the limit of resident memory after startup, in MB.
 	docsMemoryTarget = 40
-	// docsPatience bounds one start.
-	docsPatience = 10 * time.Second
+	// docsTimeout is the timeout of one start.
+	docsTimeout = 10 * time.Second
 )
 
-// docsTools are the calls of the documentation's tools with the p50 that each is to
-// reach.
+// docsTools lists the tool calls of the documentation server, with the limits of their
+// p50.
 var docsTools = []struct {
 	name, arguments string
 	target          time.Duration
@@ -49,21 +48,21 @@ var docsTools = []struct {
 	{"detail", `{"sector":"guide","path":"/grpc"}`, 2 * time.Millisecond},
 }
 
-// docsClaims measure the documentation's server as a process of its own.
+// docsClaims measures the documentation server in a separate process.
 func docsClaims() []claim {
 	return []claim{
-		{name: "the documentation's server, started", show: docsStart},
+		{name: "startup of the documentation server", show: docsStart},
 		{
-			name: "a call of the documentation's tools over loopback, p50 (targets 1 ms, detail 2 ms)",
+			name: "tool call of the documentation server over loopback, p50 (targets 1 ms, detail 2 ms)",
 			show: docsLatency,
 		},
 	}
 }
 
-// docsStart tells how long it takes from the start of the process to the first answer,
-// and what it holds in memory after that and after every page was shown.
+// docsStart measures the time from the start of the process to its first response. It
+// also measures the resident memory after startup, and after a request for every page.
 func docsStart() (string, error) {
-	if _, err := docsBinary(); err != nil { // which takes longer than a start
+	if _, err := docsBinary(); err != nil { // building is slower than a start
 		return "", err
 	}
 	var times []time.Duration
@@ -80,7 +79,7 @@ func docsStart() (string, error) {
 		times = append(times, time.Since(began))
 	}
 	defer server.stop()
-	<-time.After(time.Second) // the server gives back what the start took
+	<-time.After(time.Second) // the server releases the memory of its startup
 	fresh, err := server.resident()
 	if err != nil {
 		return "", err
@@ -92,15 +91,15 @@ func docsStart() (string, error) {
 	warm, err := server.resident()
 	slices.Sort(times)
 	middle := times[len(times)/2]
-	return fmt.Sprintf("%d ms in the middle of %d starts (%d to %d) ≤ %s %s; %.1f MB resident ≤ %d MB %s; %.1f MB when all %d pages were shown",
-		middle.Milliseconds(), docsStarts, times[0].Milliseconds(),
+	return fmt.Sprintf("median of %d starts %d ms (%d to %d) ≤ %s %s; %.1f MB resident ≤ %d MB %s; %.1f MB after all %d pages were requested",
+		docsStarts, middle.Milliseconds(), times[0].Milliseconds(),
 		times[len(times)-1].Milliseconds(), docsStartTarget,
 		mark(cmp.Compare(middle, docsStartTarget)), fresh, docsMemoryTarget,
 		mark(cmp.Compare(fresh, docsMemoryTarget)), warm, pages), err
 }
 
-// docsLatency calls each tool, and for comparison a handler of net/http that answers a
-// POST with a kilobyte.
+// docsLatency calls each tool. For comparison, it also calls a net/http handler that
+// responds to a POST with 1 KB.
 func docsLatency() (string, error) {
 	server, err := startDocs()
 	if err != nil {
@@ -116,7 +115,7 @@ func docsLatency() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := []string{fmt.Sprintf("a bare POST %.3f ms (p99 %.2f)", bare.p50, bare.p99)}
+	lines := []string{fmt.Sprintf("bare POST %.3f ms (p99 %.2f)", bare.p50, bare.p99)}
 	for _, tool := range docsTools {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool.name +
 			`","arguments":` + tool.arguments + `}}`
@@ -124,7 +123,7 @@ func docsLatency() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", tool.name, err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f of the bare one) ≤ %s %s",
+		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f times the bare POST) ≤ %s %s",
 			tool.name, tool.arguments, took.p50, took.p99,
 			took.p50/bare.p50, tool.target, mark(cmp.Compare(took.p50, milliseconds(tool.target)))))
 	}
@@ -135,7 +134,7 @@ type percentile struct{ p50, p99 float64 } // ms
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// percentiles posts the body again and again over one connection.
+// percentiles posts the body repeatedly over one connection.
 func percentiles(url, body string) (percentile, error) {
 	times := make([]time.Duration, 0, docsCalls)
 	for range docsCalls {
@@ -147,7 +146,7 @@ func percentiles(url, body string) (percentile, error) {
 		times = append(times, time.Since(began))
 		if bytes.Contains(answer, []byte(`"isError":true`)) ||
 			bytes.Contains(answer, []byte(`"error":{`)) {
-			return percentile{}, fmt.Errorf("the answer is %.200s", answer)
+			return percentile{}, fmt.Errorf("unexpected response: %.200s", answer)
 		}
 	}
 	slices.Sort(times)
@@ -177,13 +176,13 @@ type docsServer struct {
 	url     string
 }
 
-// startDocs starts the server and waits for its first answer. It is built once.
+// startDocs starts the server and waits for its first response. The server is built once.
 func startDocs() (*docsServer, error) {
 	binary, err := docsBinary()
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once: the server takes the port
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once: the server uses the port
 	if err != nil {
 		return nil, err
 	}
@@ -192,17 +191,17 @@ func startDocs() (*docsServer, error) {
 		return nil, err
 	}
 	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr",
-		addr)} //nolint:noctx // it ends in stop
+		addr)} //nolint:noctx // stop ends it
 	s.command.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s", "LOG_LEVEL=warn")
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(docsPatience); ; {
+	for deadline := time.Now().Add(docsTimeout); ; {
 		if _, err := get(s.url + "/healthz"); err == nil {
 			return s, nil
 		} else if time.Now().After(deadline) {
 			s.stop()
-			return nil, fmt.Errorf("the documentation's server does not answer: %w", err)
+			return nil, fmt.Errorf("start plinth-docs: no response: %w", err)
 		}
 		<-time.After(time.Millisecond)
 	}
@@ -213,7 +212,7 @@ func (s *docsServer) stop() {
 	_ = s.command.Wait()
 }
 
-// docsBuilt is where the server was built, once it was.
+// docsBuilt is the path of the server after docsBinary has built it.
 var docsBuilt string
 
 func docsBinary() (string, error) {
@@ -231,8 +230,8 @@ func docsBinary() (string, error) {
 	atExit(func() { _ = os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "plinth-docs")
 	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o",
-		binary, "./cmd/plinth-docs") //nolint:noctx // it ends by itself
-	// as a release is built
+		binary, "./cmd/plinth-docs") //nolint:noctx // it exits by itself
+	// as for a release
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	command.Dir = filepath.Join(root, "docs")
 	if output, err := command.CombinedOutput(); err != nil {
@@ -258,7 +257,7 @@ func get(url string) ([]byte, error) {
 	return body, errors.Join(err, response.Body.Close())
 }
 
-// showAll asks for every page of the site's map, and returns how many there are.
+// showAll requests every page of the sitemap, and returns the number of pages.
 func (s *docsServer) showAll() (int, error) {
 	siteMap, err := get(s.url + "/sitemap.xml")
 	if err != nil {
@@ -266,7 +265,7 @@ func (s *docsServer) showAll() (int, error) {
 	}
 	pages := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllSubmatch(siteMap, -1)
 	if len(pages) == 0 {
-		return 0, fmt.Errorf("the site's map names no page: %.200s", siteMap)
+		return 0, fmt.Errorf("sitemap contains no page: %.200s", siteMap)
 	}
 	for _, page := range pages {
 		if _, err := get(string(page[1])); err != nil {
@@ -276,7 +275,7 @@ func (s *docsServer) showAll() (int, error) {
 	return len(pages), nil
 }
 
-// resident is what the server holds in memory, in MB, as the kernel says.
+// resident returns the resident memory of the server in MB, as reported by the kernel.
 func (s *docsServer) resident() (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
 	if err != nil {
@@ -284,7 +283,7 @@ func (s *docsServer) resident() (float64, error) {
 	}
 	m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
-		return 0, errors.New("the kernel does not say what a process holds")
+		return 0, errors.New("resident memory: /proc/PID/status has no VmRSS")
 	}
 	kb, err := strconv.Atoi(string(m[1]))
 	return float64(kb) / 1024, err

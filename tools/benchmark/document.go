@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/marks"
 )
 
-// document puts the tables into the documentation: each of which every group was run.
+// document updates each table of the documentation whose groups all ran.
 func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 	page := filepath.Join(root, "docs", "content", "guide", "performance.md")
 	compared := slices.DeleteFunc(slices.Clone(lines),
@@ -24,7 +24,7 @@ func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 		}
 	}
 	if missing := notRun(compared); len(missing) > 0 {
-		fmt.Fprintln(os.Stderr, "benchmark: the table of ratios stays as it is, without",
+		fmt.Fprintln(os.Stderr, "benchmark: table of ratios not updated; groups that did not run:",
 			strings.Join(missing, ", "))
 	} else if err := marks.Put(page, "ratios",
 		ratioTable(compared)+"\n"+p.machine()+".\n"); err != nil {
@@ -39,7 +39,7 @@ func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 	return marks.Put(filepath.Join(root, "README.md"), "footprint", sizes.Modules())
 }
 
-// notRun names the groups of the table of ratios that have no line.
+// notRun returns the groups of the table of ratios that have no line.
 func notRun(lines []line) (missing []string) {
 	for _, g := range groups {
 		has := slices.ContainsFunc(lines, func(l line) bool { return l.group == g.name })
@@ -50,8 +50,8 @@ func notRun(lines []line) (missing []string) {
 	return missing
 }
 
-// peerTable is our stack beside each framework, in Markdown. The two lines of a framework
-// become one row.
+// peerTable returns the comparison with each framework as a Markdown table. The two lines
+// of a framework become one row.
 func peerTable(lines []line) string {
 	var b strings.Builder
 	b.WriteString("| Framework | Bare: time, CPU, allocations | With id, recovery and access log: time, CPU, allocations |\n|---|---|---|\n")
@@ -67,7 +67,7 @@ func peerTable(lines []line) string {
 	return b.String()
 }
 
-// ratioTable is every other comparison, in Markdown.
+// ratioTable returns all other comparisons as a Markdown table.
 func ratioTable(lines []line) string {
 	var b strings.Builder
 	b.WriteString("| | What | Ours | Peer | Ratio | Target | Allocations |\n|---|---|---|---|---|---|---|\n")
@@ -83,7 +83,7 @@ func ratioTable(lines []line) string {
 	return b.String()
 }
 
-// took writes nanoseconds with three digits or more.
+// took formats nanoseconds with at least three significant digits.
 func took(ns float64) string {
 	switch {
 	case ns < 1e4:

@@ -30,7 +30,7 @@ func TestDocument_Ratios(t *testing.T) {
 		all = append(all, line{group: g.name})
 	}
 	if missing := notRun(all); len(missing) > 0 {
-		t.Errorf("notRun = %q of every group", missing)
+		t.Errorf("notRun = %q after all groups ran", missing)
 	}
 	without := slices.DeleteFunc(all,
 		func(l line) bool { return l.group == "redis" || l.group == peersGroup })

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// The groups that are not in the table of ratios: one has a table of its own, the other
-// has only claims.
+// Groups that are not in the table of ratios: peers has its own table, docs has only
+// claims.
 const (
 	peersGroup = "peers"
 	docsGroup  = "docs"
 )
 
-// groups are the areas of which something is claimed. Each is set up only when it is run.
+// groups lists the groups of measurements. A group is set up only when it runs.
 var groups = []struct {
 	name        string
 	comparisons func() []comparison
@@ -40,7 +40,7 @@ var groups = []struct {
 	{docsGroup, func() []comparison { return nil }, docsClaims},
 }
 
-// cleanups run before the program ends, the last one first.
+// cleanups run in reverse order before the program exits.
 var cleanups []func()
 
 func atExit(f func()) { cleanups = append(cleanups, f) }
@@ -51,7 +51,7 @@ func cleanUp() {
 	}
 }
 
-// must returns v; what a benchmark cannot set up ends it.
+// must returns v. It panics if err is not nil.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -26,11 +26,11 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// grpcs compare the chain that the runner mounts with the same parts one by one and with
-// go-grpc-middleware, whose chain does less: an id by hand, a line with zerolog,
-// recovery; no application's context, no validation, no mapping of errors, no completed
-// response. The chains are called as functions, with what a server gives them; the last
-// comparisons are over a connection.
+// grpcs compares the interceptor chain of the runner with its separate parts and with
+// go-grpc-middleware. That chain does less: an ID and a zerolog line by hand, and
+// recovery. It has no application context, validation, error mapping or completed
+// response. The chains are called as functions, with the arguments of a server. The last
+// comparisons use a connection.
 func grpcs() []comparison {
 	quiet, loud := grpcEngine(slog.LevelError), grpcEngine(slog.LevelInfo)
 	ours, oursLine := chainOf(runnerServer(quiet)), chainOf(runnerServer(loud))
@@ -56,9 +56,8 @@ func grpcs() []comparison {
 	}
 }
 
-// grpcLoopback is a call over a connection, with a line of ours and none of theirs. There
-// is no target for the time: the trailer and the limits of unfinished requests are work
-// that bare grpc-go does not do.
+// grpcLoopback compares a call over a connection. Only Plinth logs a line. There is no
+// target for the time: bare grpc-go has no trailer and no limit of in-flight requests.
 func grpcLoopback(peer string, theirs serving) comparison {
 	return comparison{
 		name: "call over a connection, with a line", peer: peer, allocs: -1,
@@ -83,7 +82,8 @@ func grpcClaims() []claim {
 	}
 }
 
-// absolute is the least of many rounds: others on the machine can only add to it.
+// absolute returns the minimum of many rounds, because other processes can only add to
+// the time.
 func absolute(side func(*testing.B)) string {
 	best := testing.Benchmark(side)
 	for range 14 {
@@ -99,8 +99,9 @@ func grpcEngine(level slog.Level) *xlog.Engine {
 	return must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON, Level: level}))
 }
 
-// echo is a service whose only method answers with an envelope. As every generated method
-// it is given the server's chain, and that is where chainOf takes it from.
+// echo is a service with one method, which returns an envelope. Like every generated
+// method, it receives the interceptor chain of the server. chainOf reads the chain from
+// it.
 type echo struct{ chain grpc.UnaryServerInterceptor }
 
 const (
@@ -133,7 +134,7 @@ func (e *echo) serve(srv any, ctx context.Context, decode func(any) error,
 	return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: echoMethod}, answer)
 }
 
-// serving starts a server with echo on a listener and returns how it stops.
+// serving starts a server with echo on a listener, and returns a function that stops it.
 type serving func(e *echo, l net.Listener) (stop func())
 
 func runnerServer(e *xlog.Engine) serving {
@@ -163,7 +164,7 @@ func grpcServer(options ...grpc.ServerOption) serving {
 	}
 }
 
-// partsServer has our interceptors one by one.
+// partsServer mounts our interceptors separately.
 func partsServer(e *xlog.Engine) serving {
 	return grpcServer(grpc.ChainUnaryInterceptor(
 		unary.Trace(), unary.InitContext(context.Background()),
@@ -172,8 +173,8 @@ func partsServer(e *xlog.Engine) serving {
 	))
 }
 
-// peerServer has go-grpc-middleware with the adapter for zerolog that its documentation
-// gives, one line a call.
+// peerServer mounts go-grpc-middleware with the zerolog adapter of its documentation, and
+// logs one line a call.
 func peerServer(level zerolog.Level) serving {
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger().Level(level)
 	logger := logging.LoggerFunc(func(_ context.Context, level logging.Level, msg string,
@@ -232,17 +233,16 @@ func connected(serve serving) (service *echo, conn *grpc.ClientConn, stop func()
 	return service, conn, stop
 }
 
-// ask makes one call.
 func ask(ctx context.Context, conn *grpc.ClientConn) error {
 	out := new(generate.BaseResponse)
 	err := conn.Invoke(ctx, echoMethod, &generate.BaseResponse{Message: "please"}, out)
 	if err == nil && out.GetCode() != 200 {
-		return errors.New("no answer")
+		return errors.New("empty response")
 	}
 	return err
 }
 
-// calls makes calls over a connection, one after the other.
+// calls measures sequential calls over a connection.
 func calls(serve serving) func(*testing.B) {
 	return func(b *testing.B) {
 		_, conn, stop := connected(serve)
@@ -251,7 +251,7 @@ func calls(serve serving) func(*testing.B) {
 	}
 }
 
-// transport takes the trailer.
+// transport records the trailer.
 type transport struct{ trailer metadata.MD }
 
 // Method implements grpc.ServerTransportStream.

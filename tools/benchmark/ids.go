@@ -18,8 +18,8 @@ func newNode() *xsnowflake.Node {
 	return must(xsnowflake.NewNode(xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3)))
 }
 
-// ids compare an id below the limit with the one thing that it cannot do without, a look
-// at the clock.
+// ids compares an ID below the limit with a reading of the clock, which every ID
+// requires.
 func ids() []comparison {
 	n, start := newNode(), time.Now()
 	var g xsnowflake.Gene
@@ -37,7 +37,7 @@ func ids() []comparison {
 	}}
 }
 
-// idClaims are the figures of ids that are no time of one call.
+// idClaims are the figures that are not the time of one call.
 func idClaims() []claim {
 	return []claim{
 		{name: "one gene against the layout's limit (target 99.5 %) and a spinning generator's CPU (target 0.3)", show: oneGene},
@@ -60,8 +60,8 @@ func oneGene() (string, error) {
 	return strings.Join(parts, "; "), nil
 }
 
-// rate makes ids of one gene for the given time, and returns the share of the limit that
-// was reached and the CPU time for each millisecond's worth of ids.
+// rate generates IDs of one gene for the given time. It returns the share of the limit
+// that it reached, and the CPU time for the IDs of one millisecond.
 func rate(
 	n *xsnowflake.Node, workers int, d time.Duration,
 ) (share float64, each time.Duration, err error) {
@@ -91,8 +91,8 @@ func rate(
 		time.Duration(float64(cpu()-used) / millis), nil
 }
 
-// spinning is the CPU time for a millisecond's worth of ids of a generator that waits for
-// the next millisecond in a loop.
+// spinning returns the CPU time for the IDs of one millisecond, of a generator that polls
+// the clock for the next millisecond.
 func spinning(d time.Duration) time.Duration {
 	var last, sequence int64
 	made := 0

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-// The values of the line: five fields, beside the request id.
+// The values of the line: five fields, in addition to the request ID.
 const (
 	lineMessage = "request served"
 	lineMethod  = "GET"
@@ -22,7 +22,7 @@ const (
 	lineTook    = 1234567 * time.Nanosecond
 )
 
-// logs compare one line with the same line written by zerolog itself.
+// logs compares a log line with the same line written by zerolog.
 func logs() []comparison {
 	r := xctx.NewRequest(context.Background(), nil)
 	r.GenerateID()

@@ -44,7 +44,7 @@ type comparison struct {
 	theirs func(*testing.B)
 }
 
-// A claim that is no ratio of times: what it measured, in words.
+// A claim is a measurement that is not a ratio of times. show returns it as text.
 type claim struct {
 	name string
 	show func() (string, error)
@@ -80,7 +80,7 @@ func main() {
 	if err := p.run(os.Stdout, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
 		cleanUp()
-		os.Exit(1) // cleaned up
+		os.Exit(1) // cleanUp has run
 	}
 }
 
@@ -146,7 +146,7 @@ func (p plan) compare(match *regexp.Regexp) (lines []line, claims []claim) {
 	return lines, claims
 }
 
-// show prints the lines as a table, and then what the claims have measured.
+// show prints the comparisons as a table, and then the claims.
 func show(out io.Writer, lines []line, claims []claim) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if len(lines) > 0 {
@@ -171,7 +171,7 @@ func show(out io.Writer, lines []line, claims []claim) error {
 	return nil
 }
 
-// measure runs the two sides in turn.
+// measure runs the two sides alternately.
 func measure(c comparison, rounds int) figure {
 	var f figure
 	var ours, theirs, ratios, cpus []float64
@@ -187,7 +187,7 @@ func measure(c comparison, rounds int) figure {
 	return f
 }
 
-// timed runs one side, and returns the CPU time of an operation too.
+// timed runs one side, and also returns the CPU time per operation.
 func timed(side func(*testing.B)) (r testing.BenchmarkResult, nanoseconds float64) {
 	before := cpu()
 	r = testing.Benchmark(side)
@@ -215,7 +215,8 @@ func budget(most, got int64) string {
 	return fmt.Sprintf("≤ %d %s", most, mark(cmp.Compare(got, most)))
 }
 
-// mark says whether a comparison of what was got with its bound holds.
+// mark returns "ok" if a figure is within its limit, and "OVER" otherwise. The argument is
+// the result of cmp.Compare(figure, limit).
 func mark(compared int) string {
 	if compared > 0 {
 		return "OVER"

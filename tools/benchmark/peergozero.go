@@ -12,7 +12,7 @@ import (
 	"github.com/zeromicro/go-zero/rest/httpx"
 )
 
-// serveGoZero mounts the middleware of go-zero; its id is that of the trace.
+// serveGoZero mounts the middleware of go-zero. Its request ID is the trace ID.
 func serveGoZero(l net.Listener, log io.Writer) (stop func()) {
 	logx.Reset()
 	logx.SetWriter(logx.NewWriter(discard{}))
@@ -31,8 +31,8 @@ func serveGoZero(l net.Listener, log io.Writer) (stop func()) {
 			httpx.OkJsonCtx(r.Context(), w, found(trace.TraceIDFromContext(r.Context())))
 		},
 	})
-	// It has no way to be given a listener, and does not return before its process ends.
-	// So it is closed before it listens, and what it would have served is served on ours.
+	// go-zero accepts no listener, and Start does not return before the process exits.
+	// Therefore the server is closed before it listens, and its handler is served on l.
 	handlers := make(chan http.Handler, 1)
 	go server.StartWithOpts(func(s *http.Server) {
 		handlers <- s.Handler

@@ -16,7 +16,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serveHertz mounts an id and a log by hand: those of hertz are in modules of others.
+// serveHertz mounts an ID and an access log by hand: the middleware for hertz is in
+// third-party modules.
 func serveHertz(l net.Listener, log io.Writer) (stop func()) {
 	hlog.SetOutput(discard{})
 	h := server.New(server.WithListener(l), server.WithDisablePrintRoute(true))
@@ -28,8 +29,7 @@ func serveHertz(l net.Listener, log io.Writer) (stop func()) {
 		c.JSON(http.StatusOK, found(c.GetString("request_id")))
 	})
 	return running(h.Run, func() error {
-		// Connections that are still open are cut, and that is told as the end of a
-		// deadline.
+		// Shutdown closes open connections at the deadline and returns its error.
 		if err := h.Close(); !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}

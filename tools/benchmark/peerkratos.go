@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// serveKratos mounts an id by hand: kratos has none but that of a trace.
+// serveKratos mounts an ID by hand: kratos only has the trace ID.
 func serveKratos(l net.Listener, log io.Writer) (stop func()) {
 	logger := kratoslog.NewLogger(kratoslog.NewHandler(kratoslog.WithWriter(discard{}),
 		kratoslog.WithFormat(kratoslog.FormatJSON)))

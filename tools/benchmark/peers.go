@@ -11,10 +11,10 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// A framework answers GET /user/{id} with the envelope and the user, as ours does: bare,
-// or with what its users mount for the work that our stack does: an id of the request,
-// recovery from panics, and a line of the access log, to the writer. Where it has a
-// middleware of its own for a part, that is taken. Bare is without a writer.
+// A framework responds to GET /user/{id} with the envelope and the user, as Plinth does.
+// Bare is without a writer. With a writer, it also mounts a request ID, recovery from
+// panics and an access log that writes to it. It uses the framework's own middleware if
+// there is one.
 type framework struct {
 	name  string
 	serve func(l net.Listener, log io.Writer) (stop func())
@@ -30,7 +30,7 @@ var frameworks = []framework{
 	{"go-zero", serveGoZero},
 }
 
-// peers compare our full stack with each framework, over one connection.
+// peers compares our full stack with each framework, over one connection.
 func peers() []comparison {
 	var all []comparison
 	ours := over(servePlinth, discard{})
@@ -49,13 +49,13 @@ func peers() []comparison {
 	return all
 }
 
-// over asks a server of its own over one connection.
+// over measures requests to a new server over one connection.
 func over(serve func(net.Listener, io.Writer) func(), log io.Writer) func(*testing.B) {
 	return func(b *testing.B) {
 		l := listen(b.Context())
 		stop := serve(l, log)
 		defer stop()
-		asks(b, l.Addr().String())
+		sendRequests(b, l.Addr().String())
 	}
 }
 
@@ -69,7 +69,7 @@ func serveHandler(l net.Listener, h http.Handler) (stop func()) {
 	return running(func() error { return server.Serve(l) }, server.Close)
 }
 
-// running starts a server; stop ends it and waits for it.
+// running starts a server. stop calls end and waits until serve returns.
 func running(serve, end func() error) (stop func()) {
 	done := make(chan error, 1)
 	go func() { done <- serve() }()
@@ -94,8 +94,8 @@ func serveGin(l net.Listener, log io.Writer) (stop func()) {
 	return serveHandler(l, bare)
 }
 
-// discard writes to nowhere, and no library takes it for io.Discard, of which it knows
-// that nothing has to be formatted.
+// discard discards all output. Loggers recognize io.Discard and skip formatting, but not
+// this type.
 type discard struct{}
 
 // Write implements io.Writer.

@@ -21,7 +21,7 @@ func TestPeers_Response(t *testing.T) {
 				l := listen(t.Context())
 				stop := f.serve(l, log)
 				defer stop()
-				got, status := answered(t, "http://"+l.Addr().String()+"/user/7")
+				got, status := getEnvelope(t, "http://"+l.Addr().String()+"/user/7")
 				data, err := json.Marshal(got.Data)
 				if err != nil {
 					t.Fatal(err)
@@ -31,19 +31,18 @@ func TestPeers_Response(t *testing.T) {
 					t.Fatal(err)
 				}
 				if status != http.StatusOK || got.Output != want.Output || got.Code != want.Code ||
-					got.Message != want.Message || who != someone() {
-					t.Errorf("answer = %d, %+v; want that of ours", status, got)
+					got.Message != want.Message || who != sampleUser() {
+					t.Errorf("response = %d, %+v; want the response of Plinth", status, got)
 				}
 				if log != nil && got.Context == "" {
-					t.Error("the answer has no id")
+					t.Error("the response has no request ID")
 				}
 			})
 		}
 	}
 }
 
-// answered asks for the envelope.
-func answered(t *testing.T, url string) (e handEnvelope, status int) {
+func getEnvelope(t *testing.T, url string) (e handEnvelope, status int) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {

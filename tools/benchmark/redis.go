@@ -20,7 +20,7 @@ import (
 // batch is the number of keys of one GetMany.
 const batch = 100
 
-// redisCaches are the two sides of the comparisons on a Redis.
+// redisCaches contains both sides of the comparisons on Redis.
 type redisCaches struct {
 	bare  *goredis.Client
 	typed *xcache.KeyCache[string, account]
@@ -28,13 +28,13 @@ type redisCaches struct {
 	keys  []string
 }
 
-// redises compare the typed view with the client under it, on one server on this machine.
-// Without one there is nothing to compare.
+// redises compares the typed view with its client, on one local server. It returns nil if
+// there is no server.
 func redises() []comparison {
 	ctx := context.Background()
 	address, err := serverOf(ctx, "redis", "PLINTH_TEST_REDIS_URL")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "benchmark: redis is left out:", err)
+		fmt.Fprintln(os.Stderr, "benchmark: skip redis:", err)
 		return nil
 	}
 	c := openRedis(ctx, address)
@@ -84,7 +84,8 @@ func redises() []comparison {
 	}
 }
 
-// serverOf returns the server of a kind that the variable names, or starts a private one.
+// serverOf returns the DSN in the environment variable, or else starts a private server
+// of the kind.
 func serverOf(ctx context.Context, name, variable string) (dsn string, err error) {
 	if dsn := os.Getenv(variable); dsn != "" {
 		return dsn, nil
@@ -181,25 +182,24 @@ func (c *redisCaches) getEach(ctx context.Context) error {
 
 func complete(values map[string]account) error {
 	if len(values) != batch {
-		return fmt.Errorf("%d values of %d", len(values), batch)
+		return fmt.Errorf("got %d values, want %d", len(values), batch)
 	}
 	return nil
 }
 
-// got is nil for what a read returns when it has found the value.
+// got returns an error unless a read found the value.
 func got(v *account, ok bool, err error) error {
 	if err == nil && (!ok || v.Name == "") {
-		return fmt.Errorf("no value: %v, %t", v, ok)
+		return fmt.Errorf("value not found: %v, %t", v, ok)
 	}
 	return err
 }
 
-// redisCPU is the processor time of a typed get of this process, ours against the
-// client's.
+// redisCPU returns the CPU time of this process for a typed call, relative to the client.
 func redisCPU() (string, error) {
 	all := redises()
 	if len(all) == 0 {
-		return "left out", nil
+		return "skipped", nil
 	}
 	get, set := all[0], all[1]
 	return fmt.Sprintf("get %.2f, set %.2f of go-redis and encoding/json",

@@ -32,7 +32,7 @@ type user struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func someone() user {
+func sampleUser() user {
 	return user{
 		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner",
 		Active: true, Logins: 12,
@@ -40,8 +40,8 @@ func someone() user {
 	}
 }
 
-// requests compare the full stack with what one writes by hand, and with gin that does
-// nothing but answer.
+// requests compares the full stack with a hand-written service, and with gin that only
+// responds.
 func requests() []comparison {
 	plinth, hand, bare := plinthUsers(), handWritten(ginUsers), gin.New()
 	ginUsers(bare)
@@ -61,33 +61,33 @@ func requests() []comparison {
 	}
 }
 
-// plinthUsers answers with the full stack.
+// plinthUsers responds with the full stack.
 func plinthUsers() http.Handler {
 	return plinthEngine(func(e *gin.Engine) {
-		e.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", someone()) })
+		e.GET("/user/:id", func(c *gin.Context) { xresult.SuccessHasData(c, "found", sampleUser()) })
 	})
 }
 
-// ginUsers answers with gin and an envelope by hand.
+// ginUsers responds with gin and a hand-written envelope.
 func ginUsers(e *gin.Engine) {
 	e.GET("/user/:id", func(c *gin.Context) {
 		c.JSON(http.StatusOK, found(c.GetString("request_id")))
 	})
 }
 
-// found is what every framework answers with.
+// found returns the response of every framework.
 func found(id string) handEnvelope {
 	return handEnvelope{
 		Context: id, Output: "Success", Code: http.StatusOK, Message: "found",
-		Data: someone(),
+		Data: sampleUser(),
 	}
 }
 
-// plinthEngine is an engine with the request middleware as xreg installs it.
+// plinthEngine returns an engine with the request middleware as xreg installs it.
 func plinthEngine(routes func(*gin.Engine)) http.Handler {
 	restore := xlog.SetDefault(
 		must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})))
-	_ = restore // the process ends with it
+	_ = restore // the process exits with it installed
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	engine.Use(xhelper.Serve(xhelper.Config{
@@ -98,7 +98,7 @@ func plinthEngine(routes func(*gin.Engine)) http.Handler {
 	return engine
 }
 
-// handEnvelope is what a hand-written service answers with.
+// handEnvelope is the response of a hand-written service.
 type handEnvelope struct {
 	Context string `json:"context"`
 	Output  string `json:"output"`
@@ -107,8 +107,8 @@ type handEnvelope struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// handWritten is gin with an id, an access log, recovery and errors, as they are commonly
-// written.
+// handWritten is gin with a typical hand-written request ID, access log, recovery and
+// error handling.
 func handWritten(routes func(*gin.Engine)) http.Handler {
 	engine := gin.New()
 	log := zerolog.New(io.Discard).With().Timestamp().Logger()
@@ -121,11 +121,10 @@ func handWritten(routes func(*gin.Engine)) http.Handler {
 	return engine
 }
 
-// handKey finds the id in a context.
+// handKey is the context key of the request ID.
 type handKey struct{}
 
-// handID puts the id where handlers look for it, and into the context for the logic below
-// them.
+// handID stores the request ID in the gin context and in the request context.
 func handID(c *gin.Context) {
 	id := c.GetHeader("X-Request-UUID")
 	if id == "" {
@@ -166,7 +165,7 @@ func handErrors(c *gin.Context) {
 	})
 }
 
-// gets asks for one user again and again, without a connection.
+// gets measures a request for one user, without a connection.
 func gets(h http.Handler) func(*testing.B) {
 	w := newSink()
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/user/7",
@@ -179,18 +178,18 @@ func gets(h http.Handler) func(*testing.B) {
 	})
 }
 
-// overLoopback asks over a real connection, with a client that costs next to nothing: all
-// answers of an engine have one length.
+// overLoopback sends requests over a real connection, with a client of minimal cost: all
+// responses of an engine have the same length.
 func overLoopback(h http.Handler) func(*testing.B) {
 	return func(b *testing.B) {
 		server := httptest.NewServer(h)
 		defer server.Close()
-		asks(b, server.Listener.Addr().String())
+		sendRequests(b, server.Listener.Addr().String())
 	}
 }
 
-// asks sends requests over one connection to a server.
-func asks(b *testing.B, address string) {
+// sendRequests sends requests to a server over one connection.
+func sendRequests(b *testing.B, address string) {
 	b.Helper()
 	conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", address)
 	if err != nil {
@@ -216,17 +215,17 @@ func asks(b *testing.B, address string) {
 	}
 }
 
-// loopbackCPU is the CPU time of a request, client included, ours against bare gin's.
+// loopbackCPU returns the CPU time of a request, client included, relative to bare gin.
 func loopbackCPU() (string, error) {
 	all := requests()
 	return fmt.Sprintf("%.2f of bare gin's", cpuRatio(all[len(all)-1])), nil
 }
 
-// cpuRounds is odd, so that one of them is in the middle.
+// cpuRounds is odd, so that the median is one of the rounds.
 const cpuRounds = 15
 
-// cpuRatio is the CPU time of an operation, ours over the peer's: the median of rounds in
-// which the two run in turn.
+// cpuRatio returns the CPU time per operation relative to the peer: the median of rounds
+// that run both sides alternately.
 func cpuRatio(c comparison) float64 {
 	ratios := make([]float64, cpuRounds)
 	for i := range ratios {
@@ -237,7 +236,7 @@ func cpuRatio(c comparison) float64 {
 	return median(ratios)
 }
 
-// sink is a response writer that costs nothing itself.
+// sink is a response writer of minimal cost.
 type sink struct {
 	header http.Header
 	size   int

@@ -29,11 +29,11 @@ type row struct {
 	Age      int
 }
 
-// insertRow is what database/sql is given to insert the same row.
+// insertRow inserts the same row with database/sql.
 const insertRow = "INSERT INTO `rows` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
 
-// sqls compare an insert through the ORM with one through database/sql on the same
-// driver, SQLite on a file with the same settings.
+// sqls compares an insert through the ORM with one through database/sql. Both use the
+// same driver, SQLite, on a file with the same settings.
 func sqls() []comparison {
 	dir := must(os.MkdirTemp("", "plinth-benchmark-"))
 	atExit(func() { _ = os.RemoveAll(dir) })
@@ -42,7 +42,7 @@ func sqls() []comparison {
 		Level: slog.LevelError, Writer: os.Stderr,
 		Format: xlog.FormatJSON,
 	}))
-	// As in a request, the context can end.
+	// As in a request, the context can be canceled.
 	ctx, cancel := context.WithCancel(context.WithValue(xlog.NewContext(context.Background(),
 		quiet), xctx.SnowflakeNodeKey, node))
 	atExit(cancel)
@@ -63,7 +63,7 @@ func sqls() []comparison {
 
 // bySQL inserts without the ORM.
 func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
-	openRows(ctx, path, xdb.Options{}) // makes the table
+	openRows(ctx, path, xdb.Options{}) // creates the table
 	pool := must(sql.Open("sqlite",
 		must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
 	atExit(func() { _ = pool.Close() })
