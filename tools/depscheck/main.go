@@ -220,7 +220,8 @@ func (c checker) vulnerable(ctx context.Context, dir, database string, packages 
 	return nil
 }
 
-// reach reports whether the database responds. A local directory always does.
+// reach returns an error if the database does not respond. It does not check a local
+// directory.
 func reach(ctx context.Context, database string) error {
 	if !strings.HasPrefix(database, "http") {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// put writes files into a new folder.
-func put(t *testing.T, files map[string]string) string {
+// writeFiles writes files into a new directory.
+func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -50,7 +50,7 @@ func TestRequirements(t *testing.T) {
 }
 
 func TestCurrent(t *testing.T) {
-	proxy := put(t, map[string]string{
+	proxy := writeFiles(t, map[string]string{
 		"example.com/lib/@v/list":        "v1.0.0\n",
 		"example.com/lib/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
 		"example.com/lib/@v/v1.0.0.mod":  "module example.com/lib\n",
@@ -58,29 +58,29 @@ func TestCurrent(t *testing.T) {
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOMODCACHE", t.TempDir())
-	root := put(t, map[string]string{
+	root := writeFiles(t, map[string]string{
 		"go.work":  "go 1.26.0\n\nuse ./a\n",
 		"a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
 	})
 	if err := current(t.Context(), root); err == nil ||
 		!strings.Contains(err.Error(), "go.work.sum was out of date") {
-		t.Errorf("without go.work.sum: %v, want an error", err)
+		t.Errorf("current without go.work.sum = %v, want an error", err)
 	}
 	if err := current(t.Context(), root); err != nil {
-		t.Errorf("with what the go command made of it: %v", err)
+		t.Errorf("current with the generated go.work.sum = %v", err)
 	}
 }
 
 func TestRetracted(t *testing.T) {
 	const mod = "module example.com/lib\n"
-	proxy := put(t, map[string]string{
+	proxy := writeFiles(t, map[string]string{
 		"example.com/lib/@v/list":        "v1.0.0\nv1.1.0\nv1.2.0\n",
 		"example.com/lib/@v/v1.0.0.info": `{"Version":"v1.0.0","Time":"2026-01-01T00:00:00Z"}`,
 		"example.com/lib/@v/v1.0.0.mod":  mod,
 		"example.com/lib/@v/v1.1.0.info": `{"Version":"v1.1.0","Time":"2026-02-01T00:00:00Z"}`,
 		"example.com/lib/@v/v1.1.0.mod":  mod,
 		"example.com/lib/@v/v1.2.0.info": `{"Version":"v1.2.0","Time":"2026-03-01T00:00:00Z"}`,
-		"example.com/lib/@v/v1.2.0.mod":  mod + "\nretract v1.1.0 // a hole\n",
+		"example.com/lib/@v/v1.2.0.mod":  mod + "\nretract v1.1.0 // a flaw\n",
 	})
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
 	t.Setenv("GONOSUMDB", "*")
@@ -94,7 +94,7 @@ func TestRetracted(t *testing.T) {
 		{name: "current", version: "v1.0.0", strict: true},
 		{
 			name: "retracted", version: "v1.1.0",
-			want: "example.com/lib@v1.1.0 is retracted (a hole)",
+			want: "example.com/lib@v1.1.0 is retracted (a flaw)",
 		},
 		{
 			name: "unknown", version: "v1.3.0",
@@ -120,8 +120,8 @@ func TestRetracted(t *testing.T) {
 	}
 }
 
-// What the go command cannot look up, it takes for no retraction, if it has the version
-// in its cache.
+// TestRetracted_Offline uses a cached version: if the go command cannot look up its
+// retractions, it reports no retraction.
 func TestRetracted_Offline(t *testing.T) {
 	const mod = "module example.com/lib\n"
 	files := map[string]string{
@@ -134,16 +134,16 @@ func TestRetracted_Offline(t *testing.T) {
 	versions := []string{"example.com/lib@v1.0.0"}
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOMODCACHE", t.TempDir())
-	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(put(t, files)))
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(writeFiles(t, files)))
 	if err := (checker{out: os.Stderr, strict: true}).retracted(t.Context(), versions); err != nil {
-		t.Fatalf("with the proxy: %v; the latest version, which retracts itself, is not required",
+		t.Fatalf("retracted with the proxy = %v; only the latest version is retracted, and it is not required",
 			err)
 	}
 	for name, proxy := range map[string]string{
-		"no proxy":            "off",
-		"a proxy without it":  "file://" + filepath.ToSlash(t.TempDir()),
-		"an unreachable one":  "http://127.0.0.1:1",
-		"unreachable, or off": "http://127.0.0.1:1|off",
+		"proxy off":          "off",
+		"empty proxy":        "file://" + filepath.ToSlash(t.TempDir()),
+		"unreachable proxy":  "http://127.0.0.1:1",
+		"unreachable or off": "http://127.0.0.1:1|off",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("GOPROXY", proxy)
@@ -151,13 +151,13 @@ func TestRetracted_Offline(t *testing.T) {
 			const what = "retractions of example.com/lib@v1.0.0: "
 			if err := (checker{out: &out}).retracted(t.Context(), versions); err != nil ||
 				strings.Count(out.String(), "*** NOT CHECKED: "+what) != 1 {
-				t.Errorf("retracted = %v, output = %s; want it not checked, once",
+				t.Errorf("retracted = %v, output = %s; want it reported once as not checked",
 					err, out.String())
 			}
 			out.Reset()
 			err := checker{out: &out, strict: true}.retracted(t.Context(), versions)
 			if err == nil || !strings.Contains(err.Error(), what) || out.Len() > 0 {
-				t.Errorf("strict: retracted = %v, output = %s; want an error with %q",
+				t.Errorf("strict retracted = %v, output = %s; want an error with %q",
 					err, out.String(), what)
 			}
 		})
@@ -165,24 +165,24 @@ func TestRetracted_Offline(t *testing.T) {
 }
 
 func TestVulnerable(t *testing.T) {
-	program := put(t, map[string]string{
+	program := writeFiles(t, map[string]string{
 		"go.mod":  "module example.com/app\n\ngo 1.26.0\n",
 		"main.go": "package main\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc main() { _, _ = os.Stdout.WriteString(strings.ToUpper(os.Args[0])) }\n",
 	})
 	database := func(symbol string) string {
-		return "file://" + filepath.ToSlash(put(t, map[string]string{
+		return "file://" + filepath.ToSlash(writeFiles(t, map[string]string{
 			"index/db.json":      `{"modified":"2026-01-01T00:00:00Z"}`,
 			"index/modules.json": `[{"path":"stdlib","vulns":[{"id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z"}]}]`,
 			"index/vulns.json":   `[{"id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z"}]`,
-			"ID/GO-2026-0001.json": `{"schema_version":"1.3.1","id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z","summary":"a hole","details":"a hole",` +
+			"ID/GO-2026-0001.json": `{"schema_version":"1.3.1","id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z","summary":"a flaw","details":"a flaw",` +
 				`"database_specific":{"url":"https://example.com/1"},` +
 				`"affected":[{"package":{"name":"stdlib","ecosystem":"Go"},"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],` +
 				`"ecosystem_specific":{"imports":[{"path":"strings","symbols":["` + symbol +
 				`"]}]}}]}`,
 		}))
 	}
-	silent := httptest.NewServer(http.NotFoundHandler())
-	defer silent.Close()
+	notFound := httptest.NewServer(http.NotFoundHandler())
+	defer notFound.Close()
 	t.Setenv("GOWORK", "off")
 	for _, tc := range []struct {
 		name, database string
@@ -194,10 +194,10 @@ func TestVulnerable(t *testing.T) {
 			name: "vulnerability", database: database("ToUpper"), out: "GO-2026-0001",
 			want: "govulncheck: ",
 		},
-		{name: "no database", database: silent.URL, out: "*** NOT CHECKED: known vulnerabilities"},
+		{name: "no database", database: notFound.URL, out: "*** NOT CHECKED: known vulnerabilities"},
 		{
 			name:     "no database, strict",
-			database: silent.URL, strict: true, want: "known vulnerabilities: ",
+			database: notFound.URL, strict: true, want: "known vulnerabilities: ",
 		},
 		{
 			name: "no server, strict", database: "http://127.0.0.1:1",
@@ -213,7 +213,7 @@ func TestVulnerable(t *testing.T) {
 				t.Errorf("vulnerable = %v, want %q", err, tc.want)
 			}
 			if !strings.Contains(out.String(), tc.out) {
-				t.Errorf("output = %s, want %q in it", out.String(), tc.out)
+				t.Errorf("output = %s, want it to contain %q", out.String(), tc.out)
 			}
 		})
 	}
