@@ -1,4 +1,4 @@
-// Program async is program core with work in the background.
+// Program async is program core with a background task.
 package main
 
 import (

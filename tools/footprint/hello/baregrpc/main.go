@@ -1,5 +1,5 @@
-// Program baregrpc is grpc-go alone with its health service: what program grpc is
-// measured against.
+// Program baregrpc is grpc-go with its health service and without Plinth. It is the
+// baseline of program grpc.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program conformance prints the checks that a cache backend is held to.
+// Program conformance prints the checks of the conformance suite for cache backends.
 package main
 
 import (

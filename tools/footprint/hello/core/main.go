@@ -1,5 +1,5 @@
-// Program core is the smallest service on Plinth's core: one route, with ids, logs,
-// errors, health and shutdown.
+// Program core is the smallest service on the core of Plinth: one route, with request
+// IDs, logs, errors, health checks and graceful shutdown.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program coregrpc is program core that serves gRPC beside HTTP.
+// Program coregrpc is program core with a gRPC server in addition to HTTP.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program cron is program core with a job on a schedule.
+// Program cron is program core with a scheduled job.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program docs is program core with the documentation beside its route.
+// Program docs is program core with the documentation in addition to its route.
 package main
 
 import (

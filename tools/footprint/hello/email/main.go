@@ -1,4 +1,4 @@
-// Program email is program core with a client for mail.
+// Program email is program core with an email client.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program gin is plain gin with one route: what the others are measured against.
+// Program gin is gin with one route. It is the baseline of the other programs.
 package main
 
 import "github.com/gin-gonic/gin"

@@ -1,5 +1,5 @@
-// Program gingrpc is gin with one route, and grpc-go with its health service, without
-// Plinth: what program coregrpc is to be compared with.
+// Program gingrpc is gin with one route and grpc-go with its health service, without
+// Plinth. It is the baseline of program coregrpc.
 package main
 
 import (

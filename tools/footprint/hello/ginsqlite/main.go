@@ -1,5 +1,5 @@
-// Program ginsqlite is gin and gorm on SQLite without Plinth: what the sqlite program is
-// measured against.
+// Program ginsqlite is gin and gorm on SQLite without Plinth. It is the baseline of
+// program sqlite.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Program grpc is a gRPC service on grpcx without HTTP: interceptors, health, reflection
-// and shutdown.
+// Program grpc is a gRPC service on grpcx without HTTP, with interceptors, health checks,
+// reflection and graceful shutdown.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program jobs is program sqlite with durable jobs in a table.
+// Program jobs is program sqlite with durable jobs in a database table.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 
 func routes(_ context.Context, engine *gin.Engine) {
 	engine.GET("/ping", func(c *gin.Context) {
-		id, err := pinged.Enqueue(c.Request.Context(), "somebody")
+		id, err := pinged.Enqueue(c.Request.Context(), "operator")
 		if err != nil {
 			_ = c.Error(err)
 			return

@@ -1,4 +1,4 @@
-// Program memory is program core with a cache in memory.
+// Program memory is program core with an in-memory cache.
 package main
 
 import (

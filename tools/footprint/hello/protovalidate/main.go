@@ -1,5 +1,5 @@
-// Program protovalidate is program coregrpc that checks messages by the rules in their
-// proto.
+// Program protovalidate is program coregrpc with validation of messages by the rules in
+// their .proto files.
 package main
 
 import (

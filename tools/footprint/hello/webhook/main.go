@@ -1,4 +1,4 @@
-// Program webhook is program core with a client for webhooks.
+// Program webhook is program core with a webhook client.
 package main
 
 import (

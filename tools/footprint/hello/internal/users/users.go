@@ -1,5 +1,5 @@
-// Package users is program core with a database and a validated request; its programs
-// choose the driver.
+// Package users is program core with a database and a validated request. Its programs
+// select the driver.
 package users
 
 import (
@@ -22,7 +22,7 @@ type user struct {
 	Name string `json:"name" binding:"required"`
 }
 
-// Main is the program.
+// Main runs the service.
 func Main() {
 	reg := xreg.Register(context.Background(), nil,
 		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&user{})),
