@@ -215,8 +215,8 @@ func budget(most, got int64) string {
 	return fmt.Sprintf("≤ %d %s", most, mark(cmp.Compare(got, most)))
 }
 
-// mark returns "ok" if a figure is within its limit, and "OVER" otherwise. The argument is
-// the result of cmp.Compare(figure, limit).
+// mark returns "ok" if a figure is within its limit, and "OVER" otherwise. The argument
+// is the result of cmp.Compare(figure, limit).
 func mark(compared int) string {
 	if compared > 0 {
 		return "OVER"
