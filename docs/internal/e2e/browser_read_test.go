@@ -11,7 +11,7 @@ import (
 // quickStart is a page with code, a table of contents, and a twin in Chinese.
 const quickStart = "/docs/guide/quick-start"
 
-func TestBrowserNavigatesByTreeAndNextLink(t *testing.T) {
+func TestBrowser_Navigation(t *testing.T) {
 	tab := newTab(t)
 	tab.visit("/")
 	tab.click(".cards h2 a")
@@ -30,7 +30,7 @@ func TestBrowserNavigatesByTreeAndNextLink(t *testing.T) {
 	tab.until(`document.querySelector("a[rel=prev]").pathname === %q`, quickStart)
 }
 
-func TestBrowserFindsHeadingsByTheTableOfContents(t *testing.T) {
+func TestBrowser_TableOfContents(t *testing.T) {
 	tab := newTab(t)
 	tab.visit(quickStart)
 	tab.click(".toc li:last-child a")
@@ -39,7 +39,7 @@ func TestBrowserFindsHeadingsByTheTableOfContents(t *testing.T) {
 	tab.until(`document.querySelector(".toc a[aria-current]")`)
 }
 
-func TestBrowserShowsChinese(t *testing.T) {
+func TestBrowser_Chinese(t *testing.T) {
 	tab := newTab(t)
 	tab.visit(quickStart)
 	tab.click("a.language")
@@ -50,16 +50,16 @@ func TestBrowserShowsChinese(t *testing.T) {
 	tab.at(quickStart)
 }
 
-func TestBrowserWorksWithoutJavaScript(t *testing.T) {
+func TestBrowser_NoJavaScript(t *testing.T) {
 	tab := newTab(t)
 	call(tab, emulation.SetScriptExecutionDisabled,
 		emulation.SetScriptExecutionDisabledParams{Value: true})
 	tab.visit(quickStart)
 	if length := get[int](tab, `document.querySelector(".prose").innerText.length`); length < 500 {
-		t.Errorf("the page shows %d letters", length)
+		t.Errorf("the page shows %d characters", length)
 	}
 	if shown := get[int](tab, `[...document.querySelectorAll("button:not(.menu)")].filter((b) => b.checkVisibility()).length`); shown > 0 {
-		t.Errorf("%d buttons are shown that do nothing", shown)
+		t.Errorf("%d buttons without function are visible", shown)
 	}
 	tab.click("a.find")
 	tab.at("/search")
@@ -70,7 +70,7 @@ func TestBrowserWorksWithoutJavaScript(t *testing.T) {
 	tab.at(path)
 }
 
-func TestBrowserShowsDiagrams(t *testing.T) {
+func TestBrowser_Diagrams(t *testing.T) {
 	tab := newTab(t)
 	tab.visit("/docs/guide/architecture")
 	const shown = `[...document.querySelectorAll(".diagram img")].filter((i) => i.checkVisibility())`

@@ -78,7 +78,7 @@ func newTab(t *testing.T) *tab {
 	return tab
 }
 
-// note records a failure.
+// note records a problem that an event reports.
 func (tab *tab) note(event any) {
 	problem := ""
 	switch e := event.(type) {
@@ -90,7 +90,7 @@ func (tab *tab) note(event any) {
 		problem = "a script threw " + e.ExceptionDetails.Text
 	case *log.EventEntryAdded:
 		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
-			problem = fmt.Sprintf("the console says: %s (%s)", e.Entry.Text, e.Entry.URL)
+			problem = fmt.Sprintf("console: %s (%s)", e.Entry.Text, e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
 		if url := e.Request.URL; !strings.HasPrefix(url, tab.site.base+"/") &&
@@ -146,12 +146,12 @@ func (tab *tab) until(format string, args ...any) {
 		case <-tick.C:
 		case <-limit:
 			at, _ := chromedp.Run(tab.ctx, chromedp.Location())
-			tab.t.Fatalf("at %s it never was so: %s (%v)", at, expression, err)
+			tab.t.Fatalf("at %s: timeout waiting for %s (%v)", at, expression, err)
 		}
 	}
 }
 
-// at waits until a page is there and loaded.
+// at waits until a page is loaded.
 func (tab *tab) at(path string) {
 	tab.t.Helper()
 	tab.until("location.pathname === %q && document.readyState === 'complete'", path)

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func TestBrowserSearchesByKeyboard(t *testing.T) {
+func TestBrowser_Search_Keyboard(t *testing.T) {
 	tab := newTab(t)
 	tab.visit(quickStart)
 	const options = `document.querySelectorAll(".finder [role=option]")`
@@ -32,7 +32,7 @@ func TestBrowserSearchesByKeyboard(t *testing.T) {
 	tab.until(`!document.querySelector("dialog.finder").open`)
 }
 
-func TestBrowserSearchesChinese(t *testing.T) {
+func TestBrowser_Search_Chinese(t *testing.T) {
 	tab := newTab(t)
 	tab.visit(quickStart + ".zh")
 	tab.until(`document.readyState === "complete"`)
@@ -42,7 +42,7 @@ func TestBrowserSearchesChinese(t *testing.T) {
 	tab.until(`[...document.querySelectorAll(".finder [role=option]")].some((o) => o.pathname.endsWith(".zh"))`)
 }
 
-func TestBrowserRemembersTheColours(t *testing.T) {
+func TestBrowser_Theme(t *testing.T) {
 	tab := newTab(t)
 	const background = `getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor`
 	tab.visit(quickStart)
@@ -63,7 +63,7 @@ func TestBrowserRemembersTheColours(t *testing.T) {
 	}
 }
 
-func TestBrowserCopiesCodeAndPage(t *testing.T) {
+func TestBrowser_Copy(t *testing.T) {
 	tab := newTab(t)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		call(tab, browser.SetPermission, browser.SetPermissionParams{
@@ -79,18 +79,18 @@ func TestBrowserCopiesCodeAndPage(t *testing.T) {
 	tab.until(copied, ".code button")
 	want := get[string](tab, `document.querySelector(".code code").textContent`)
 	if got := get[string](tab, `navigator.clipboard.readText()`); got != want || got == "" {
-		t.Errorf("copied is %q, want %q", got, want)
+		t.Errorf("copied text = %q, want %q", got, want)
 	}
 	tab.click(".copy-page")
 	tab.until(copied, ".copy-page")
 	title := get[string](tab, `document.querySelector("h1").textContent`)
 	if got := get[string](tab, `navigator.clipboard.readText()`); len(got) < 100 ||
 		got[:2+len(title)] != "# "+title {
-		t.Errorf("copied is %.80q, want a page titled %q", got, title)
+		t.Errorf("copied text = %.80q, want a page titled %q", got, title)
 	}
 }
 
-func TestBrowserFitsAPhone(t *testing.T) {
+func TestBrowser_Phone(t *testing.T) {
 	tab := newTab(t)
 	tab.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	for _, path := range []string{

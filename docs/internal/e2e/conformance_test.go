@@ -28,7 +28,7 @@ import (
 // suite is the conformance suite's program.
 var suite = []string{"@modelcontextprotocol", "conformance", "dist", "index.js"}
 
-// finish runs a command to its end and returns what it wrote.
+// finish runs a command and returns its output.
 func finish(t *testing.T, command *exec.Cmd) (out string, err error) {
 	t.Helper()
 	var b bytes.Buffer
@@ -67,7 +67,7 @@ func TestConformance(t *testing.T) {
 			if got < tc.want {
 				t.Errorf("%d scenarios passed, want %d\n%s", got, tc.want, summary(out))
 			}
-			note(r, "conformance %s: %d scenarios passed, none failed that should not",
+			note(r, "conformance %s: %d scenarios passed, no unexpected failure",
 				tc.name, got)
 		})
 	}
@@ -109,7 +109,7 @@ func conform(t *testing.T, programs *node.Programs, args ...string) (out string,
 		append([]string{programs.Path(suite...), "server"}, args...)...))
 }
 
-// summary is the end of what the suite writes.
+// summary returns the end of the output of the suite.
 func summary(out string) string {
 	if i := strings.LastIndex(out, "=== SUMMARY"); i >= 0 {
 		return out[i:]

@@ -80,12 +80,12 @@ func converse(t *testing.T, session *mcp.ClientSession) (got heard) {
 	}
 	into("sector", nil, &got)
 	if len(got.Sectors) == 0 {
-		t.Fatal("there is no sector")
+		t.Fatal("no sectors")
 	}
 	sector := got.Sectors[0]
 	into("list", map[string]any{"sector": sector}, &got.List)
 	if len(got.List.Documents) == 0 {
-		t.Fatal("there is no document")
+		t.Fatal("no documents")
 	}
 	into("detail", map[string]any{"sector": sector, "path": got.List.Documents[0].Path},
 		&got.Detail)

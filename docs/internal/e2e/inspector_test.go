@@ -29,7 +29,7 @@ func inspect(
 	return stdout.String(), stderr.String()
 }
 
-func TestInspectorStrict(t *testing.T) {
+func TestInspector(t *testing.T) {
 	programs, r := needNode(t)
 	s := start(t, binary(t))
 	out, problems := inspect(t, programs, s, "--method", "tools/list", "--strict")
@@ -38,7 +38,7 @@ func TestInspectorStrict(t *testing.T) {
 		t.Errorf("tools = %v, %v; want four\n%s", list.Tools, err, out)
 	}
 	if strings.TrimSpace(problems) != "" {
-		t.Errorf("the inspector warns:\n%s", problems)
+		t.Errorf("inspector warnings:\n%s", problems)
 	}
 	out, _ = inspect(t, programs, s, "--method", "tools/call", "--tool-name", "search",
 		"--tool-arg", "query=缓存")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// builds is the folder of the programs that the tests have built.
+// builds is the directory of the programs that the tests have built.
 var builds = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "plinth-docs-e2e-") })
 
 func TestMain(m *testing.M) {

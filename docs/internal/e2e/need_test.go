@@ -15,10 +15,10 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
-// required holds the names of what may not be missing.
+// required is the variable with the names of the required backends.
 const required xenv.EnvKey = "PLINTH_TEST_REQUIRE"
 
-// Backends, as the closing table and PLINTH_TEST_REQUIRE call them.
+// Names of backends in the closing table and PLINTH_TEST_REQUIRE.
 const (
 	onNode     = "node"
 	onChromium = "chromium"
@@ -48,7 +48,7 @@ func absent(t *testing.T, r *testreport.Run, err error) {
 	t.Skip("SKIPPED: " + err.Error())
 }
 
-// packages are what the lock file names.
+// packages are the packages of the lock file.
 var packages = sync.OnceValues(func() (programs *node.Programs, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -79,7 +79,7 @@ func needChromium(t *testing.T) *testreport.Run {
 	return r
 }
 
-// note adds a line to what the closing table shows.
+// note adds a line to the closing table.
 func note(r *testreport.Run, format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }

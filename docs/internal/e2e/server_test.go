@@ -32,7 +32,7 @@ type server struct {
 func start(t *testing.T, program string) *server {
 	t.Helper()
 	var s *server
-	for range 3 { // another process may take the port meanwhile
+	for range 3 { // another process may bind the port first
 		s = launch(t, program, freeAddress(t))
 		if s.ready() {
 			t.Cleanup(func() { s.stop(t) })
@@ -124,7 +124,7 @@ func (s *server) stop(t *testing.T) {
 		return
 	}
 	if s.err != nil || strings.Contains(s.log.String(), "panic") {
-		t.Errorf("the server ended with %v\n%s", s.err, s.log)
+		t.Errorf("the server exited with %v\n%s", s.err, s.log)
 	}
 }
 

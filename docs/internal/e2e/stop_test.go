@@ -38,28 +38,28 @@ func TestServe_Shutdown(t *testing.T) {
 	reader := bufio.NewReader(conn)
 	// the handler reads the body now
 	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("the server says %q, %v", line, err)
+		t.Fatalf("status line = %q, %v; want 100 Continue", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	write(body[:20])
 	s.terminate()
-	s.refuses(t)
+	s.waitRefused(t)
 	write(body[20:])
 	answer, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		t.Fatalf("the request was broken off: %v", err)
+		t.Fatalf("read the response: %v", err)
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		t.Errorf("answer = %s, want that the request is finished", answer.Status)
+		t.Errorf("response = %s, want 200 OK for the in-flight request", answer.Status)
 	}
 	s.stop(t)
 }
 
-// refuses waits until the server rejects connections.
-func (s *server) refuses(t *testing.T) {
+// waitRefused waits until the server rejects connections.
+func (s *server) waitRefused(t *testing.T) {
 	t.Helper()
 	tick, limit := time.NewTicker(10*time.Millisecond), time.After(serverTimeout)
 	defer tick.Stop()
@@ -67,7 +67,7 @@ func (s *server) refuses(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatal("the server still takes connections")
+			t.Fatal("the server still accepts connections")
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// heaviest is what a page may weigh on the wire, in bytes.
+// heaviest is the maximum size of a page on the wire, in bytes.
 const heaviest = 15 << 10
 
 // listed matches the addresses of pages in llms.txt, without the suffix of Markdown.
@@ -77,7 +77,7 @@ func TestPageWeight(t *testing.T) {
 			t.Errorf("%s is not compressed", path)
 		}
 		if len(body) > heaviest {
-			t.Errorf("%s weighs %d bytes, want at most %d", path, len(body), heaviest)
+			t.Errorf("%s has %d bytes, want at most %d", path, len(body), heaviest)
 		}
 		if len(body) > largest {
 			largest, at = len(body), path

@@ -32,7 +32,7 @@ func Version(ctx context.Context) (string, error) {
 	}
 	out, err := exec.CommandContext(ctx, path, "--version").Output() //nolint:gosec // one of the names above
 	if err != nil {
-		return "", fmt.Errorf("chrome: ask %s for its version: %w", path, err)
+		return "", fmt.Errorf("chrome: read the version of %s: %w", path, err)
 	}
 	words := strings.Fields(string(out))
 	return strings.Join(words[:min(2, len(words))], " "), nil
