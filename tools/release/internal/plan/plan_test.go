@@ -114,12 +114,12 @@ func TestMake_Bump(t *testing.T) {
 				want:   map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name:   "a test",
+				name:   "test file",
 				change: func() { r.Replace("core/core_test.go", "TestNothing", "TestAll") },
 				want:   map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},
 			},
 			{
-				name: "a program", change: func() {
+				name: "program", change: func() {
 					r.Write("core/cmd/hello/main.go", "package main\n\nfunc main() {}\n")
 				},
 				want: map[string]string{"v0.1.0": "patch v0.1.1", "v1.2.3": "patch v1.2.4"},

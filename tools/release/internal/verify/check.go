@@ -24,14 +24,14 @@ func (l *limits) check(c consumer, binary string) error {
 	problems := l.checkLibraries(c, info.Deps)
 	if n := len(info.Deps); c.Linked > 0 && n > c.Linked {
 		problems = append(problems,
-			fmt.Errorf("the program links %d modules, but its limit in %s is %d: find the new ones with go version -m "+
-				"and remove them, or raise the limit and give the reason", n, limitsFile, c.Linked))
+			fmt.Errorf("the program links %d modules, but its limit in %s is %d: find the new "+
+				"ones with go version -m and remove them, or raise the limit and give the reason", n, limitsFile, c.Linked))
 	}
 	size := float64(file.Size()) / 1e6
 	if l.measuredHere() && c.Megabytes > 0 && size > c.Megabytes {
 		problems = append(problems,
-			fmt.Errorf("the program has %.2f MB, but its limit in %s is %.1f MB: find and remove new dependencies, "+
-				"or raise the limit and give the reason", size, limitsFile, c.Megabytes))
+			fmt.Errorf("the program has %.2f MB, but its limit in %s is %.1f MB: find and "+
+				"remove new dependencies, or raise the limit and give the reason", size, limitsFile, c.Megabytes))
 	}
 	return errors.Join(problems...)
 }
@@ -49,8 +49,8 @@ func (l *limits) checkLibraries(c consumer, deps []*debug.Module) []error {
 		switch own := slices.Contains(c.Links, name); {
 		case links && !own:
 			problems = append(problems,
-				fmt.Errorf("the program links %s, which is forbidden for consumers of %v: find the import with go mod why -m %[1]s, "+
-					"and move it to a separate module", library, c.Modules))
+				fmt.Errorf("the program links %s, which is forbidden for consumers of %v: "+
+					"find the import with go mod why -m %[1]s, and move it to a separate module", library, c.Modules))
 		case own && !links:
 			problems = append(problems,
 				fmt.Errorf("the program does not link %s: remove it from links in %s",

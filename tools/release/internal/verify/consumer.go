@@ -98,7 +98,8 @@ func (v *verifier) tidy(ctx context.Context, folder string, modules []workspace.
 	for _, m := range modules {
 		if got, want := have[m.Path()], v.planned[m.Path()]; got != want {
 			problems = append(problems,
-				fmt.Errorf("go.mod must require %s %s, but requires version %q: import the module in the program", m.Name, want, got))
+				fmt.Errorf("go.mod must require %s %s, but requires version %q: "+
+					"import the module in the program", m.Name, want, got))
 		}
 	}
 	return errors.Join(problems...)

@@ -34,7 +34,8 @@ func (v *verifier) oldest(ctx context.Context, folder string, packages []string)
 		if os.Getenv("CI") == "true" {
 			return fmt.Errorf("get the oldest supported Go: %w", err)
 		}
-		fmt.Fprintf(v.Out, "*** NOT TESTED WITH GO %s, THE OLDEST SUPPORTED VERSION: download failed: %v ***\n", goVersion, err)
+		fmt.Fprintf(v.Out, "*** NOT TESTED WITH GO %s, THE OLDEST SUPPORTED VERSION: "+
+			"download failed: %v ***\n", goVersion, err)
 		return nil
 	}
 	args := append([]string{

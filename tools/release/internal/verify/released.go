@@ -123,8 +123,8 @@ func (v *verifier) hint(m workspace.Module, step string) error {
 		if planned := v.planned[need.Path]; semver.Compare(planned, need.Version) > 0 {
 			sibling, _ := v.stage.ByPath(need.Path)
 			hints = append(hints,
-				fmt.Errorf("hint: the module was tested with its requirement %s %s, but %[1]s has changed since: if it needs the "+
-					"change, add the next version of %[1]s to go.work and require it",
+				fmt.Errorf("hint: the module was tested with its requirement %s %s, but %[1]s has "+
+					"changed since: if it needs the change, add the next version of %[1]s to go.work and require it",
 					sibling.Name, need.Version))
 		}
 	}

@@ -54,9 +54,10 @@ func (v *verifier) checkRequirement(m workspace.Module, need module.Version) err
 	case m.Released() && v.stage.Tagged(sibling, need.Version):
 		return nil
 	case m.Released():
-		return fmt.Errorf("go.mod requires %s, which has no tag and is not the version of the tree: require %s, or replace that "+
-			"version of %s in go.work if it is the next release",
+		return fmt.Errorf("go.mod requires %s, which has no tag and is not the version of "+
+			"the tree: require %s, or replace that version of %s in go.work if it is the next release",
 			need, sibling.Version, sibling.Name)
 	}
-	return fmt.Errorf("go.mod requires %s: the module is never released and must require %s, the version in go.work", need, sibling.Version)
+	return fmt.Errorf("go.mod requires %s: the module is never released and must "+
+		"require %s, the version in go.work", need, sibling.Version)
 }
