@@ -204,7 +204,7 @@ func TestMake_Dependents(t *testing.T) {
 		}
 		want := plan.Require{
 			Module: "core", From: "v0.1.0", To: "v0.2.0",
-			Reason: "v0.1.0 builds, and its tests that need no server pass, with the new version",
+			Reason: "v0.1.0 builds and passes the tests that need no server with the new version",
 		}
 		if got := row(t, p, "sqlite").Keeps; len(got) != 1 || got[0] != want {
 			t.Errorf("keeps = %v, want %v", got, want)
@@ -472,7 +472,7 @@ func TestMake_MissingFragment(t *testing.T) {
 	r.Git("clean", "-fdq", ".changes")
 	p := planned(t, r, plan.Options{SkipSkew: true})
 	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0],
-		"core: nothing says what has changed: write .changes/core/") || p.Clean {
+		"core: changelog fragment is missing") || p.Clean {
 		t.Errorf("problems = %q, clean %t", got, p.Clean)
 	}
 }

@@ -78,7 +78,7 @@ func TestRun_DriverInterface(t *testing.T) {
 	r.Commit("move the interface")
 	if _, err := prepare.Run(t.Context(), r.Root,
 		prepare.Options{Date: "2026-01-31"}); err == nil ||
-		!strings.Contains(err.Error(), "sqlite: it was written for version 1") {
+		!strings.Contains(err.Error(), "sqlite: the driver implements version 1") {
 		t.Errorf("Run accepts a driver with an old interface version: %v", err)
 	}
 	r.Replace("sqlite/sqlite.go", "return 1", "return 2")
