@@ -472,7 +472,7 @@ func TestMake_MissingFragment(t *testing.T) {
 	r.Git("clean", "-fdq", ".changes")
 	p := planned(t, r, plan.Options{SkipSkew: true})
 	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0],
-		"core: changelog fragment is missing") || p.Clean {
+		"core: changelog fragment is missing: add .changes/core/") || p.Clean {
 		t.Errorf("problems = %q, clean %t", got, p.Clean)
 	}
 }
