@@ -93,7 +93,7 @@ func TestSendAsync(t *testing.T) {
 			})))
 		var created time.Time
 		for range 3 {
-			if o := work(t, ctx, e, r); o.Verdict != driver.Succeed {
+			if o := work(t, ctx, e, r); o.Action != driver.Complete {
 				t.Fatalf("outcome = %+v", o)
 			}
 			if got := s.last(t); got.ID != id || got.Content != "编号 9007199254740993" {
@@ -176,17 +176,17 @@ func TestRouter_Handler(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
 			err     error
-			verdict driver.Verdict
+			verdict driver.Action
 			wait    time.Duration // 0 is the backoff
 		}{
-			{"sent", nil, driver.Succeed, 0},
+			{"sent", nil, driver.Complete, 0},
 			{"temporary", errDown, driver.Retry, 0},
-			{"permanent", wrapped(notifyx.Permanent(errDown)), driver.Bury, 0},
-			{"invalid", invalidMessage(errDown), driver.Bury, 0},
+			{"permanent", wrapped(notifyx.Permanent(errDown)), driver.Discard, 0},
+			{"invalid", invalidMessage(errDown), driver.Discard, 0},
 			{"retry after", wrapped(retryLater{7 * time.Minute}), driver.Retry, 7 * time.Minute},
 			{"long retry after", retryLater{1000 * time.Hour}, driver.Retry, 24 * time.Hour},
 			{"negative retry after", retryLater{-time.Hour}, driver.Retry, 0},
-			{"permanent with retry after", permanentLater(time.Minute), driver.Bury, 0},
+			{"permanent with retry after", permanentLater(time.Minute), driver.Discard, 0},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				ctx, e := withQueue(t)
@@ -195,7 +195,7 @@ func TestRouter_Handler(t *testing.T) {
 				}
 				o := work(t, ctx, e,
 					router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{err: tc.err})))
-				if o.Verdict != tc.verdict || tc.wait != 0 && o.Wait != tc.wait ||
+				if o.Action != tc.verdict || tc.wait != 0 && o.Wait != tc.wait ||
 					tc.verdict == driver.Retry && o.Wait <= 0 {
 					t.Errorf("outcome = %+v, want %d after %s", o, tc.verdict, tc.wait)
 				}
@@ -207,7 +207,7 @@ func TestRouter_Handler(t *testing.T) {
 		for _, tc := range []struct {
 			name   string
 			change func(m *notifyx.Message)
-			want   driver.Verdict
+			want   driver.Action
 		}{
 			{"no sender", func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }, driver.Retry},
 			{
@@ -217,7 +217,7 @@ func TestRouter_Handler(t *testing.T) {
 			{
 				"missing variable",
 				func(m *notifyx.Message) { m.Content, m.Template = "", "welcome" },
-				driver.Bury,
+				driver.Discard,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestRouter_Handler(t *testing.T) {
 				all := templates(t, map[string]string{"welcome.txt": "${a}"})
 				o := work(t, ctx, e, router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{}),
 					notifyx.WithTemplates(all)))
-				if o.Verdict != tc.want {
+				if o.Action != tc.want {
 					t.Errorf("outcome = %+v, want %d", o, tc.want)
 				}
 			})

@@ -72,7 +72,8 @@ var javaOnly = []*xerror.ErrorCode{
 // javaRow matches a table row: Java name, number, label and Plinth codes.
 var javaRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (\\d+) \\| `([A-Za-z]+)` \\| (.*) \\|$")
 
-// firstApplicationDetail is the first detail of application codes. Other tests register some.
+// firstApplicationDetail is the first detail of application codes; other tests register
+// some.
 const firstApplicationDetail = 70
 
 func TestJavaBusinessException(t *testing.T) {

@@ -51,7 +51,7 @@ func TestDispatcher_Replay(t *testing.T) {
 	if err := queue.Replay(ctx, dead[0].ID); !errors.Is(err, job.ErrState) {
 		t.Errorf("a second Replay: %v, want ErrState", err)
 	}
-	if o := e.attempt(t); o.Verdict != driver.Succeed {
+	if o := e.attempt(t); o.Action != driver.Complete {
 		t.Errorf("outcome = %+v", o)
 	}
 	if first, second := <-ids, <-ids; first != id || second != id {

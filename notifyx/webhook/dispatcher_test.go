@@ -106,9 +106,9 @@ func TestDispatcher_Handler(t *testing.T) {
 			}
 			want := driver.Retry
 			if n == webhook.MaxAttempts {
-				want = driver.Bury
+				want = driver.Discard
 			}
-			if o.Verdict != want {
+			if o.Action != want {
 				t.Errorf("attempt %d: %+v", n, o)
 			}
 			if wait := []time.Duration{5 * time.Second, 5 * time.Minute}; n <= 2 &&
@@ -136,12 +136,12 @@ func TestDispatcher_Handler(t *testing.T) {
 			name        string
 			handler     http.HandlerFunc
 			endpoints   webhook.Endpoints
-			want        driver.Verdict
+			want        driver.Action
 			least, most time.Duration
 		}{
-			{name: "200", handler: respondWith(200), want: driver.Succeed},
-			{name: "204", handler: respondWith(204), want: driver.Succeed},
-			{name: "410", handler: respondWith(410), want: driver.Bury},
+			{name: "200", handler: respondWith(200), want: driver.Complete},
+			{name: "204", handler: respondWith(204), want: driver.Complete},
+			{name: "410", handler: respondWith(410), want: driver.Discard},
 			{
 				name: "400", handler: respondWith(400), want: driver.Retry, least: 4 * time.Second,
 				most: 6 * time.Second,
@@ -172,12 +172,12 @@ func TestDispatcher_Handler(t *testing.T) {
 				endpoints: at("http://127.0.0.1:1/"), want: driver.Retry,
 				least: 4 * time.Second, most: 6 * time.Second,
 			},
-			{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Bury},
-			{name: "invalid URL", endpoints: at("ftp://example.com/"), want: driver.Bury},
-			{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Bury},
+			{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Discard},
+			{name: "invalid URL", endpoints: at("ftp://example.com/"), want: driver.Discard},
+			{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Discard},
 			{name: "no secret",
 				endpoints: webhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}},
-				want:      driver.Bury},
+				want:      driver.Discard},
 			{
 				name: "unavailable endpoints", endpoints: fail(errors.New("database down")),
 				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
@@ -197,7 +197,7 @@ func TestDispatcher_Handler(t *testing.T) {
 				}
 				e.work(t, ctx, d.Handler())
 				o := e.attempt(t)
-				if o.Verdict != c.want || o.Wait < c.least || o.Wait > c.most {
+				if o.Action != c.want || o.Wait < c.least || o.Wait > c.most {
 					t.Errorf("outcome = %+v, want verdict %d and a wait of %s to %s",
 						o, c.want, c.least, c.most)
 				}
@@ -229,10 +229,10 @@ func TestDispatcher_Handler(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.work(t, ctx, d.Handler())
-		if o := e.attempt(t); o.Verdict != driver.Retry {
+		if o := e.attempt(t); o.Action != driver.Retry {
 			t.Errorf("onGone failed: %+v, want Retry", o)
 		}
-		if o := e.attempt(t); o.Verdict != driver.Bury {
+		if o := e.attempt(t); o.Action != driver.Discard {
 			t.Errorf("onGone succeeded: %+v, want Bury", o)
 		}
 		if len(called) != 2 || called[0] != "shop" {
@@ -260,7 +260,7 @@ func TestDispatcher_Handler(t *testing.T) {
 		e.work(t, ctx, d.Handler())
 		e.attempt(t)
 		current.URL, current.Secrets = s.URL, []signature.Secret{newer}
-		if o := e.attempt(t); o.Verdict != driver.Succeed {
+		if o := e.attempt(t); o.Action != driver.Complete {
 			t.Fatalf("outcome = %+v", o)
 		}
 		r := <-got
@@ -297,12 +297,12 @@ func TestDispatcher_Handler_OpenCircuit(t *testing.T) {
 		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	} {
 		o := e.attempt(t)
-		if o.Verdict != driver.Retry || o.Wait < wait*9/10 || o.Wait > wait*11/10 {
+		if o.Action != driver.Retry || o.Wait < wait*9/10 || o.Wait > wait*11/10 {
 			t.Errorf("attempt %d: %+v, want Retry after about %s", n+1, o, wait)
 		}
 		total += o.Wait
 	}
-	if o := e.attempt(t); o.Verdict != driver.Bury ||
+	if o := e.attempt(t); o.Action != driver.Discard ||
 		!strings.Contains(o.Error, "circuit is open") {
 		t.Errorf("attempt 10: %+v, want Bury", o)
 	}
@@ -316,7 +316,7 @@ func TestDispatcher_Handler_OpenCircuit(t *testing.T) {
 	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if o := e.attempt(t); o.Verdict != driver.Retry || o.Wait < 40*time.Second ||
+	if o := e.attempt(t); o.Action != driver.Retry || o.Wait < 40*time.Second ||
 		o.Wait > 72*time.Second {
 		t.Errorf("the first attempt of another event: %+v, want Retry for about a minute", o)
 	}

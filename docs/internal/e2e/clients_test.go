@@ -61,14 +61,14 @@ func (h *heard) check(t *testing.T) {
 		t.Errorf("result = %+v", r)
 	}
 	if !h.Unknown.IsError || h.Unknown.Text == "" {
-		t.Errorf("an unknown page = %+v, want an error result that says more", h.Unknown)
+		t.Errorf("an unknown page = %+v, want an error result with an explanation", h.Unknown)
 	}
 }
 
 func TestTypeScriptClients(t *testing.T) {
 	programs, r := needNode(t)
 	s := start(t, binary(t))
-	dir := t.TempDir() // Node.js resolves modules from the directory of the script
+	dir := t.TempDir() // modules are resolved from the directory of the script
 	if err := os.Symlink(programs.Modules(), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
-// leastScore is what a page has to reach in each category of Lighthouse, of 100.
+// leastScore is the minimum score of a page in each Lighthouse category, of 100.
 const leastScore = 99
 
 // attempts is the number of runs before a page fails, because other programs share the
@@ -57,7 +57,7 @@ func TestLighthouse(t *testing.T) {
 
 // A measurement is the result of a run of Lighthouse.
 type measurement struct {
-	scores map[string]int // of each category, of 100; 0 if Lighthouse reports no score
+	scores map[string]int // of each category, of 100; 0 if not measured
 	index  float64        // of the machine's speed during the run
 }
 
@@ -69,7 +69,7 @@ func (m measurement) least() int {
 	return slices.Min(slices.Collect(maps.Values(m.scores)))
 }
 
-// String is a line for people.
+// String returns the scores as text.
 func (m measurement) String() string {
 	var words []string
 	for _, category := range slices.Sorted(maps.Keys(m.scores)) {
@@ -78,8 +78,8 @@ func (m measurement) String() string {
 	return strings.Join(words, ", ")
 }
 
-// slowdown is the factor for the next run, which a machine that is busy has in part
-// already.
+// slowdown returns the throttling factor of the next run. It is smaller on a busy
+// machine, which is already slower.
 func (m measurement) slowdown() float64 {
 	return max(1, min(usualSlowdown, usualSlowdown*m.index/sufficientIndex))
 }

@@ -22,7 +22,7 @@ import (
 // ErrMissing reports that npm is not installed.
 var ErrMissing = errors.New("npm is missing; on Debian or Ubuntu: apt-get install npm")
 
-// cacheName is the folder in the user's cache.
+// cacheName is the directory in the user's cache.
 const cacheName = "plinth-docs-e2e"
 
 // look returns an error that wraps ErrMissing if npm is missing.
@@ -57,21 +57,21 @@ func Install(ctx context.Context, dir string) (*Programs, error) {
 	}
 	out, err := p.Command(ctx, "--version").Output()
 	if err != nil {
-		return nil, fmt.Errorf("node: run what is in %s: %w", home, err)
+		return nil, fmt.Errorf("node: run the installation in %s: %w", home, err)
 	}
 	p.version = strings.TrimSpace(string(out))
 	return p, nil
 }
 
-// files are what an installation is made of.
+// files returns the names of the files that define an installation.
 func files() []string { return []string{".npmrc", "package-lock.json", "package.json"} }
 
-// home is the folder for what dir names: another for each lock file and kind of machine.
+// home returns the directory of the installation. It differs by lock file and platform.
 func home(dir string) (string, error) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintln(sum, runtime.GOOS, runtime.GOARCH)
 	for _, name := range files() {
-		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a folder of the repository
+		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a directory of the repository
 		if err != nil {
 			return "", err
 		}
@@ -96,11 +96,11 @@ func install(ctx context.Context, dir, home string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(fresh)) }()
 	for _, name := range files() {
-		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a folder of the repository
+		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a directory of the repository
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(fresh, name), data, 0o600); err != nil { //nolint:gosec // a folder that was made above
+		if err := os.WriteFile(filepath.Join(fresh, name), data, 0o600); err != nil { //nolint:gosec // the directory was created above
 			return err
 		}
 	}
@@ -121,10 +121,10 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Version is that of Node.js, as v22.23.3.
+// Version returns the version of Node.js, such as v22.23.3.
 func (p *Programs) Version() string { return p.version }
 
-// Modules is the folder with the packages.
+// Modules returns the directory of the packages.
 func (p *Programs) Modules() string { return filepath.Join(p.dir, "node_modules") }
 
 // Path returns the path of a file in a package.
@@ -138,7 +138,7 @@ func (p *Programs) Command(ctx context.Context, args ...string) *exec.Cmd {
 	bin := p.Path(".bin")
 	name := filepath.Join(bin, "node")
 	if _, err := os.Stat(name); err != nil {
-		name = "node" // the installed Node.js, if the registry has no build for this platform
+		name = "node" // the installed program: the registry lacks this platform
 	}
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a program from the lock file
 	env := slices.DeleteFunc(os.Environ(),

@@ -22,7 +22,7 @@ func fakeNpm(t *testing.T, script string) (cache string, runs func() int) {
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv("XDG_CACHE_HOME", cache)
-	t.Setenv("HOME", cache) // macOS does not read XDG_CACHE_HOME
+	t.Setenv("HOME", cache) // where the system does not know the other
 	return cache, func() int {
 		data, _ := os.ReadFile(count)
 		return strings.Count(string(data), "run")
