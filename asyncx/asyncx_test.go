@@ -128,13 +128,17 @@ func TestAsync(t *testing.T) {
 			ctx  func(c *gin.Context) context.Context
 			want bool
 		}{
-			{name: "gin context",
-				ctx: func(c *gin.Context) context.Context { return c }, want: true},
+			{
+				name: "gin context",
+				ctx:  func(c *gin.Context) context.Context { return c }, want: true,
+			},
 			{name: "derived", ctx: func(c *gin.Context) context.Context {
 				return context.WithValue(c, tenantKey{}, "acme")
 			}, want: true},
-			{name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() },
-				want: true},
+			{
+				name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() },
+				want: true,
+			},
 			{
 				name: "the request's",
 				ctx:  func(c *gin.Context) context.Context { return c.Request.Context() },
@@ -240,8 +244,10 @@ func TestWithRetry(t *testing.T) {
 				t.Error(err)
 			}
 			if got, want := fmt.Sprint(at),
-				fmt.Sprint([]time.Duration{0, time.Second,
-					time.Second + time.Minute}); got != want {
+				fmt.Sprint([]time.Duration{
+					0, time.Second,
+					time.Second + time.Minute,
+				}); got != want {
 				t.Errorf("attempts at %s, want %s", got, want)
 			}
 			if err := stop(lifecycle, time.Minute); err != nil {

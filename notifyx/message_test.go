@@ -45,8 +45,10 @@ func TestMessage_Validate(t *testing.T) {
 					"template: cannot be combined", `variables: variable "f" of type func() cannot`,
 				},
 			},
-			{"many", message(func(m *notifyx.Message) { m.To = many }),
-				[]string{"to: more than 1000"}},
+			{
+				"many", message(func(m *notifyx.Message) { m.To = many }),
+				[]string{"to: more than 1000"},
+			},
 			{"long", message(func(m *notifyx.Message) {
 				m.Subject, m.Content, m.HTML = strings.Repeat("S", 999),
 					strings.Repeat("S", 1<<20+1),

@@ -107,15 +107,19 @@ func TestRouter_Send(t *testing.T) {
 			change func(m *notifyx.Message)
 			want   string
 		}{
-			{"default language",
-				t.Context(), func(*notifyx.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>"},
+			{
+				"default language",
+				t.Context(), func(*notifyx.Message) {}, "Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>",
+			},
 			{"language of the request", request, func(*notifyx.Message) {}, "你好 <Ann>|你好|"},
 			{
 				"language of the message", request, func(m *notifyx.Message) { m.Language = "en" },
 				"Hi <Ann>|Hello|<p>&lt;Ann&gt;</p>",
 			},
-			{"subject of the message",
-				t.Context(), func(m *notifyx.Message) { m.Template = "bare" }, "Hi|x|"},
+			{
+				"subject of the message",
+				t.Context(), func(m *notifyx.Message) { m.Template = "bare" }, "Hi|x|",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if _, err := r.Send(tc.ctx, message(welcome, tc.change)); err != nil {
@@ -164,8 +168,10 @@ func TestRouter_Send(t *testing.T) {
 			{"webhook", notifyx.TypeWebhook, notifyx.Permanent(errDown), xerror.WebhookError},
 			{"text message", notifyx.TypeSMS, errDown, xerror.SmsError},
 			{"custom type", "WECHAT", errDown, xerror.ThirdPartyError},
-			{"deadline exceeded",
-				notifyx.TypeEmail, context.DeadlineExceeded, xerror.GatewayTimeout},
+			{
+				"deadline exceeded",
+				notifyx.TypeEmail, context.DeadlineExceeded, xerror.GatewayTimeout,
+			},
 			{
 				"code of the sender",
 				notifyx.TypeEmail, xerror.Wrap(xerror.RateLimited, "", errDown),

@@ -148,15 +148,19 @@ func TestTemplates_Render(t *testing.T) {
 				"URL query", `<a href="https://example.com/?q=${v}">`, "a&b=c d",
 				`<a href="https://example.com/?q=a%26b%3dc%20d">`,
 			},
-			{"style", `<p style="color: ${v}">`, "expression(alert(1))",
-				`<p style="color: ZgotmplZ">`},
+			{
+				"style", `<p style="color: ${v}">`, "expression(alert(1))",
+				`<p style="color: ZgotmplZ">`,
+			},
 			{
 				"script", `<script>var a = ${v}</script>`, `</script>`,
 				`<script>var a = "\u003c/script\u003e"</script>`,
 			},
 			{"action in the value", "<p>${v}</p>", "{{.Secret}} ${v}", "<p>{{.Secret}} ${v}</p>"},
-			{"action in the text", "<p>{{.Secret}} {{ ${v} }}</p>", "a",
-				"<p>{{.Secret}} {{ a }}</p>"},
+			{
+				"action in the text", "<p>{{.Secret}} {{ ${v} }}</p>", "a",
+				"<p>{{.Secret}} {{ a }}</p>",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				got, err := expand(notifyx.PartHTML, tc.text, map[string]any{"v": tc.value})

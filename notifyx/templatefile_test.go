@@ -26,8 +26,10 @@ func TestTemplates_AddFS(t *testing.T) {
 				"empty segment", "welcome.html", "${a..b}",
 				`welcome.html:1:1: an empty name in "${a..b}"`,
 			},
-			{"Go syntax", "welcome.txt.tmpl", "\n{{if}}",
-				"welcome.txt.tmpl:2: missing value for if"},
+			{
+				"Go syntax", "welcome.txt.tmpl", "\n{{if}}",
+				"welcome.txt.tmpl:2: missing value for if",
+			},
 			{"Go syntax of HTML", "welcome.html.tmpl", "\n{{.a}", "welcome.html.tmpl:2: "},
 			{
 				"function", "welcome.txt.tmpl", "{{exec `id`}}",
@@ -76,8 +78,10 @@ func TestTemplates_AddFS(t *testing.T) {
 			{"no language", "welcome..txt", "", `"" is not a BCP 47 language tag`},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				fsys := memory(map[string]string{tc.file: tc.text, "good.txt": "x",
-					"a/good.txt": "x"})
+				fsys := memory(map[string]string{
+					tc.file: tc.text, "good.txt": "x",
+					"a/good.txt": "x",
+				})
 				all := notifyx.NewTemplates()
 				err := errors.Join(all.AddFS(fsys, "*.*"),
 					notifyx.NewTemplates().AddFS(fsys, "a/*.*"))
@@ -94,8 +98,10 @@ func TestTemplates_AddFS(t *testing.T) {
 
 	t.Run("reports the errors of all files", func(t *testing.T) {
 		all := notifyx.NewTemplates()
-		err := all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{",
-			"c.xml": ""}),
+		err := all.AddFS(memory(map[string]string{
+			"a.txt": "${", "b.en.html.tmpl": "{{",
+			"c.xml": "",
+		}),
 			"*")
 		checkError(t, err, "", notifyx.ErrTemplate)
 		if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}),

@@ -105,7 +105,6 @@ func TestWithQueue(t *testing.T) {
 	})
 
 	t.Run("isolates services", func(t *testing.T) {
-		t.Parallel()
 		p := onRedis(t)
 		ctx, e, _ := p.open(t)
 		inner := p

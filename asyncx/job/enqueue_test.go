@@ -58,8 +58,10 @@ func TestKind_Enqueue(t *testing.T) {
 				},
 				{
 					name: "zero time last",
-					options: []job.EnqueueOption{job.WithDelay(time.Hour),
-						job.WithRunAt(time.Time{})},
+					options: []job.EnqueueOption{
+						job.WithDelay(time.Hour),
+						job.WithRunAt(time.Time{}),
+					},
 				},
 				{
 					name: "delay last",

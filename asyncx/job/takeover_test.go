@@ -163,8 +163,10 @@ func TestWork_Engine(t *testing.T) {
 		s := &spy{Engine: b.engine, do: func(ctx context.Context, w driver.Work) {
 			w.OnError(ctx, "claim", errBoom)
 			for n := range 3 {
-				w.OnLost(ctx, driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"},
-					Number: n + 1},
+				w.OnLost(ctx, driver.Attempt{
+					Job:    driver.Job{ID: "an id", Kind: "note"},
+					Number: n + 1,
+				},
 					errBoom)
 			}
 		}}

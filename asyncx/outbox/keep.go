@@ -31,8 +31,10 @@ type attempt struct {
 
 // driverAttempt returns the attempt for Run and OnLost.
 func (a *attempt) driverAttempt() driver.Attempt {
-	return driver.Attempt{Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt,
-		TakenOver: a.crashed}
+	return driver.Attempt{
+		Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt,
+		TakenOver: a.crashed,
+	}
 }
 
 // expired reports whether the lease has expired by the monotonic clock or the wall clock.
@@ -53,8 +55,10 @@ func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 				other.lose()
 			}
 		}
-		a := &attempt{Record: r, token: b.token, crashed: b.crashed[r.ID],
-			until: b.since.Add(w.lease)}
+		a := &attempt{
+			Record: r, token: b.token, crashed: b.crashed[r.ID],
+			until: b.since.Add(w.lease),
+		}
 		a.ctx, a.end = context.WithCancelCause(ctx) //nolint:fatcontext // one for each
 		claimed = append(claimed, a)
 	}

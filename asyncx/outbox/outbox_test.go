@@ -52,8 +52,10 @@ func TestOpen(t *testing.T) {
 			is      error
 			want    string
 		}{
-			{name: "no database",
-				want: "the application has no database: use xoption.WithDatabase or WithDB"},
+			{
+				name: "no database",
+				want: "the application has no database: use xoption.WithDatabase or WithDB",
+			},
 			{
 				name:    "nil database",
 				options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,

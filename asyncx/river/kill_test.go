@@ -89,8 +89,10 @@ func spawn(t *testing.T, c dbdriver.Config) *childProcess {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &childProcess{cmd: exec.CommandContext(t.Context(), os.Args[0]),
-		said: make(chan string, 10_000)}
+	m := &childProcess{
+		cmd:  exec.CommandContext(t.Context(), os.Args[0]),
+		said: make(chan string, 10_000),
+	}
 	m.cmd.Env, m.cmd.Stderr = append(os.Environ(), childDSN.String()+"="+dsn), os.Stderr
 	out, err := m.cmd.StdoutPipe()
 	if err != nil {
@@ -134,9 +136,9 @@ func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
 
 // finish runs the remaining jobs in this process until all ids have run, and returns the
 // attempt numbers.
-func finish(t *testing.T, engine driver.Engine, ctx context.Context,
+func finish(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:revive // context-as-argument: the engine's
 	ids []string,
-) map[string]int { //nolint:revive // context-as-argument: the engine's
+) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
 	numbers := map[string]int{}

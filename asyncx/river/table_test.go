@@ -34,9 +34,9 @@ func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Cli
 
 // running runs a job with the outcomes. It returns a channel of its attempts, and a
 // function that stops the worker.
-func running(t *testing.T, engine driver.Engine, ctx context.Context,
+func running(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:revive // context-as-argument: the engine's
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome,
-) { //nolint:revive // context-as-argument: the engine's
+) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -48,9 +48,9 @@ func running(t *testing.T, engine driver.Engine, ctx context.Context,
 }
 
 // await waits until a job is in the state.
-func await(t *testing.T, engine driver.Engine, ctx context.Context, id string,
+func await(t *testing.T, engine driver.Engine, ctx context.Context, id string, //nolint:revive // context-as-argument: the engine's
 	state driver.State,
-) driver.Record { //nolint:revive // context-as-argument: the engine's
+) driver.Record {
 	t.Helper()
 	late := time.After(20 * time.Second)
 	for {

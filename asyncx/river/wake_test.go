@@ -11,9 +11,9 @@ import (
 )
 
 // workOn runs jobs until the end of the test, and returns a channel of started attempts.
-func workOn(t *testing.T, engine driver.Engine, ctx context.Context,
+func workOn(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:revive // context-as-argument: the engine's
 	poll time.Duration,
-) <-chan driver.Attempt { //nolint:revive // context-as-argument: the engine's
+) <-chan driver.Attempt {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	started, ended := make(chan driver.Attempt, 100), make(chan error, 1)

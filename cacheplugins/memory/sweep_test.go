@@ -28,8 +28,10 @@ func TestSweeper(t *testing.T) {
 					}
 					for i := range 500 {
 						set(t, s, key(i),
-							driver.Write{TTL: time.Hour, Keep: i%2 == 0,
-								If: driver.Condition(i % 3)})
+							driver.Write{
+								TTL: time.Hour, Keep: i%2 == 0,
+								If: driver.Condition(i % 3),
+							})
 						set(t, s, key(i), driver.Write{TTL: time.Hour})
 					}
 					for i := range 500 {

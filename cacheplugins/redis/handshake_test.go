@@ -79,8 +79,10 @@ func TestStore_Retry(t *testing.T) {
 					return old(f, words)
 				}
 			})
-			s := open(t, driver.Config{Host: f.address(),
-				Source: xenv.Map{"NOSQL_MODE": "cluster"}})
+			s := open(t, driver.Config{
+				Host:   f.address(),
+				Source: xenv.Map{"NOSQL_MODE": "cluster"},
+			})
 			if _, _, err := s.ListPop(t.Context(), "k",
 				driver.Head); !errors.Is(err, driver.ErrUnavailable) {
 				t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)

@@ -258,8 +258,10 @@ func TestStore_Watch_Permissions(t *testing.T) {
 			"resetchannels",
 			"&" + invalidations, "-client|tracking",
 		}},
-		{name: "without client id",
-			rules: []any{"resetchannels", "&" + invalidations, "-client|id"}},
+		{
+			name:  "without client id",
+			rules: []any{"resetchannels", "&" + invalidations, "-client|id"},
+		},
 		{name: "without the channel", rules: []any{"resetchannels"}},
 		{name: "all permissions", rules: []any{
 			"resetchannels", "&" + invalidations, "nocommands",

@@ -60,15 +60,19 @@ func TestFailures(t *testing.T) {
 			change func(*dbtest.Harness)
 			want   string
 		}{
-			{name: "no driver",
-				change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver"},
+			{
+				name:   "no driver",
+				change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver",
+			},
 			{
 				name:   "no configuration",
 				change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config",
 			},
 			{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
-			{name: "no slow query",
-				change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow"},
+			{
+				name:   "no slow query",
+				change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow",
+			},
 			{
 				name: "an unknown difference",
 				change: func(h *dbtest.Harness) {

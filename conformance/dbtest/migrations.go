@@ -23,8 +23,10 @@ var migrationCases = []testCase{
 	{"Migrations/driver-specific file takes precedence", testMigrationVariants},
 	{"Migrations/rejects a changed file", testChangedMigration},
 	{"Migrations/failed migration resumes", testFailedMigration},
-	{"Migrations/no-transaction migration resumes after the last statement",
-		testNoTransactionMigration},
+	{
+		"Migrations/no-transaction migration resumes after the last statement",
+		testNoTransactionMigration,
+	},
 	{"Migrations/concurrent replicas run each migration once", testMigrationReplicas},
 	{"Migrations/lock excludes a second run", testMigrationLock},
 }

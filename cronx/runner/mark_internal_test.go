@@ -22,8 +22,10 @@ func TestMark_take(t *testing.T) {
 				name: "a gap stays open", order: []int64{0, 3, 1, 2, 1, 2, 3},
 				want: []bool{true, true, true, true, false, false, false},
 			},
-			{name: "last second of the window",
-				order: []int64{30, 0, 0}, want: []bool{true, true, false}},
+			{
+				name:  "last second of the window",
+				order: []int64{30, 0, 0}, want: []bool{true, true, false},
+			},
 			{name: "before the window", order: []int64{31, 0}, want: []bool{true, false}},
 			{
 				name: "far ahead", order: []int64{0, 3600, 3599, 0},

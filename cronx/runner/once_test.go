@@ -32,7 +32,7 @@ func (y *tally) add(ctx context.Context) {
 	y.runs[tick.Time.Unix()]++
 }
 
-// check fails the test if a tick from from to before to does not have exactly one run.
+// check fails the test if a tick of the interval [from, to) does not have exactly one run.
 func (y *tally) check(t *testing.T, from, to time.Time, step time.Duration) {
 	t.Helper()
 	y.mu.Lock()
@@ -303,8 +303,10 @@ func TestSingleRun_ClockSkew(t *testing.T) {
 			{name: "a minute behind", skew: -time.Minute, log: ""},
 			{name: "an hour behind", skew: -time.Hour, log: ""},
 			{name: "20 s ahead", skew: 20 * time.Second, log: ""},
-			{name: "an hour ahead",
-				skew: time.Hour + time.Second, log: "tick not run: clock differs"},
+			{
+				name: "an hour ahead",
+				skew: time.Hour + time.Second, log: "tick not run: clock differs",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -74,8 +74,10 @@ func TestServe(t *testing.T) {
 			skipped int
 		}{
 			{name: "no overlap by default", most: 1, runs: 2, skipped: 4},
-			{name: "WithOverlap",
-				options: []cronx.JobOption{cronx.WithOverlap()}, most: 3, runs: 6},
+			{
+				name:    "WithOverlap",
+				options: []cronx.JobOption{cronx.WithOverlap()}, most: 3, runs: 6,
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

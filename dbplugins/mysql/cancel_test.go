@@ -135,8 +135,10 @@ func TestConn_Cancellation(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				// gorm's transaction would roll the update back.
 				db := open(t, logContext(t, io.Discard),
-					xdb.Options{Parts: c, AutoMigrate: []any{&stock{}},
-						SkipDefaultTransaction: true})
+					xdb.Options{
+						Parts: c, AutoMigrate: []any{&stock{}},
+						SkipDefaultTransaction: true,
+					})
 				for id := int64(1); id <= 20; id++ {
 					if err := cancelUpdate(t, db, id); err != nil {
 						t.Fatal(err)

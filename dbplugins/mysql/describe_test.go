@@ -15,8 +15,10 @@ func TestDescribe(t *testing.T) {
 			name: "socket", dsn: "u:secret@unix(/run/mysqld/mysqld.sock)/n",
 			want: "/run/mysqld/mysqld.sock/n",
 		},
-		{name: "special characters in the password", dsn: "u:s@e/c(r)?e#t@tcp(db:3306)/n",
-			want: "db:3306/n"},
+		{
+			name: "special characters in the password", dsn: "u:s@e/c(r)?e#t@tcp(db:3306)/n",
+			want: "db:3306/n",
+		},
 		{
 			name: "line break in the name", dsn: "u:secret@tcp(db:3306)/n%0Ax",
 			want: "db:3306/n%0Ax",

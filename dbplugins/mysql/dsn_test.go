@@ -174,8 +174,10 @@ func TestDriver_Advice(t *testing.T) {
 			name: "remote", parts: driver.Config{Host: "db.internal"},
 			want: []xenv.EnvKey{xenv.DatabaseTLS},
 		},
-		{name: "default character set",
-			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}}},
+		{
+			name:  "default character set",
+			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4"}},
+		},
 		{
 			name:  "other character set",
 			parts: driver.Config{Source: xenv.Map{"DATABASE_CHARSET": "latin1"}},

@@ -44,9 +44,11 @@ func TestDriver_ErrorKind(t *testing.T) {
 				"`fk_author` FOREIGN KEY (`author_id`) REFERENCES `authors` (`id`))",
 			driver.ForeignKey, "fk_author",
 		},
-		{"foreign key with a quoted record",
+		{
+			"foreign key with a quoted record",
 			1761, "Foreign key constraint for table 't', record '" +
-				secret + "' would", driver.ForeignKey, "error 1761"},
+				secret + "' would", driver.ForeignKey, "error 1761",
+		},
 		{
 			"check in MySQL", 3819, "Check constraint 'chk_age' is violated.",
 			driver.Check, "chk_age",

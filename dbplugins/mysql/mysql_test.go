@@ -166,12 +166,12 @@ func specialName(
 	}
 	execAll(tb, db, "GRANT ALL ON *.* TO "+grantee)
 	return c, func(db *gorm.DB) error {
-		var name, user_ string
-		if err := db.Raw("SELECT DATABASE(), USER()").Row().Scan(&name, &user_); err != nil {
+		var name, account string
+		if err := db.Raw("SELECT DATABASE(), USER()").Row().Scan(&name, &account); err != nil {
 			return err
 		}
-		if name != c.Name || !strings.HasPrefix(user_, user) {
-			return fmt.Errorf("database %q of %q", name, user_)
+		if name != c.Name || !strings.HasPrefix(account, user) {
+			return fmt.Errorf("database %q of %q", name, account)
 		}
 		return nil
 	}

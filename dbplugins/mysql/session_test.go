@@ -30,8 +30,10 @@ type value struct {
 func connections(tb testing.TB) map[string]xdb.Options {
 	tb.Helper()
 	dsn := dbtest.FindServer(tb, mysql.Name).DSN
-	return map[string]xdb.Options{"parts": {Parts: configOf(tb, dsn)},
-		"DSN": {DSN: xlog.Secret(dsn)}}
+	return map[string]xdb.Options{
+		"parts": {Parts: configOf(tb, dsn)},
+		"DSN":   {DSN: xlog.Secret(dsn)},
+	}
 }
 
 func TestOpen_Session(t *testing.T) {
@@ -140,8 +142,11 @@ func TestDialector_Values(t *testing.T) {
 						value{At: time.Date(-2024, 1, 1, 0, 0, 0, 0, time.UTC)},
 						xerror.DataOutOfRange,
 					},
-					{"larger than a packet",
-						value{Bytes: make([]byte, most+1)}, xerror.DataTooLarge},
+					{
+						"larger than a packet",
+						value{Bytes: make([]byte, most+1)},
+						xerror.DataTooLarge,
+					},
 				} {
 					err := db.Create(&tc.value).Error
 					if got := xerror.From(err).GetErrorCode(); got != tc.want ||

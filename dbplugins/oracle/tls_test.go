@@ -64,8 +64,10 @@ func TestOpen_TLS(t *testing.T) {
 	}{
 		{name: "require", mode: driver.TLSRequire, want: "ORA-12514"},
 		{name: "verify-full with the CA", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},
-		{name: "verify-full with the system's certificates",
-			mode: driver.TLSVerifyFull, want: "certificate"},
+		{
+			name: "verify-full with the system's certificates",
+			mode: driver.TLSVerifyFull, want: "certificate",
+		},
 		{
 			name: "verify-full with another host",
 			mode: driver.TLSVerifyFull, ca: ca, host: "localhost",

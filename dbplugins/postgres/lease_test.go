@@ -95,8 +95,10 @@ func clockOffset(tb testing.TB, db *gorm.DB) time.Duration {
 func TestDriver_NowMicros(t *testing.T) {
 	t.Run("does not depend on the time zone", func(t *testing.T) {
 		_, config := find(t)
-		for _, zone := range []string{"", "Asia/Kathmandu", "America/St_Johns",
-			"Pacific/Kiritimati"} {
+		for _, zone := range []string{
+			"", "Asia/Kathmandu", "America/St_Johns",
+			"Pacific/Kiritimati",
+		} {
 			t.Run(zone, func(t *testing.T) {
 				config.Source = xenv.Map{"DATABASE_TIMEZONE": zone}
 				if off := clockOffset(t,

@@ -84,9 +84,9 @@ func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
 	}
 	handle := handleOf(inner)
 	return &conn{
-		library: inner.(library), queue: c.queue, handle: handle,
+		library: inner.(library), queue: c.queue, handle: handle, //nolint:forcetypeassert // the library's type
 		exec: newWatcher(handle),
-	}, nil //nolint:forcetypeassert // the library's type
+	}, nil
 }
 
 // hold opens the anchor of an in-memory database.

@@ -69,8 +69,10 @@ func TestMigrate_Drivers(t *testing.T) {
 			driver: separateLock{sqlite.Driver{}, ownConnection{lock}, true},
 		},
 		{name: "lock outside of transactions", driver: separateLock{sqlite.Driver{}, lock, true}},
-		{name: "lock with schema changes that commit",
-			driver: separateLock{sqlite.Driver{}, lock, false}},
+		{
+			name:   "lock with schema changes that commit",
+			driver: separateLock{sqlite.Driver{}, lock, false},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := harness()

@@ -93,8 +93,10 @@ func TestReplicas(t *testing.T) {
 				name: "locking read",
 				db:   db.Clauses(clause.Locking{Strength: "UPDATE"}), want: "primary",
 			},
-			{name: "read with WithPrimary",
-				db: xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary"},
+			{
+				name: "read with WithPrimary",
+				db:   xdb.MustGetDB(xdb.WithPrimary(ctx)), want: "primary",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if got := seen(t, tc.db); got != tc.want {
@@ -165,8 +167,10 @@ func TestReplicas(t *testing.T) {
 				want     string
 			}{
 				{name: "available replica", want: "replica"},
-				{name: "replica becomes unavailable", from: replica, to: replica + ".gone",
-					want: "primary"},
+				{
+					name: "replica becomes unavailable", from: replica, to: replica + ".gone",
+					want: "primary",
+				},
 				{name: "replica stays unavailable", wait: time.Minute, want: "primary"},
 				{
 					name: "replica is available again", from: replica + ".gone",

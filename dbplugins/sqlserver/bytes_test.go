@@ -40,8 +40,10 @@ func TestDialector_NullBytes(t *testing.T) {
 			{"a map", func(tx *gorm.DB) *gorm.DB {
 				return tx.Updates(map[string]any{"plain": nil, "text": nil})
 			}, []string{null, text}},
-			{"a field", func(tx *gorm.DB) *gorm.DB { return tx.Update("Maybe", nil) },
-				[]string{null}},
+			{
+				"a field", func(tx *gorm.DB) *gorm.DB { return tx.Update("Maybe", nil) },
+				[]string{null},
+			},
 			{"a pointer", func(tx *gorm.DB) *gorm.DB {
 				return tx.UpdateColumn("plain", (*[]byte)(nil))
 			}, []string{null}},

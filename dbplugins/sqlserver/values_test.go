@@ -97,8 +97,10 @@ func TestConn_CheckNamedValue(t *testing.T) {
 				name:  "one that may be NULL",
 				value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
 			},
-			{name: "half a surrogate pair", value: value + "\xed\xa0\x80",
-				want: xerror.DataInvalid},
+			{
+				name: "half a surrogate pair", value: value + "\xed\xa0\x80",
+				want: xerror.DataInvalid,
+			},
 			{
 				name: "late time", value: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
 				want: xerror.DataOutOfRange,

@@ -80,8 +80,10 @@ func TestAuthenticate(t *testing.T) {
 			},
 			{
 				name: "digest as secret",
-				pairs: []string{"app_access_id", id, "app_secret_key",
-					xutil.Encryption().SHA256(key)},
+				pairs: []string{
+					"app_access_id", id, "app_secret_key",
+					xutil.Encryption().SHA256(key),
+				},
 				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
 			},
 			{name: "secret of another application", pairs: []string{
@@ -89,8 +91,10 @@ func TestAuthenticate(t *testing.T) {
 				"app_secret_key", key,
 			}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
 			{name: "valid", pairs: []string{"app_access_id", id, "app_secret_key", key}},
-			{name: "valid with dashes",
-				pairs: []string{"app-access-id", id, "app-secret-key", key}},
+			{
+				name:  "valid with dashes",
+				pairs: []string{"app-access-id", id, "app-secret-key", key},
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()

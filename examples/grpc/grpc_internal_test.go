@@ -233,8 +233,10 @@ func TestRegister(t *testing.T) {
 			fields                    []string
 		}{
 			{name: "shortest", username: "abc", password: "secret"},
-			{name: "longest", username: strings.Repeat("ü", 32),
-				password: strings.Repeat("ü", 256)},
+			{
+				name: "longest", username: strings.Repeat("ü", 32),
+				password: strings.Repeat("ü", 256),
+			},
 			{
 				name: "name too short", username: "ab", password: "secret",
 				fields: []string{"username:min"},

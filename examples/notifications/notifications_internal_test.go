@@ -144,8 +144,10 @@ func TestErrorCodes(t *testing.T) {
 			path: "/api/v1/jobs/01930000-0000-7000-8000-000000000000/replay",
 			want: xerror.ResourceNotFound,
 		},
-		{name: "replay of an invalid ID", path: "/api/v1/jobs/x/replay",
-			want: xerror.ResourceNotFound},
+		{
+			name: "replay of an invalid ID", path: "/api/v1/jobs/x/replay",
+			want: xerror.ResourceNotFound,
+		},
 		{
 			name: "webhook without signature",
 			path: notify.HookPath, body: gin.H{"type": "user.created"},

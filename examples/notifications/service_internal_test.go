@@ -91,8 +91,10 @@ func TestService(t *testing.T) {
 		}
 		p.stop()
 		_, secret, _ := strings.Cut(hooks.env[1], "=")
-		for _, private := range []string{secret, "ada@", "countess@", "bob@", "boss@",
-			"your account is ready"} {
+		for _, private := range []string{
+			secret, "ada@", "countess@", "bob@", "boss@",
+			"your account is ready",
+		} {
 			if strings.Contains(p.out.String(), private) {
 				t.Errorf("the log contains %s:\n%s", private, p.out.String())
 			}

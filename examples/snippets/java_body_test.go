@@ -42,8 +42,10 @@ func TestJavaProfile(t *testing.T) {
 			want bool
 		}{
 			{name: "application", app: byApplication, path: "/user/7", want: true},
-			{name: "unknown path of the application", app: byApplication, path: "/nothing",
-				want: true},
+			{
+				name: "unknown path of the application", app: byApplication, path: "/nothing",
+				want: true,
+			},
 			{name: "route of the group", app: byRoute, path: "/api/v1/user/7", want: true},
 			{name: "other route", app: byRoute, path: "/api/v2/user/7", want: false},
 			{name: "unknown path of the group", app: byRoute, path: "/api/v1/nothing", want: false},

@@ -73,8 +73,10 @@ func TestRegister(t *testing.T) {
 			field                     string
 		}{
 			{name: "shortest", username: "abc", password: "secret"},
-			{name: "longest", username: strings.Repeat("ü", 32),
-				password: strings.Repeat("ü", 256)},
+			{
+				name: "longest", username: strings.Repeat("ü", 32),
+				password: strings.Repeat("ü", 256),
+			},
 			{name: "name too short", username: "ab", password: "secret", field: "username"},
 			{
 				name: "name too long", username: strings.Repeat("a", 33), password: "secret",
@@ -86,8 +88,10 @@ func TestRegister(t *testing.T) {
 				name: "password too long", username: "abcd",
 				password: strings.Repeat("x", 257), field: "password",
 			},
-			{name: "malformed address", username: "abcd", email: "invalid", password: "secret",
-				field: "email"},
+			{
+				name: "malformed address", username: "abcd", email: "invalid", password: "secret",
+				field: "email",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()

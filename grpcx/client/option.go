@@ -17,8 +17,10 @@ type Option func(*config)
 const defaultTimeout = 30 * time.Second
 
 // defaultRetry makes four attempts within about one second.
-var defaultRetry = retryPolicy{attempts: 4, initialBackoff: 100 * time.Millisecond,
-	maxBackoff: time.Second}
+var defaultRetry = retryPolicy{
+	attempts: 4, initialBackoff: 100 * time.Millisecond,
+	maxBackoff: time.Second,
+}
 
 type config struct {
 	source           *string // nil: APP_NAME
@@ -100,8 +102,10 @@ func WithIdempotent(names ...string) Option {
 // doubles up to maxBackoff. The defaults are 4, 100 ms and 1 s.
 func WithRetry(attempts int, initialBackoff, maxBackoff time.Duration) Option {
 	return func(c *config) {
-		c.retry = &retryPolicy{attempts: attempts, initialBackoff: initialBackoff,
-			maxBackoff: maxBackoff}
+		c.retry = &retryPolicy{
+			attempts: attempts, initialBackoff: initialBackoff,
+			maxBackoff: maxBackoff,
+		}
 	}
 }
 

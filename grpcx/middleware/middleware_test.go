@@ -309,8 +309,10 @@ func TestRegistry_Allocations(t *testing.T) {
 	}{
 		{"one", []grpc.UnaryServerInterceptor{passThrough}, 0},
 		{"two", []grpc.UnaryServerInterceptor{passThrough, passThrough}, 1},
-		{"five", []grpc.UnaryServerInterceptor{passThrough, passThrough, passThrough, passThrough,
-			passThrough}, 4},
+		{"five", []grpc.UnaryServerInterceptor{
+			passThrough, passThrough, passThrough, passThrough,
+			passThrough,
+		}, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var r middleware.Registry

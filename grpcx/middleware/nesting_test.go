@@ -71,7 +71,8 @@ func TestMiddleware(t *testing.T) {
 	t.Run("may return without calling the next handler", func(t *testing.T) {
 		errRejected := errors.New("rejected")
 		refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any,
-			error) {
+			error,
+		) {
 			return nil, errRejected
 		}
 		// not called

@@ -21,8 +21,10 @@ func TestNew(t *testing.T) {
 	t.Run("returns violations as field errors", func(t *testing.T) {
 		check := protovalidate.MustNew()
 		positive := func(field string) xvalid.FieldError {
-			return xvalid.FieldError{Field: field, Tag: "int32.gt",
-				Message: "must be greater than 0"}
+			return xvalid.FieldError{
+				Field: field, Tag: "int32.gt",
+				Message: "must be greater than 0",
+			}
 		}
 		tests := []struct {
 			name, order string
@@ -52,10 +54,14 @@ func TestNew(t *testing.T) {
 				"another key", `name: "abc" by {key: "a b" value {}}`,
 				[]xvalid.FieldError{positive("by[*].price")},
 			},
-			{"an integer key", `name: "abc" ids {key: -7}`,
-				[]xvalid.FieldError{positive("ids[-7]")}},
-			{"a natural key", `name: "abc" sizes {key: 7}`,
-				[]xvalid.FieldError{positive("sizes[7]")}},
+			{
+				"an integer key", `name: "abc" ids {key: -7}`,
+				[]xvalid.FieldError{positive("ids[-7]")},
+			},
+			{
+				"a natural key", `name: "abc" sizes {key: 7}`,
+				[]xvalid.FieldError{positive("sizes[7]")},
+			},
 			{
 				"a boolean key", `name: "abc" flags {key: true}`,
 				[]xvalid.FieldError{positive("flags[true]")},

@@ -103,8 +103,10 @@ func TestSuccessWith(t *testing.T) {
 			{"any", panicOf[any](ctx), "interface {}"},
 			{"text", panicOf[string](ctx), "string"},
 			{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
-			{"struct without the field",
-				panicOf[*struct{ Text string }](ctx), "*struct { Text string }"},
+			{
+				"struct without the field",
+				panicOf[*struct{ Text string }](ctx), "*struct { Text string }",
+			},
 			{"no field", panicOf[*pb.WithoutEnvelope](ctx), "*testproto.WithoutEnvelope"},
 			{"no field, opaque", panicOf[*pb.OpaqueWithout](ctx), "*testproto.OpaqueWithout"},
 			{"another type", panicOf[*pb.OtherType](ctx), "*testproto.OtherType"},

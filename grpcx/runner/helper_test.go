@@ -194,8 +194,10 @@ func (a *app) readyz() (code int, state string) {
 // get sends a request over its own connection.
 func get(t *testing.T, url string) (code int, body []byte, err error) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
-		Timeout: testTimeout}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout:   testTimeout,
+	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, nil, err

@@ -96,7 +96,8 @@ func TestInterceptors(t *testing.T) {
 			return &pb.TestResponse{}, nil
 		}
 		a.service.OnServer = func(*pb.TestRequest,
-			grpc.ServerStreamingServer[pb.TestResponse]) error {
+			grpc.ServerStreamingServer[pb.TestResponse],
+		) error {
 			n.add("handler")
 			return nil
 		}
@@ -127,7 +128,8 @@ func TestInterceptors(t *testing.T) {
 			runner.WithStreamInterceptors(stream.Middleware()),
 		}})
 		a.service.OnServer = func(*pb.TestRequest,
-			grpc.ServerStreamingServer[pb.TestResponse]) error {
+			grpc.ServerStreamingServer[pb.TestResponse],
+		) error {
 			return nil
 		}
 		a.start()

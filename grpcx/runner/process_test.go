@@ -107,10 +107,14 @@ func TestProgram_Shutdown(t *testing.T) {
 			name, graceful, shutdown string
 			least                    time.Duration
 		}{
-			{name: "graceful stop timeout", graceful: "300ms", shutdown: "1m",
-				least: 300 * time.Millisecond},
-			{name: "shutdown timeout", graceful: "1h", shutdown: "2s",
-				least: 700 * time.Millisecond},
+			{
+				name: "graceful stop timeout", graceful: "300ms", shutdown: "1m",
+				least: 300 * time.Millisecond,
+			},
+			{
+				name: "shutdown timeout", graceful: "1h", shutdown: "2s",
+				least: 700 * time.Millisecond,
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				p := startProgram(t, "serve",

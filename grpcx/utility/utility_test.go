@@ -37,8 +37,11 @@ func TestExtractMetadata(t *testing.T) {
 			{"with dashes", []string{"app-access-id", "7"}, "7"},
 			{"in capitals", []string{"App-Access-ID", "7"}, "7"},
 			{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
-			{"blank in the first spelling",
-				[]string{"app_access_id", " ", "app-access-id", "8"}, "8"},
+			{
+				"blank in the first spelling",
+				[]string{"app_access_id", " ", "app-access-id", "8"},
+				"8",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				got, err := utility.ExtractMetadata(incoming(t.Context(), tc.pairs...),

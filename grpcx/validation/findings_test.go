@@ -206,8 +206,10 @@ func TestMethods_FieldErrors(t *testing.T) {
 	t.Run("limits the number of failures", func(t *testing.T) {
 		nested := userErrors(slices.Repeat([]error{userError{field: "City", reason: "too short"}},
 			80))
-		err := userErrors{userError{field: "A", cause: nested},
-			userError{field: "B", cause: nested}}
+		err := userErrors{
+			userError{field: "A", cause: nested},
+			userError{field: "B", cause: nested},
+		}
 		e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
 		if got := len(list(t, e)); got != xvalid.MaxFailures {
 			t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
@@ -245,8 +247,10 @@ func FuzzMethods_MapKey(f *testing.F) {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		e := rejected(t, &fakeRequest{err: userError{field: "Labels[" + key + "]",
-			reason: "too short"}},
+		e := rejected(t, &fakeRequest{err: userError{
+			field:  "Labels[" + key + "]",
+			reason: "too short",
+		}},
 			xerror.ParameterError)
 		got := list(t, e)[0].Field
 		n, err := strconv.Atoi(key)

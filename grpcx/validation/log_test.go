@@ -26,8 +26,11 @@ func TestMethods_UnknownError(t *testing.T) {
 		}{
 			{"alone", errQuoting, "the request is not valid"},
 			{"wrapped", fmt.Errorf("user: %w", errQuoting), "the request is not valid"},
-			{"only error of a list",
-				userErrors{errQuoting, errQuoting}, "the request is not valid"},
+			{
+				"only error of a list",
+				userErrors{errQuoting, errQuoting},
+				"the request is not valid",
+			},
 			{"first of a list", userErrors{errQuoting, short}, "city: too short"},
 			{"joined", errors.Join(errQuoting, short), "city: too short"},
 			{

@@ -43,8 +43,10 @@ func TestMethods_LargeMessage(t *testing.T) {
 			{"64 KiB", &message{allOnly{small}}, "all"},
 			{"more", &message{allOnly{large}}, "first"},
 			{"more, without Validate", &allOnly{large}, "all"},
-			{"not a proto message",
-				&both{all: errors.New("all"), first: errors.New("first")}, "all"},
+			{
+				"not a proto message",
+				&both{all: errors.New("all"), first: errors.New("first")}, "all",
+			},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				if got := list(t, rejected(t, tt.request,

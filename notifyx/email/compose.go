@@ -110,7 +110,7 @@ func (c *EmailClient) body(ctx context.Context, m *Message) (content, error) {
 	out := content{subject: m.Subject, text: m.Text, html: m.HTML}
 	if m.Template != "" {
 		if m.Text != "" || m.HTML != "" {
-			return out, errors.New("Template cannot be combined with Text or HTML")
+			return out, errors.New("field Template cannot be combined with Text or HTML")
 		}
 		var err error
 		if out, err = c.render(ctx, m); err != nil {

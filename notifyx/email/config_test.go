@@ -43,8 +43,10 @@ func TestInitClient(t *testing.T) {
 			},
 			{
 				"a user without a password",
-				map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
-					"EMAIL_USER": "u"},
+				map[string]string{
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
+					"EMAIL_USER": "u",
+				},
 				[]string{"EMAIL_PASS: is missing"},
 			},
 			{
@@ -65,8 +67,10 @@ func TestInitClient(t *testing.T) {
 			},
 			{
 				"a port that is none",
-				map[string]string{"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
-					"EMAIL_PORT": "smtp"},
+				map[string]string{
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
+					"EMAIL_PORT": "smtp",
+				},
 				[]string{"EMAIL_PORT: \"smtp\" is not an integer"},
 			},
 			{

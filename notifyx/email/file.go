@@ -28,7 +28,7 @@ func filesOf(m *Message) ([]file, error) {
 	var problems []error
 	ids := map[string]bool{}
 	if len(m.Inlines) > 0 && m.HTML == "" && m.Template == "" {
-		problems = append(problems, errors.New("Inlines require HTML"))
+		problems = append(problems, errors.New("field Inlines requires HTML"))
 	}
 	check := func(kind string, list []File, inline bool) {
 		for i, f := range list {

@@ -44,8 +44,10 @@ func TestEmailClient_Send_Message(t *testing.T) {
 		want := part{Type: "multipart/mixed", Params: map[string]string{}, Parts: []part{
 			{Type: "multipart/related", Params: map[string]string{}, Parts: []part{
 				{Type: "multipart/alternative", Params: map[string]string{}, Parts: []part{
-					{Type: "text/plain", Params: text, Encoding: "quoted-printable",
-						Body: "您好\r\nend"},
+					{
+						Type: "text/plain", Params: text, Encoding: "quoted-printable",
+						Body: "您好\r\nend",
+					},
 					{
 						Type: "text/html", Params: text, Encoding: "quoted-printable",
 						Body: `<p>您好</p><img src="cid:logo@x" alt="标志">`,

@@ -115,8 +115,10 @@ func TestPostfix(t *testing.T) {
 				Name: "logo.png", ContentID: "logo",
 				Content: []byte{0x89, 'P', 'N', 'G'},
 			}},
-			Attachments: []email.File{{Name: "发票.pdf",
-				Content: bytes.Repeat([]byte("pdf"), 100_000)}},
+			Attachments: []email.File{{
+				Name:    "发票.pdf",
+				Content: bytes.Repeat([]byte("pdf"), 100_000),
+			}},
 		}
 		for range 2 { // the second time over the same connection
 			if err := client.Send(t.Context(), m); err != nil {

@@ -42,6 +42,8 @@ func stageConfig(port int, implicit bool) email.Config {
 }
 
 func TestEmailClient_Send_Stall(t *testing.T) {
+	t.Parallel()
+
 	t.Run("fails after the timeout", func(t *testing.T) {
 		t.Parallel()
 		for _, tc := range stages {

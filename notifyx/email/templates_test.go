@@ -79,8 +79,10 @@ func TestBuiltinTemplates(t *testing.T) {
 		for name := range needs {
 			_, root := parse(t, sent(t, fromTemplate(name, "zh", variables())).data)
 			page := root.Parts[1].Body
-			for _, forbidden := range []string{"<img", "<script", "<link", "url(", "@import",
-				"src="} {
+			for _, forbidden := range []string{
+				"<img", "<script", "<link", "url(", "@import",
+				"src=",
+			} {
 				if strings.Contains(page, forbidden) {
 					t.Errorf("%s has %q", name, forbidden)
 				}

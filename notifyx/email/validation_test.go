@@ -57,8 +57,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			{"an empty group", to("Undisclosed:;")},
 			{"a route", to("<@evil.example:user@example.com>")},
 			{"a quoted local part", to(`"a b"@example.com`)},
-			{"a quoted local part with an address in it",
-				to(`"<evil@evil.example> x"@example.com`)},
+			{
+				"a quoted local part with an address in it",
+				to(`"<evil@evil.example> x"@example.com`),
+			},
 			{"an address literal", to("user@[127.0.0.1]")},
 			{"no domain", to("root")},
 			{"a wide at sign", to("user＠evil.example@example.com")},
@@ -112,8 +114,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			},
 			{"a file without a name", file(email.File{Content: text})},
 			{"a file without content", file(email.File{Name: "a"})},
-			{"a file that is too large",
-				file(email.File{Name: "a", Content: make([]byte, 100_001)})},
+			{
+				"a file that is too large",
+				file(email.File{Name: "a", Content: make([]byte, 100_001)}),
+			},
 			{
 				"a file that is too large when encoded",
 				file(email.File{Name: "a", Content: make([]byte, 90_000)}),
@@ -128,8 +132,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			},
 			{
 				"a file that is several parts",
-				file(email.File{Name: "a",
-					Content: text, ContentType: "multipart/mixed; boundary=x"}),
+				file(email.File{
+					Name:    "a",
+					Content: text, ContentType: "multipart/mixed; boundary=x",
+				}),
 			},
 			{
 				"an attachment with a ContentID",
@@ -145,8 +151,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			}},
 			{"a ContentID twice", func(m *email.Message) {
 				m.HTML, m.Inlines = "<p>",
-					[]email.File{{Name: "a", Content: text},
-						{Name: "b", ContentID: "a", Content: text}}
+					[]email.File{
+						{Name: "a", Content: text},
+						{Name: "b", ContentID: "a", Content: text},
+					}
 			}},
 			{"a template and text", func(m *email.Message) { m.Template = "welcome" }},
 		} {

@@ -50,8 +50,10 @@ func TestClient_Send_Validation(t *testing.T) {
 			{"own id header", header("webhook-id", "x"), good, webhook.ErrEndpoint},
 			{"own signature", header("WEBHOOK-SIGNATURE", "x"), good, webhook.ErrEndpoint},
 			{"own length", header("Content-Length", "0"), good, webhook.ErrEndpoint},
-			{"transfer encoding header",
-				header("Transfer-Encoding", "chunked"), good, webhook.ErrEndpoint},
+			{
+				"transfer encoding header",
+				header("Transfer-Encoding", "chunked"), good, webhook.ErrEndpoint,
+			},
 			{"expect", header("Expect", "100-continue"), good, webhook.ErrEndpoint},
 			{"header name injection", header("X-A\r\nX-B", "x"), good, webhook.ErrEndpoint},
 			{"header value injection", header("X-A", "x\r\nX-B: y"), good, webhook.ErrEndpoint},

@@ -175,9 +175,11 @@ func TestDispatcher_Handler(t *testing.T) {
 			{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Discard},
 			{name: "invalid URL", endpoints: at("ftp://example.com/"), want: driver.Discard},
 			{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Discard},
-			{name: "no secret",
+			{
+				name:      "no secret",
 				endpoints: webhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}},
-				want:      driver.Discard},
+				want:      driver.Discard,
+			},
 			{
 				name: "unavailable endpoints", endpoints: fail(errors.New("database down")),
 				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,

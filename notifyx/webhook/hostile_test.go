@@ -192,8 +192,8 @@ func TestClient_Send_HostileReceiver(t *testing.T) {
 
 // flood writes a body of up to max bytes in chunks and returns the number of bytes
 // written.
-func flood(w http.ResponseWriter, part []byte, max int64) (written int64) {
-	for written < max {
+func flood(w http.ResponseWriter, part []byte, limit int64) (written int64) {
+	for written < limit {
 		n, err := w.Write(part)
 		written += int64(n)
 		if err != nil {

@@ -190,8 +190,8 @@ func startDocs() (*docsServer, error) {
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr",
-		addr)} //nolint:noctx // stop ends it
+	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr", //nolint:noctx // stop ends it
+		addr)}
 	s.command.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s", "LOG_LEVEL=warn")
 	if err := s.command.Start(); err != nil {
 		return nil, err
@@ -229,8 +229,8 @@ func docsBinary() (string, error) {
 	}
 	atExit(func() { _ = os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "plinth-docs")
-	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o",
-		binary, "./cmd/plinth-docs") //nolint:noctx // it exits by itself
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", //nolint:noctx // it exits by itself
+		binary, "./cmd/plinth-docs")
 	// as for a release
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	command.Dir = filepath.Join(root, "docs")

@@ -118,9 +118,9 @@ func (e *echo) register(_ context.Context, to grpc.ServiceRegistrar) {
 	}, e)
 }
 
-func (e *echo) serve(srv any, ctx context.Context, decode func(any) error,
+func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, //nolint:revive // context-as-argument: grpc's order
 	chain grpc.UnaryServerInterceptor,
-) (any, error) { //nolint:revive // context-as-argument: grpc's order
+) (any, error) {
 	in := new(generate.BaseResponse)
 	if err := decode(in); err != nil {
 		return nil, err

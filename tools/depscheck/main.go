@@ -228,8 +228,8 @@ func reach(ctx context.Context, database string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database,
-		"/")+"/index/db.json", http.NoBody) //nolint:gosec // the developer names the server
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database, //nolint:gosec // the developer names the server
+		"/")+"/index/db.json", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -64,8 +64,10 @@ func TestDoctor_Modules(t *testing.T) {
 
 func TestDoctor_NoModule(t *testing.T) {
 	found, _ := diagnose(t, t.TempDir(), nil)
-	expect(t, found, finding{"go.mod", "problem", "no go.mod in this directory or its parents",
-		"plinth new"})
+	expect(t, found, finding{
+		"go.mod", "problem", "no go.mod in this directory or its parents",
+		"plinth new",
+	})
 }
 
 func TestDoctor_DriverInterface(t *testing.T) {

@@ -160,10 +160,14 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("exit code %d", r.code)
 		}
 		expect(t, found, finding{"database", "ok", "connected to", ""})
-		expect(t, found, finding{"clock", "ok", "within 1s of the clock of the database server",
-			""})
-		expect(t, found, finding{"node", "ok", "each replica leases a node ID from the database",
-			""})
+		expect(t, found, finding{
+			"clock", "ok", "within 1s of the clock of the database server",
+			"",
+		})
+		expect(t, found, finding{
+			"node", "ok", "each replica leases a node ID from the database",
+			"",
+		})
 	})
 
 	t.Run("exits with 1 when interrupted", func(t *testing.T) {

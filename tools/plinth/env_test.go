@@ -133,8 +133,10 @@ func TestEnv_Redaction(t *testing.T) {
 			"internal/migration/0001_a.sql": "CREATE TABLE a (id INTEGER);\n",
 		})
 		for _, env := range [][]string{
-			{"DATABASE_DRIVER=postgres",
-				"DATABASE_DSN=postgres://u:hunter2@127.0.0.1:" + port + "/d"},
+			{
+				"DATABASE_DRIVER=postgres",
+				"DATABASE_DSN=postgres://u:hunter2@127.0.0.1:" + port + "/d",
+			},
 			{
 				"DATABASE_DRIVER=postgres",
 				"DATABASE_DSN=host=127.0.0.1 port=" + port + " user=u password=hunter2 dbname=d",

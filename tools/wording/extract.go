@@ -29,7 +29,8 @@ func extract(name string, src []byte) ([]text, error) {
 	switch path.Ext(name) {
 	case ".yml", ".yaml", ".tmpl", ".proto", ".html", ".sql", ".subject", ".txt":
 	default:
-		if base := path.Base(name); base != "Makefile" && base != ".env.example" && name != ".ci/run" {
+		if base := path.Base(name); base != "Makefile" && base != ".env.example" &&
+			name != ".ci/run" {
 			return nil, nil
 		}
 	}
@@ -72,20 +73,29 @@ func goTexts(name string, src []byte) ([]text, error) {
 		case exampleOutput.MatchString(lit), output > 0 && output == line-1:
 			output = line // no prose, and it cannot be wrapped
 		default:
-			for i, l := range strings.Split(lit, "\n") {
-				t := text{line: line + i, s: code.ReplaceAllString(l, ""), prose: true}
-				if last != line && strings.Contains(strings.TrimSpace(strings.TrimPrefix(l, "//")), " ") &&
-					!preformat.MatchString(l) {
-					start := file.Offset(file.LineStart(line))
-					t.width = width(string(src[start:file.Offset(pos)]) + l)
-				}
-				texts = append(texts, t)
-			}
+			start := file.Offset(file.LineStart(line))
+			texts = append(texts,
+				commentTexts(lit, line, string(src[start:file.Offset(pos)]), last != line)...)
 		}
 		if tok != token.SEMICOLON {
 			last = line
 		}
 	}
+}
+
+// commentTexts returns the lines of a comment. before is the text before it on its line;
+// alone reports whether that is white space only.
+func commentTexts(lit string, line int, before string, alone bool) []text {
+	var texts []text
+	for i, l := range strings.Split(lit, "\n") {
+		t := text{line: line + i, s: code.ReplaceAllString(l, ""), prose: true}
+		wrappable := strings.Contains(strings.TrimSpace(strings.TrimPrefix(l, "//")), " ")
+		if alone && wrappable && !preformat.MatchString(l) {
+			t.width = width(before + l)
+		}
+		texts = append(texts, t)
+	}
+	return texts
 }
 
 func width(s string) int {

@@ -83,7 +83,7 @@ func TestChecker_CheckFrequency(t *testing.T) {
 	if out, _ := check(t, "a.md", prose+"where Where"); out != "" {
 		t.Errorf("2 in 20 words: %s, want no problem", out)
 	}
-	out, _ := check(t, "a.md", prose+"where where where")
+	out, _ := check(t, "a.md", prose+"where Where where")
 	if want := `"where" occurs 142.86 times in 1,000 words`; !strings.HasPrefix(out, want) {
 		t.Errorf("3 in 21 words: %q, want %s...", out, want)
 	}

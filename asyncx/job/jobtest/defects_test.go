@@ -84,7 +84,8 @@ var storeDefects = map[string]defect{
 			return b.base.Insert(ctx, jobs)
 		}
 		wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-			run runFunc) driver.Outcome {
+			run runFunc,
+		) driver.Outcome {
 			if !own[a.ID] {
 				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
@@ -213,10 +214,12 @@ var orderDefects = map[string]defect{
 		"Store/AJobRunsOnceUnchanged", "Concurrency/EachJobRunsOnce",
 		"Concurrency/JobsInsertedDuringWorkRunOnce",
 	}},
-	"waits are ignored": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) { o.Wait = 0 }),
+	"waits are ignored": {
+		changeOutcome(func(_ driver.Attempt, o *driver.Outcome) { o.Wait = 0 }),
 		[]string{
 			"Outcome/RetryWaits", "Outcome/ReleaseWaits", "Outcome/ReleaseDoesNotCountTheAttempt",
-		}},
+		},
+	},
 	"errors are dropped": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		o.Error = ""
 	}), []string{
@@ -247,8 +250,10 @@ var orderDefects = map[string]defect{
 		if o.Action == driver.Release {
 			o.Action = driver.Retry
 		}
-	}), []string{"Outcome/ReleaseDoesNotCountTheAttempt",
-		"Shutdown/ReleasedJobsAreAvailableImmediately"}},
+	}), []string{
+		"Outcome/ReleaseDoesNotCountTheAttempt",
+		"Shutdown/ReleasedJobsAreAvailableImmediately",
+	}},
 	"discarded jobs are deleted": {changeOutcome(func(_ driver.Attempt, o *driver.Outcome) {
 		if o.Action == driver.Discard {
 			o.Action = driver.Complete
@@ -284,8 +289,10 @@ var orderDefects = map[string]defect{
 			}
 		}
 		b.replay, b.remove = lax(b.base.Replay), lax(b.base.Delete)
-	}, []string{"Replay/RejectsOtherStates", "Replay/ConcurrentCallsReplayOnce",
-		"Delete/RejectsARunningJob"}},
+	}, []string{
+		"Replay/RejectsOtherStates", "Replay/ConcurrentCallsReplayOnce",
+		"Delete/RejectsARunningJob",
+	}},
 	"deleted jobs are only hidden": {func(b *broken) {
 		hidden := map[string]bool{}
 		b.remove = func(ctx context.Context, id string) error {
@@ -352,7 +359,8 @@ var workerDefects = map[string]defect{
 	"reconnected workers stay idle": {func(b *broken) {
 		var lost atomic.Bool
 		wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-			run runFunc) driver.Outcome {
+			run runFunc,
+		) driver.Outcome {
 			if lost.Load() {
 				return driver.Outcome{Action: driver.Release, Wait: 100 * time.Millisecond}
 			}
@@ -411,8 +419,10 @@ var workerDefects = map[string]defect{
 			return b.base.Work(ctx, w)
 		}
 	}, []string{"Shutdown/CanceledBeforeWork"}},
-	"Work runs only once": {workOnce,
-		[]string{"Shutdown/WorkCanBeCalledAgain", "Concurrency/TwoWorkersOnOneEngine"}},
+	"Work runs only once": {
+		workOnce,
+		[]string{"Shutdown/WorkCanBeCalledAgain", "Concurrency/TwoWorkersOnOneEngine"},
+	},
 	"context has no values": {wrapRun(func(_ *broken, _, _ context.Context, a driver.Attempt,
 		run runFunc,
 	) driver.Outcome {
@@ -474,6 +484,8 @@ var workerDefects = map[string]defect{
 			}
 			return b.base.Work(ctx, w)
 		}
-	}, []string{"Outage/WorkContinuesAfterwards",
-		"Outage/AJobThatFinishesDuringTheOutageIsNotLost"}},
+	}, []string{
+		"Outage/WorkContinuesAfterwards",
+		"Outage/AJobThatFinishesDuringTheOutageIsNotLost",
+	}},
 }

@@ -57,9 +57,9 @@ func TestGet(t *testing.T) {
 			},
 			{
 				"nil context",
-				func() *xerror.Error { return errOf(xctxutil.Get[string](nil, key)) },
+				func() *xerror.Error { return errOf(xctxutil.Get[string](nil, key)) }, //nolint:staticcheck // nil is supported
 				`no value under "app_greeting"`,
-			}, //nolint:staticcheck // nil is supported
+			},
 			{
 				"other type", func() *xerror.Error { return errOf(xctxutil.Get[string](ctx, key)) },
 				`"app_greeting" is int, not string`,

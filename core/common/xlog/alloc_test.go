@@ -55,8 +55,10 @@ func TestLogNamedLogger_Allocations(t *testing.T) {
 					slog.String("passenger", "x"))
 			}},
 			{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
-			{name: "text beyond ASCII",
-				call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) }},
+			{
+				name: "text beyond ASCII",
+				call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) },
+			},
 			{name: "long message", call: func() { xlog.Info(ctx, long) }},
 			{name: "message of quotes", call: func() { xlog.Notice(context.Background(), quotes) }},
 			{name: "slog", call: func() {

@@ -66,8 +66,10 @@ func TestEncode(t *testing.T) {
 			},
 			{name: "any list", value: []any{errBoom, 1}, want: `["boom",1]`},
 			{
-				name: "map", value: map[string]any{"e": errBoom,
-					"m": map[string]error{"f": errBoom}},
+				name: "map", value: map[string]any{
+					"e": errBoom,
+					"m": map[string]error{"f": errBoom},
+				},
 				want: `{"e":"boom","m":{"f":"boom"}}`,
 			},
 		} {
@@ -100,8 +102,10 @@ func TestEncode(t *testing.T) {
 			{name: "invalid MarshalJSON", value: invalidJSON{}, want: "invalid character"},
 			{name: "panicking MarshalJSON", value: panicJSON{}, want: "json failed"},
 			{name: "panicking LogValuer", value: panicValuer{}, want: "LogValue panicked"},
-			{name: "recursive LogValuer",
-				value: recursiveValuer{}, want: "LogValue called too many times"},
+			{
+				name:  "recursive LogValuer",
+				value: recursiveValuer{}, want: "LogValue called too many times",
+			},
 			{name: "panicking error", value: panicError{}, want: "error failed"},
 			{name: "panicking error in a list", value: []error{panicError{}}, want: "error failed"},
 			{name: "cyclic map", value: cyclic, want: "cycle"},

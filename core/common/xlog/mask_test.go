@@ -129,12 +129,16 @@ func TestMasking(t *testing.T) {
 			{name: "map", attr: slog.Any("k",
 				map[string]any{"a": []any{map[string]string{"api_key": value}}})},
 			{name: "map of objects", attr: slog.Any("k",
-				map[string]any{"secret": map[string]any{"a": []string{value, "}"}, "b": 1},
-					"z": 2})},
+				map[string]any{
+					"secret": map[string]any{"a": []string{value, "}"}, "b": 1},
+					"z":      2,
+				})},
 			{name: "headers", attr: slog.Any("headers",
 				http.Header{"Authorization": {"Bearer " + value}, "Cookie": {value}})},
-			{name: "raw JSON",
-				attr: slog.Any("k", json.RawMessage(`{"p\u0061ssword" : "`+value+`"}`))},
+			{
+				name: "raw JSON",
+				attr: slog.Any("k", json.RawMessage(`{"p\u0061ssword" : "`+value+`"}`)),
+			},
 		} {
 			for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
 				t.Run(tc.name+" "+form, func(t *testing.T) {

@@ -40,14 +40,18 @@ func TestLogNamedLogger_Log(t *testing.T) {
 				attr: slog.Duration("k", 1234567*time.Nanosecond), want: `{"k":1.234567}`,
 			},
 			{name: "whole duration", attr: slog.Duration("k", 2*time.Second), want: `{"k":2000}`},
-			{name: "short duration",
-				attr: slog.Duration("k", 50*time.Microsecond), want: `{"k":0.05}`},
+			{
+				name: "short duration",
+				attr: slog.Duration("k", 50*time.Microsecond), want: `{"k":0.05}`,
+			},
 			{
 				name: "negative duration",
 				attr: slog.Duration("k", -1500*time.Microsecond), want: `{"k":-1.5}`,
 			},
-			{name: "time", attr: slog.Time("k", noon),
-				want: `{"k":"2025-03-04T12:00:00.123456789Z"}`},
+			{
+				name: "time", attr: slog.Time("k", noon),
+				want: `{"k":"2025-03-04T12:00:00.123456789Z"}`,
+			},
 			{name: "nil", attr: slog.Any("k", nil), want: `{"k":null}`},
 			{name: "list", attr: slog.Any("k", []int{1, 2}), want: `{"k":[1,2]}`},
 			{name: "struct", attr: slog.Any("k", struct {

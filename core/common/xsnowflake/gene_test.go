@@ -46,8 +46,10 @@ func TestGeneCalculator(t *testing.T) {
 				t.Errorf("Hash(%d) = %d, want %d", id, got, want)
 			}
 		}
-		for key, want := range map[string]xsnowflake.Gene{"": 45, "user:1": 38, "order": 40,
-			"商店": 13} {
+		for key, want := range map[string]xsnowflake.Gene{
+			"": 45, "user:1": 38, "order": 40,
+			"商店": 13,
+		} {
 			if got := calc.HashString(key); got != want {
 				t.Errorf("HashString(%q) = %d, want %d", key, got, want)
 			}
@@ -58,8 +60,10 @@ func TestGeneCalculator(t *testing.T) {
 		if calc.HashMulti(42) != calc.Hash(42) {
 			t.Error("HashMulti of one id is not its Hash")
 		}
-		for key, want := range map[string]xsnowflake.Gene{"": 0, "123456789": 0xf4,
-			"user:1": 0x20} {
+		for key, want := range map[string]xsnowflake.Gene{
+			"": 0, "123456789": 0xf4,
+			"user:1": 0x20,
+		} {
 			if got := xsnowflake.KeyGene(key); got != want {
 				t.Errorf("KeyGene(%q) = %#x, want %#x", key, uint8(got), uint8(want))
 			}

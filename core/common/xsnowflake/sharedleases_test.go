@@ -53,8 +53,10 @@ func timeOf(id xsnowflake.SnowflakeID) time.Time {
 // newLeased returns a node with a node ID from l. The test closes it.
 func newLeased(t *testing.T, l *xlease.Leases, opts ...xsnowflake.Option) *xsnowflake.Node {
 	t.Helper()
-	n, err := leasedNode(t, append([]xsnowflake.Option{xsnowflake.WithLeases(l, ttl),
-		bubbleEpoch()},
+	n, err := leasedNode(t, append([]xsnowflake.Option{
+		xsnowflake.WithLeases(l, ttl),
+		bubbleEpoch(),
+	},
 		opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +212,10 @@ func TestNode_UnrecordedHolder(t *testing.T) {
 					out := captureLog(t)
 					l, s := newLeases(t)
 					s.Age, s.Reports = &tc.age,
-						&driver.Capabilities{Scope: driver.Cluster, Durable: tc.durable,
-							Name: "fake"}
+						&driver.Capabilities{
+							Scope: driver.Cluster, Durable: tc.durable,
+							Name: "fake",
+						}
 					start := time.Now()
 					n := newLeased(t, l)
 					if took := time.Since(start); took != tc.wait {

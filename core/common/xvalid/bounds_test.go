@@ -135,8 +135,10 @@ func TestValidate_MaxValues(t *testing.T) {
 		want  string
 	}{
 		{name: "lists of text", value: textLists{List: many}, want: "list"},
-		{name: "structs with a rule each",
-			value: order{make([]item, maxValues/2+1)}, want: "items"},
+		{
+			name:  "structs with a rule each",
+			value: order{make([]item, maxValues/2+1)}, want: "items",
+		},
 		{name: "map", value: pairs{ByKey: byKey}, want: "by_key"},
 		{
 			name: "lists", value: pairs{Cells: [][]string{many[:maxValues/2], many[:maxValues/2]}},

@@ -11,6 +11,7 @@ import (
 // parameters.
 type Phrase struct{ English, Chinese string }
 
+// Phrases of body errors.
 var (
 	NoBody     = Phrase{"the request has no body", "请求体为空"}
 	Syntax     = Phrase{"the body is not valid JSON at byte {0}", "请求体在第 {0} 字节处不是有效的 JSON"}

@@ -148,6 +148,8 @@ func TestApp_Clock(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
+	t.Parallel()
+
 	t.Run("applications generate different IDs", func(t *testing.T) {
 		t.Parallel()
 		seen := sync.Map{}

@@ -48,8 +48,10 @@ type filled struct {
 }
 
 func (f *filled) mostOften() int {
-	all := []counted{f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Ignored,
-		f.Dash}
+	all := []counted{
+		f.D, f.deeper.A, f.deeper.E, f.A, f.B, f.Lower, f.C, f.K, f.L, f.Ignored,
+		f.Dash,
+	}
 	if f.sibling != nil {
 		all = append(all, f.sibling.E, f.F)
 	}

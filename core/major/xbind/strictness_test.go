@@ -71,9 +71,11 @@ func TestBind_Options(t *testing.T) {
 			"unsafe name of an unknown field hidden", `{"name":"a","` + secret + `":1}`,
 			xbind.DisallowUnknownFields(), "*:unknown",
 		},
-		{"known fields accepted",
+		{
+			"known fields accepted",
 			`{"NAME":"a","page":1,"any":{"x":1},"raw":{"x":1},"items":[{"tags":{"x":1}}]}`,
-			xbind.DisallowUnknownFields(), ""},
+			xbind.DisallowUnknownFields(), "",
+		},
 		{"unknown field allowed", `{"name":"a","x":1}`, xbind.AllowUnknownFields(), ""},
 		{
 			"duplicates allowed", `{"name":"a","name":"b","x":1,"x":2}`,

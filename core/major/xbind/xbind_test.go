@@ -166,8 +166,10 @@ func TestBinder_Data_Errors(t *testing.T) {
 		{"truncated", `{"name":"` + secret, xerror.BodyError, "valid JSON at byte 25", ""},
 		{"not JSON", `name=` + secret, xerror.BodyError, "valid JSON at byte", ""},
 		{"comma at the end", `{"name":"a",}`, xerror.BodyError, "valid JSON at byte 13", ""},
-		{"white space before the error", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11",
-			""},
+		{
+			"white space before the error", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11",
+			"",
+		},
 		{"byte order mark", "\ufeff{}", xerror.BodyError, "valid JSON at byte 1", ""},
 		{"letter instead of a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
 		{"leading zero", `{"page":01}`, xerror.BodyError, "valid JSON at byte 10", ""},

@@ -198,8 +198,10 @@ func (c closeRecorder) Close() error {
 
 func TestNew_Near(t *testing.T) {
 	for want, o := range map[string]xcache.Options{
-		"is not an in-process object store": {NearStore: drivertest.NewMapStore(nil),
-			NearTTL: time.Second},
+		"is not an in-process object store": {
+			NearStore: drivertest.NewMapStore(nil),
+			NearTTL:   time.Second,
+		},
 		"TTL 0s": {NearStore: newCopies()},
 	} {
 		_, err := xcache.New(newServer(), func(options *xcache.Options) {

@@ -93,12 +93,14 @@ func TestNear_ConcurrentChange(t *testing.T) {
 		for name, overtake := range map[string]func(s *fakeServer,
 			c *xcache.KeyCache[string, string]) error{
 			"invalidation of the key": func(s *fakeServer,
-				_ *xcache.KeyCache[string, string]) error {
+				_ *xcache.KeyCache[string, string],
+			) error {
 				s.watcher.Invalidate([]string{"other", "k"})
 				return nil
 			},
 			"invalidation of all keys": func(s *fakeServer,
-				_ *xcache.KeyCache[string, string]) error {
+				_ *xcache.KeyCache[string, string],
+			) error {
 				s.watcher.Invalidate(nil)
 				return nil
 			},

@@ -146,8 +146,10 @@ func TestOpen_Retry(t *testing.T) {
 			want    error
 			within  time.Duration
 		}{
-			"connect timeout": {always(), 10 * time.Second, false, down,
-				10 * time.Second},
+			"connect timeout": {
+				always(), 10 * time.Second, false, down,
+				10 * time.Second,
+			},
 			"no retry with a zero timeout": {always(), 0, false, down, 0},
 			"invalid setting": {
 				&[]error{driver.ErrConfig}, time.Hour, false,

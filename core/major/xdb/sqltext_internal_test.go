@@ -42,15 +42,19 @@ func Test_withoutLiterals(t *testing.T) {
 				name: "names", sql: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`,
 				want: `SELECT "a 1", t1.c2 FROM "x""y" AS t1`,
 			},
-			{name: "names in backticks", sql: "SELECT `a 1` FROM `t`",
-				want: "SELECT `a 1` FROM `t`"},
+			{
+				name: "names in backticks", sql: "SELECT `a 1` FROM `t`",
+				want: "SELECT `a 1` FROM `t`",
+			},
 			{
 				name: "strings next to backticks",
 				sql:  "SELECT `a` FROM `t` WHERE `b` = \"secret\"",
 				want: "SELECT `a` FROM `t` WHERE `b` = ?",
 			},
-			{name: "strings of sqlite", dialect: "sqlite", sql: `name = "secret"`,
-				want: "name = ?"},
+			{
+				name: "strings of sqlite", dialect: "sqlite", sql: `name = "secret"`,
+				want: "name = ?",
+			},
 			{
 				name: "strings of mysql", dialect: "mysql", sql: `a = "x""y" AND b = 'z'`,
 				want: "a = ? AND b = ?",
@@ -63,8 +67,10 @@ func Test_withoutLiterals(t *testing.T) {
 				name: "backslash of others", dialect: "postgres", sql: `a = 'x\' OR b = 'y'`,
 				want: "a = ? OR b = ?",
 			},
-			{name: "escape strings", dialect: "postgres", sql: `a = E'x\'y' OR b = 1`,
-				want: "a = ?"},
+			{
+				name: "escape strings", dialect: "postgres", sql: `a = E'x\'y' OR b = 1`,
+				want: "a = ?",
+			},
 			{
 				name: "prefixes", sql: "a = N'x' AND b = X'00' AND c = B'1' AND d = e'z'",
 				want: "a = ? AND b = ? AND c = ? AND d = ?",
@@ -89,8 +95,10 @@ func Test_withoutLiterals(t *testing.T) {
 				sql:  "a = q'[it's]' AND b = Q'!x'y!' AND c = nq'(z)'",
 				want: "a = ? AND b = ? AND c = ?",
 			},
-			{name: "comments", sql: "SELECT 1 -- secret\n+ /* 'secret' */ 2",
-				want: "SELECT ?  +   ?"},
+			{
+				name: "comments", sql: "SELECT 1 -- secret\n+ /* 'secret' */ 2",
+				want: "SELECT ?  +   ?",
+			},
 			{name: "a name before a string", sql: "date'2024-01-01'", want: "date?"},
 			{name: "unterminated string", sql: "a = 'secret OR b = 1", want: "a = ?"},
 			{name: "unterminated dollar quote", sql: "a = $x$secret", want: "a = ?"},

@@ -107,8 +107,10 @@ func TestRegistry_Resolve(t *testing.T) {
 		if err == nil {
 			t.Fatal("Resolve = nil, want an error")
 		}
-		for _, want := range []string{"DATABASE_DRIVER", "Prepare function 1",
-			"AutoMigrate entity 1"} {
+		for _, want := range []string{
+			"DATABASE_DRIVER", "Prepare function 1",
+			"AutoMigrate entity 1",
+		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want %q in it", err, want)
 			}
@@ -166,8 +168,10 @@ func TestCode(t *testing.T) {
 			{name: "too long", err: of(driver.TooLong), want: xerror.DataTooLarge},
 			{name: "deadlock", err: of(driver.Deadlock), want: xerror.ConcurrencyError},
 			{name: "lock timeout", err: of(driver.LockTimeout), want: xerror.LockConflict},
-			{name: "interrupted by the server",
-				err: of(driver.Canceled), want: xerror.GatewayTimeout},
+			{
+				name: "interrupted by the server",
+				err:  of(driver.Canceled), want: xerror.GatewayTimeout,
+			},
 			{
 				name: "interrupted by the caller",
 				err:  errors.Join(context.Canceled, of(driver.Canceled)), want: xerror.Canceled,

@@ -58,8 +58,10 @@ func TestServe_ContentEncoding(t *testing.T) {
 		})
 		engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) })
 		engine.GET("/panic", func(*gin.Context) { panic("boom") })
-		for path, want := range map[string]string{"/": "NOT_FOUND",
-			"/panic": "SERVER_INTERNAL_ERROR"} {
+		for path, want := range map[string]string{
+			"/":      "NOT_FOUND",
+			"/panic": "SERVER_INTERNAL_ERROR",
+		} {
 			w := do(engine, http.MethodGet, path)
 			if got := decode(t, w.Body.String())["output"]; got != want ||
 				w.Header().Get("Content-Encoding") != "" {

@@ -28,19 +28,25 @@ func TestServe_ErrorResponse(t *testing.T) {
 			status  int
 			want    string
 		}{
-			{name: "an error with a code", status: 400, want: "EXISTED",
+			{
+				name: "an error with a code", status: 400, want: "EXISTED",
 				handler: func(c *gin.Context) {
 					_ = c.Error(xerror.New(xerror.Existed, "taken"))
-				}},
-			{name: "the last of two", status: 404, want: "NOT_FOUND",
+				},
+			},
+			{
+				name: "the last of two", status: 404, want: "NOT_FOUND",
 				handler: func(c *gin.Context) {
 					_ = c.Error(xerror.New(xerror.Existed, ""))
 					_ = c.Error(xerror.New(xerror.NotFound, ""))
-				}},
-			{name: "a wrapped error", status: 404, want: "NOT_FOUND",
+				},
+			},
+			{
+				name: "a wrapped error", status: 404, want: "NOT_FOUND",
 				handler: func(c *gin.Context) {
 					_ = c.Error(fmt.Errorf("load: %w", xerror.New(xerror.NotFound, "")))
-				}},
+				},
+			},
 			{name: "a bare code", status: 403, want: "FORBIDDEN", handler: func(c *gin.Context) {
 				_ = c.Error(xerror.Forbidden)
 			}},
@@ -56,11 +62,13 @@ func TestServe_ErrorResponse(t *testing.T) {
 					_ = c.Error(errUnknown)
 				},
 			},
-			{name: "a nil error is ignored", status: 404, want: "NOT_FOUND",
+			{
+				name: "a nil error is ignored", status: 404, want: "NOT_FOUND",
 				handler: func(c *gin.Context) {
 					_ = c.Error(xerror.New(xerror.NotFound, ""))
 					_ = c.Error((*xerror.Error)(nil))
-				}},
+				},
+			},
 			{
 				name: "an unknown error with a status", status: 400, want: "BAD_REQUEST",
 				handler: func(c *gin.Context) {

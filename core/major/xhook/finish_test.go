@@ -51,8 +51,10 @@ func TestFinish(t *testing.T) {
 			timeout: time.Second, duration: never, afterCancel: never, canceled: time.Second,
 			returned: 2 * time.Second, want: xhook.ErrAbandoned,
 		},
-		{name: "without a deadline and a timeout",
-			duration: time.Hour, canceled: never, returned: time.Hour, want: nil},
+		{
+			name:     "without a deadline and a timeout",
+			duration: time.Hour, canceled: never, returned: time.Hour, want: nil,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -33,7 +33,7 @@ func (l *Lifecycle) State() State {
 	return State(l.state.Load())
 }
 
-// advance sets the state to to if that is a later state.
+// advance sets the state if to is a later state.
 func (l *Lifecycle) advance(to State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

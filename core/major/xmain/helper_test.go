@@ -184,8 +184,10 @@ func (s *service) untilReadyz(want int) {
 
 // get sends a request on a new connection.
 func (s *service) get(path string) (status int, header http.Header, err error) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
-		Timeout: testTimeout}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout:   testTimeout,
+	}
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, http.NoBody)
 	if err != nil {
 		return 0, nil, err

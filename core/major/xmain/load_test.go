@@ -68,8 +68,10 @@ func (l *load) client(ctx context.Context) {
 
 // watch polls /readyz until it returns 503.
 func (l *load) watch(ctx context.Context) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
-		Timeout: testTimeout}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout:   testTimeout,
+	}
 	for {
 		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/readyz", http.NoBody)
 		resp, err := client.Do(req)

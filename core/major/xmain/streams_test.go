@@ -262,8 +262,10 @@ func TestRunContext_StreamDrain(t *testing.T) {
 					xresult.Success(c, "slow")
 				})
 			})).start()
-		client := &http.Client{Transport: &http.Transport{Protocols: protocols},
-			Timeout: testTimeout}
+		client := &http.Client{
+			Transport: &http.Transport{Protocols: protocols},
+			Timeout:   testTimeout,
+		}
 		defer client.CloseIdleConnections()
 		status := make(chan int, 2)
 		get := func(path string) {

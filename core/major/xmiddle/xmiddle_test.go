@@ -152,8 +152,10 @@ func TestRequirePermission(t *testing.T) {
 				need: []string{"user:item:read", "user:item:delete"}, status: 403,
 				want: "PERMISSION_DENIED",
 			},
-			{name: "an error with a code",
-				need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED"},
+			{
+				name: "an error with a code",
+				need: []string{"login"}, status: 401, want: "TOKEN_EXPIRED",
+			},
 			{
 				name: "an unknown error",
 				need: []string{"broken"}, status: 500, want: "SERVER_INTERNAL_ERROR",

@@ -26,7 +26,7 @@ func TestBaseEntity_PrimaryKey(t *testing.T) {
 				t.Fatalf("primary key = %v, want id", s.PrimaryFieldDBNames)
 			}
 			if key.AutoIncrement || key.HasDefaultValue || len(s.FieldsWithDefaultDBValue) != 0 {
-				t.Errorf("auto increment = %v, default = %v, set by the database = %v; want false, false, none",
+				t.Errorf("auto increment = %v, default = %v, set by the database = %v; want false for both, none",
 					key.AutoIncrement, key.HasDefaultValue, s.FieldsWithDefaultDBValue)
 			}
 			if key.DataType != schema.Int || key.Size != 64 {

@@ -243,13 +243,17 @@ func TestKeyset(t *testing.T) {
 		for _, tc := range []struct{ name, after string }{
 			{name: "invalid Base64", after: "???"},
 			{name: "invalid JSON", after: cursor("x")},
-			{name: "another direction",
-				after: cursor(`{"s":"desc","c":["name","id"],"v":["a","1"]}`)},
+			{
+				name:  "another direction",
+				after: cursor(`{"s":"desc","c":["name","id"],"v":["a","1"]}`),
+			},
 			{name: "another column", after: cursor(`{"s":"asc","c":["email","id"],"v":["a","1"]}`)},
 			{name: "too few values", after: cursor(`{"s":"asc","c":["name","id"],"v":["a"]}`)},
 			{name: "null", after: cursor(`{"s":"asc","c":["name","id"],"v":[null,"1"]}`)},
-			{name: "another type",
-				after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`)},
+			{
+				name:  "another type",
+				after: cursor(`{"s":"asc","c":["name","id"],"v":["a",{"x":1}]}`),
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				_, err := xmodels.Keyset[user](newDryRunDB(t),

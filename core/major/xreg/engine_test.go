@@ -199,10 +199,12 @@ func TestReg_Apply(t *testing.T) {
 				Name: "late", Key: "late",
 				Start: func(context.Context) (any, error) { return 1, nil },
 			}),
-			xoption.WithNodes(xregnode.Node{Key: "after",
+			xoption.WithNodes(xregnode.Node{
+				Key: "after",
 				Node: func(ctx context.Context) (any, error) {
 					return ctx.Value(xctx.ContextKey("late")), nil
-				}}),
+				},
+			}),
 			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/late", func(c *gin.Context) {
 					xresult.SuccessHasData(c, "late", c.Value(xctx.ContextKey("after")))

@@ -129,8 +129,10 @@ func TestNew_DrainDelay(t *testing.T) {
 			name: "longer than the shutdown timeout", drain: "3s", timeout: "2s",
 			want: "a drain delay below 1.6s, or a longer shutdown timeout",
 		},
-		{name: "start of the reserve", drain: "20s", timeout: "25s",
-			want: "a drain delay below 20s"},
+		{
+			name: "start of the reserve", drain: "20s", timeout: "25s",
+			want: "a drain delay below 20s",
+		},
 		{
 			name: "default with a short timeout", drain: "", timeout: "5s",
 			want: "a drain delay below 4s",

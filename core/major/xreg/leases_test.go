@@ -170,8 +170,10 @@ func TestNew_Leases(t *testing.T) {
 				name: "invalid database", backend: "database",
 				opts: []xoption.Option{broken}, want: "was not looked at",
 			},
-			{name: "unknown backend", backend: "redis",
-				want: "accepted: auto, database, cache, none"},
+			{
+				name: "unknown backend", backend: "redis",
+				want: "accepted: auto, database, cache, none",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Setenv("LEASE_BACKEND", tc.backend)

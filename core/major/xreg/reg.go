@@ -89,8 +89,10 @@ func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*R
 // newReg returns an application that has not started. Its settings are those of the
 // environment.
 func newReg() *Reg {
-	r := &Reg{lifecycle: xhook.New(), nodes: &xregnode.Nodes{},
-		closeLog: func() error { return nil }}
+	r := &Reg{
+		lifecycle: xhook.New(), nodes: &xregnode.Nodes{},
+		closeLog: func() error { return nil },
+	}
 	r.step.Store(new("settings"))
 	r.settings.Store(r.newSettings())
 	r.parts.Store(&[]Part{})

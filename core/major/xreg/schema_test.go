@@ -83,8 +83,10 @@ func TestNew_Schema(t *testing.T) {
 					log = append(log, "node")
 					return nil, nil
 				}}
-				opts := []xoption.Option{migrated(&log, nil), cache.phase(),
-					xoption.WithNodes(node)}
+				opts := []xoption.Option{
+					migrated(&log, nil), cache.phase(),
+					xoption.WithNodes(node),
+				}
 				first, rest := opts, []xoption.Option(nil)
 				if late {
 					first, rest = nil, opts

@@ -145,8 +145,10 @@ func TestError_ProblemDetails(t *testing.T) {
 			name:   "anything preferred",
 			accept: []string{"application/problem+json;q=0.1,*/*"}, want: envelope,
 		},
-		{name: "problem rejected",
-			accept: []string{"application/problem+json;q=0"}, want: envelope},
+		{
+			name:   "problem rejected",
+			accept: []string{"application/problem+json;q=0"}, want: envelope,
+		},
 		{
 			name:   "zero with decimals",
 			accept: []string{"application/problem+json;q=0.000"}, want: envelope,

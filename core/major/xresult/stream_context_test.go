@@ -66,7 +66,8 @@ func TestStream_ContextDone(t *testing.T) {
 			yield(2, nil)
 		},
 		"reported by the iterator": func(ctx context.Context, end func(),
-			yield func(int, error) bool) {
+			yield func(int, error) bool,
+		) {
 			end()
 			yield(0, ctx.Err())
 		},

@@ -51,8 +51,10 @@ func TestParse(t *testing.T) {
 			want: `field 3 (day of month) "L-x": invalid number "x"`,
 		},
 		{name: "invalid nearest weekday", spec: "0 0 xW * *", want: `field 3 (day of month) "xW"`},
-		{name: "invalid weekday of the month", spec: "0 0 * * FRI#x",
-			want: `field 5 (day of week) "FRI#x"`},
+		{
+			name: "invalid weekday of the month", spec: "0 0 * * FRI#x",
+			want: `field 5 (day of week) "FRI#x"`,
+		},
 		{name: "single number", spec: "-1", want: "1 fields "},
 		{
 			name: "zone followed by a tab", spec: "CRON_TZ=Europe/Atlantis\t30 2 * * *",

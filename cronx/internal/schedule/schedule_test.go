@@ -217,8 +217,10 @@ func TestSchedule_Next(t *testing.T) {
 				name: "names", spec: "0 9 * mar MON-WED",
 				want: "2026-03-02T09:00:00Z 2026-03-03T09:00:00Z 2026-03-04T09:00:00Z 2026-03-09T09:00:00Z",
 			},
-			{name: "7 is Sunday", spec: "0 0 * * 7",
-				want: "2026-01-04T00:00:00Z 2026-01-11T00:00:00Z"},
+			{
+				name: "7 is Sunday", spec: "0 0 * * 7",
+				want: "2026-01-04T00:00:00Z 2026-01-11T00:00:00Z",
+			},
 			{
 				name: "steps", spec: "5-20/5 0 * * *",
 				want: "2026-01-01T00:05:00Z 2026-01-01T00:10:00Z 2026-01-01T00:15:00Z 2026-01-01T00:20:00Z 2026-01-02T00:05:00Z",
@@ -235,8 +237,10 @@ func TestSchedule_Next(t *testing.T) {
 				name: "the third Friday", spec: "0 0 * * FRI#3",
 				want: "2026-01-16T00:00:00Z 2026-02-20T00:00:00Z",
 			},
-			{name: "a leap day", spec: "0 0 29 2 *",
-				want: "2028-02-29T00:00:00Z 2032-02-29T00:00:00Z"},
+			{
+				name: "a leap day", spec: "0 0 29 2 *",
+				want: "2028-02-29T00:00:00Z 2032-02-29T00:00:00Z",
+			},
 			{name: "yearly", spec: "@yearly", want: "2027-01-01T00:00:00Z"},
 			{
 				name: "a zone of its own", spec: "CRON_TZ=Asia/Tokyo  0 3 * * *",

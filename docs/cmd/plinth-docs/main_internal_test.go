@@ -35,8 +35,11 @@ func TestRun(t *testing.T) {
 			true,
 			"flag provided but not defined: -addr",
 		},
-		{"build without a directory",
-			[]string{"build"}, true, "build requires one output directory"},
+		{
+			"build without a directory",
+			[]string{"build"},
+			true, "build requires one output directory",
+		},
 		{
 			"an extra argument",
 			[]string{"serve", "now"},

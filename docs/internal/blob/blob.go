@@ -20,7 +20,7 @@ import (
 // Values of Cache-Control.
 const (
 	Revalidate = "no-cache" // cached, but revalidated on each use
-	// for addresses that contain a hash of the content
+	// Immutable is for addresses that contain a hash of the content.
 	Immutable = "public, max-age=31536000, immutable"
 )
 

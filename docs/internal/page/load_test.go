@@ -143,8 +143,10 @@ func TestLibrary_Faults_Names(t *testing.T) {
 			"an invisible letter", "guide/a\u3164b.md",
 			"\"a\u3164b\" has " + `'\u3164'` + characters,
 		},
-		{"a variation selector", "guide/a\ufe0fb.md",
-			"\"a\ufe0fb\" has " + `'\ufe0f'` + characters},
+		{
+			"a variation selector", "guide/a\ufe0fb.md",
+			"\"a\ufe0fb\" has " + `'\ufe0f'` + characters,
+		},
 		{
 			"a directory called index", "guide/index/deep.md",
 			`a directory must not have the name "index" of its page`,

@@ -100,14 +100,10 @@ func (ix *Index) rank(q query, f filter) []ranked {
 			continue
 		}
 		all := float64(len(q.units)) * nearlyAll
-		r := ranked{entry: i, level: textLevel, isJava: !f.java && p.Sector.Name == javaSector}
-		switch {
-		case slices.Contains(meant, i):
+		r := ranked{entry: i, level: t.level(all, ix.entries[i].isFirst), isJava: !f.java &&
+			p.Sector.Name == javaSector}
+		if slices.Contains(meant, i) {
 			r.level = namedLevel
-		case t.found.title >= all && ix.entries[i].isFirst:
-			r.level = titleLevel
-		case t.found.head >= all && t.hasHeading:
-			r.level = headingLevel
 		}
 		held := t.found.entry / float64(len(q.units))
 		if held >= nearlyAll {
@@ -123,6 +119,18 @@ func (ix *Index) rank(q query, f filter) []ranked {
 	order(found)
 	ix.addBonuses(found, q.near)
 	return ix.spread(found)
+}
+
+// level returns the level of an entry whose name is not the query. all is the weight of a
+// match of all words, and isFirst whether the entry is the first one of its page.
+func (t tally) level(all float64, isFirst bool) level {
+	switch {
+	case t.found.title >= all && isFirst:
+		return titleLevel
+	case t.found.head >= all && t.hasHeading:
+		return headingLevel
+	}
+	return textLevel
 }
 
 // mentioned returns the entries of pages whose title or keyword, if it has several words,

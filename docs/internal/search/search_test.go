@@ -189,8 +189,11 @@ func TestIndex_Search_Language(t *testing.T) {
 		query search.Query
 		want  []string
 	}{
-		{"an English query ignores translations",
-			search.Query{Text: "xGamma"}, []string{"a/gamma"}},
+		{
+			"an English query ignores translations",
+			search.Query{Text: "xGamma"},
+			[]string{"a/gamma"},
+		},
 		{
 			"a Chinese query finds both languages",
 			search.Query{Text: "xGamma 迁移"},

@@ -46,8 +46,10 @@ func TestTools_Errors(t *testing.T) {
 		},
 		{
 			name: "unknown argument", tool: "list", arguments: `{"sector":"guide","query":"x"}`,
-			want: []string{`list has no argument "query"`,
-				"list accepts sector (required), search"},
+			want: []string{
+				`list has no argument "query"`,
+				"list accepts sector (required), search",
+			},
 		},
 		{
 			name: "many unknown arguments", tool: "sector",

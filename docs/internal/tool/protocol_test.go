@@ -177,7 +177,7 @@ func TestServer_Capabilities(t *testing.T) {
 			"subscribe": client.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "docs:///guide"}),
 			"unsubscribe": client.Unsubscribe(t.Context(),
 				&mcp.UnsubscribeParams{URI: "docs:///guide"}),
-			"level": client.SetLoggingLevel(t.Context(),
+			"level": client.SetLoggingLevel(t.Context(), //nolint:staticcheck // servers must still support it
 				&mcp.SetLoggingLevelParams{Level: "info"}), //nolint:staticcheck // older clients send it
 		} {
 			var wire *jsonrpc.Error
@@ -194,8 +194,8 @@ func TestServer_Capabilities(t *testing.T) {
 			return o
 		}
 		client := connectAs(t, c, legacy)
-		if err := client.SetLoggingLevel(t.Context(),
-			&mcp.SetLoggingLevelParams{Level: "info"}); err != nil { //nolint:staticcheck // as above
+		if err := client.SetLoggingLevel(t.Context(), //nolint:staticcheck // servers must still support it
+			&mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 			t.Errorf("a declared method is rejected: %v", err)
 		}
 	})

@@ -211,7 +211,8 @@ func TestErrors(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
 				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
-					error) {
+					error,
+				) {
 					var none *xerror.Error
 					return &pb.TestResponse{Text: "fine"}, none
 				}

@@ -75,8 +75,10 @@ func TestFeatures(t *testing.T) {
 					t.Errorf("id = %s, log:\n%s", id, inner.log)
 				}
 				f.does(func(context.Context) error { panic(secret) })
-				panicked := &fixture{T: t, log: calltest.Record(t), service: service,
-					client: client}
+				panicked := &fixture{
+					T: t, log: calltest.Record(t), service: service,
+					client: client,
+				}
 				panicked.isInternal(kind.call(t.Context(), panicked), secret)
 			})
 		}

@@ -48,7 +48,8 @@ var forms = []struct {
 		return split(c, app, order[:4], order[4:])
 	}},
 	{name: "outer and inner", options: func(c call.Config,
-		app appInterceptors) []grpc.ServerOption {
+		app appInterceptors,
+	) []grpc.ServerOption {
 		return split(c, app, []call.Features{call.Outer}, []call.Features{call.Inner})
 	}},
 	{name: "fused", options: func(c call.Config, app appInterceptors) []grpc.ServerOption {

@@ -104,8 +104,8 @@ func TestRespond(t *testing.T) {
 			"a nil response": (*pb.TestResponse)(nil),
 		} {
 			silent := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any,
-				error,
-			) { //nolint:unparam // its type
+				error, //nolint:unparam // its type
+			) {
 				return response, nil
 			}
 			t.Run("middleware, "+name, func(t *testing.T) {

@@ -82,7 +82,8 @@ func TestValidate(t *testing.T) {
 			func(f *fixture, do func(context.Context) *outcome) {
 				steps = nil
 				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
-					error) {
+					error,
+				) {
 					steps = append(steps, "handler")
 					return &pb.TestResponse{}, nil
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/generate"
 )
 
+// Names of the envelope.
 const (
 	Name = "base_response"
 	// goName is the name of the field in a Go struct.

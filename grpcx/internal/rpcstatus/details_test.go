@@ -57,8 +57,10 @@ func TestToStatus_Details(t *testing.T) {
 		var failures []xvalid.FieldError
 		for range 100 {
 			failures = append(failures,
-				xvalid.FieldError{Field: "field", Tag: "required",
-					Message: strings.Repeat("x", 100)})
+				xvalid.FieldError{
+					Field: "field", Tag: "required",
+					Message: strings.Repeat("x", 100),
+				})
 		}
 		bad, _ := detail(t, failures).(*errdetails.BadRequest)
 		if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
@@ -79,8 +81,10 @@ func TestToStatus_Details(t *testing.T) {
 		}{
 			{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
 			{name: "at the limit", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
-			{name: "over the limit",
-				text: strings.Repeat("x", 513), want: strings.Repeat("x", 512)},
+			{
+				name: "over the limit",
+				text: strings.Repeat("x", 513), want: strings.Repeat("x", 512),
+			},
 			{
 				name: "a rune across the limit", text: strings.Repeat("x", 511) + "é",
 				want: strings.Repeat("x", 511),

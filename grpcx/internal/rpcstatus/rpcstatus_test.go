@@ -75,8 +75,10 @@ func TestCode(t *testing.T) {
 			want codes.Code
 		}{
 			{name: "canceled", err: context.Canceled, want: codes.Canceled},
-			{name: "deadline exceeded",
-				err: context.DeadlineExceeded, want: codes.DeadlineExceeded},
+			{
+				name: "deadline exceeded",
+				err:  context.DeadlineExceeded, want: codes.DeadlineExceeded,
+			},
 			{
 				name: "canceled, wrapped",
 				err:  fmt.Errorf("read: %w", context.Canceled), want: codes.Canceled,

@@ -216,8 +216,10 @@ func TestWithSeen(t *testing.T) {
 			{"204", func(c *gin.Context) { c.Status(http.StatusNoContent) }, false},
 			{"202", func(c *gin.Context) { c.AbortWithStatus(http.StatusAccepted) }, false},
 			{"an error", func(c *gin.Context) { _ = c.Error(errors.New("no")) }, true},
-			{"a failure response",
-				func(c *gin.Context) { xresult.Fail(c, errors.New("no")) }, true},
+			{
+				"a failure response",
+				func(c *gin.Context) { xresult.Fail(c, errors.New("no")) }, true,
+			},
 			{"503", func(c *gin.Context) { c.Status(http.StatusServiceUnavailable) }, true},
 			{"302", func(c *gin.Context) { c.Redirect(http.StatusFound, "/") }, true},
 			{"no response", func(*gin.Context) {}, true},

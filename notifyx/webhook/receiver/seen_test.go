@@ -79,8 +79,10 @@ func TestWithSeen_EmptyResponse(t *testing.T) {
 			first   int
 			calls   int
 		}{
-			{"200 without a body",
-				func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1},
+			{
+				"200 without a body",
+				func(c *gin.Context) { c.Status(http.StatusOK) }, http.StatusOK, 1,
+			},
 			{"nothing set", func(*gin.Context) {}, http.StatusInternalServerError, 3},
 			{"200 and an error", func(c *gin.Context) {
 				c.Status(http.StatusOK)

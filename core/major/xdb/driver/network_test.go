@@ -35,8 +35,10 @@ func TestTranslateNetwork(t *testing.T) {
 				name: "unknown host",
 				err:  &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection,
 			},
-			{name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET),
-				want: driver.Connection},
+			{
+				name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET),
+				want: driver.Connection,
+			},
 			{name: "end of file", err: fmt.Errorf("read: %w", io.EOF), want: driver.Connection},
 			{name: "unexpected end of file", err: io.ErrUnexpectedEOF, want: driver.Connection},
 			{name: "closed", err: net.ErrClosed, want: driver.Connection},

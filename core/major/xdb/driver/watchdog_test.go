@@ -60,8 +60,10 @@ func TestConfig_Address(t *testing.T) {
 			name: "IPv6 address in brackets", config: driver.Config{Host: "[::1]"}, host: "::1",
 			port: "1433",
 		},
-		{name: "IPv6 address without brackets", config: driver.Config{Host: "::1"}, host: "::1",
-			port: "1433"},
+		{
+			name: "IPv6 address without brackets", config: driver.Config{Host: "::1"}, host: "::1",
+			port: "1433",
+		},
 		{
 			name: "too large", config: driver.Config{Port: 65536},
 			want: `DATABASE_PORT: "65536" is not a valid port (accepted: 1 to 65535)`,

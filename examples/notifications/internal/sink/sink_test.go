@@ -43,8 +43,10 @@ func TestServer_Receive(t *testing.T) {
 		want string
 	}{
 		{name: "text only", mail: email.Message{Text: "a = b\nc\n"}, want: "a = b\nc\n"},
-		{name: "text with HTML",
-			mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n"},
+		{
+			name: "text with HTML",
+			mail: email.Message{Text: "你好\n", HTML: "<p>你好</p>"}, want: "你好\n",
+		},
 		{
 			name: "text with a file",
 			mail: email.Message{

@@ -77,8 +77,10 @@ func TestNew(t *testing.T) {
 		checkContains(t, "plugins.go", "dbplugins/mysql")
 		checkContains(t, "plugins.go", "cacheplugins/redis")
 		checkContains(t, "internal/schedule/schedule.go", "cronx.NewJob")
-		for _, file := range []string{"internal/task", "internal/notify", "proto",
-			"internal/service"} {
+		for _, file := range []string{
+			"internal/task", "internal/notify", "proto",
+			"internal/service",
+		} {
 			if _, err := os.Stat(file); err == nil {
 				t.Errorf("%s exists, but no flag requested it", file)
 			}
@@ -113,8 +115,10 @@ func TestNew(t *testing.T) {
 			want string
 		}{
 			{name: "no module", args: []string{"new"}, code: 2, want: "requires a module path"},
-			{name: "invalid path",
-				args: []string{"new", "a b"}, code: 2, want: "is not a valid module path"},
+			{
+				name: "invalid path",
+				args: []string{"new", "a b"}, code: 2, want: "is not a valid module path",
+			},
 			{
 				name: "unknown database",
 				args: []string{"new", "example.com/a", "--db", "mongo"}, code: 2,
@@ -227,8 +231,10 @@ func TestAddAndGen_InvalidArguments(t *testing.T) {
 			name: "unknown database", args: []string{"add", "db", "mongo"}, code: 2,
 			want: "available: sqlite, postgres, mysql, oracle, sqlserver",
 		},
-		{name: "unsupported feature",
-			args: []string{"add", "grpc"}, code: 2, want: "available: db, cache"},
+		{
+			name: "unsupported feature",
+			args: []string{"add", "grpc"}, code: 2, want: "available: db, cache",
+		},
 		{
 			name: "unknown type", args: []string{"gen", "entity", "Order", "a:money"}, code: 2,
 			want: "available: string, text, int",

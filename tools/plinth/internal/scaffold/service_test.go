@@ -110,8 +110,10 @@ func TestCheckEntity(t *testing.T) {
 			fields: []string{"a:money"},
 			want:   `unknown type "money"; available: string, text, int, int64, float64, bool, time, id`,
 		},
-		{name: "invalid field name", entity: "Order",
-			fields: []string{"1a:int"}, want: `"1a" is not a valid name`},
+		{
+			name: "invalid field name", entity: "Order",
+			fields: []string{"1a:int"}, want: `"1a" is not a valid name`,
+		},
 		{
 			name: "duplicate field", entity: "Order",
 			fields: []string{"a_b:int", "aB:int"}, want: "duplicate or reserved name",

@@ -77,8 +77,10 @@ func TestCreate(t *testing.T) {
 
 	t.Run("removes all files after a failure", func(t *testing.T) {
 		parent := t.TempDir()
-		files := scaffold.Files{"a": []byte("a file"),
-			"a/b": []byte("in a folder of the same name")}
+		files := scaffold.Files{
+			"a":   []byte("a file"),
+			"a/b": []byte("in a folder of the same name"),
+		}
 		if err := scaffold.Create(filepath.Join(parent, "shop"), files); err == nil {
 			t.Error("no error")
 		}

@@ -10,11 +10,15 @@ func Test_onlyReads(t *testing.T) {
 		{name: "select", sql: "SELECT * FROM users WHERE id = ?", want: true},
 		{name: "lower case after a comment", sql: "/* report */\n select 1;  -- done", want: true},
 		{name: "common table expression", sql: "WITH n AS (SELECT 1) SELECT * FROM n", want: true},
-		{name: "keywords in a string", sql: "SELECT 'delete it; for update' FROM users",
-			want: true},
+		{
+			name: "keywords in a string", sql: "SELECT 'delete it; for update' FROM users",
+			want: true,
+		},
 		{name: "keywords in a name", sql: `SELECT "for" FROM users`, want: true},
-		{name: "names that contain keywords", sql: "SELECT updated, information FROM updates",
-			want: true},
+		{
+			name: "names that contain keywords", sql: "SELECT updated, information FROM updates",
+			want: true,
+		},
 		{name: "empty statement", sql: " ; "},
 		{name: "insert", sql: "INSERT INTO users VALUES (1) RETURNING id"},
 		{

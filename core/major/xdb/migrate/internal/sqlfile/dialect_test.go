@@ -64,8 +64,10 @@ func TestRead_Dialect(t *testing.T) {
 			{
 				name: "a type of oracle without a body", dialect: "oracle",
 				text: "CREATE TYPE a AS OBJECT (b NUMBER);\nALTER JAVA CLASS c RESOLVE;",
-				want: []string{"1:CREATE TYPE a AS OBJECT (b NUMBER)",
-					"2:ALTER JAVA CLASS c RESOLVE"},
+				want: []string{
+					"1:CREATE TYPE a AS OBJECT (b NUMBER)",
+					"2:ALTER JAVA CLASS c RESOLVE",
+				},
 			},
 			{
 				name: "JAVA in a block", dialect: "oracle",

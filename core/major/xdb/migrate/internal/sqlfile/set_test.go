@@ -125,8 +125,10 @@ func TestRead(t *testing.T) {
 				name: "two dots", set: files("1_a.b.sqlite.sql", ""),
 				want: `"b.sqlite" is not a known database`,
 			},
-			{name: "an empty variant",
-				set: files("1_a..sql", ""), want: `"" is not a known database`},
+			{
+				name: "an empty variant",
+				set:  files("1_a..sql", ""), want: `"" is not a known database`,
+			},
 			{
 				name: "upper case", set: files("1_a.SQL", ""),
 				want: "migration 1_a.SQL: the file extension must be .sql",

@@ -75,8 +75,10 @@ func TestRead_Split(t *testing.T) {
 				text: "a\n go \nb\nGO\n Go\nSELECT go\nFROM c",
 				want: []string{"1:a", "3:b", "6:SELECT go\nFROM c"},
 			},
-			{name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb",
-				want: []string{"1:a\nGO\nb"}},
+			{
+				name: "GO elsewhere", dialect: "sqlite", text: "a\nGO\nb",
+				want: []string{"1:a\nGO\nb"},
+			},
 			{
 				name: "slash of oracle", dialect: "oracle", text: "a / b;\n/\nDROP c;\n/\n",
 				want: []string{"1:a / b", "3:DROP c"},
@@ -139,8 +141,10 @@ func TestRead_Split(t *testing.T) {
 				name: "block after a statement", text: "a\n-- plinth:begin\nb;\n-- plinth:end",
 				want: "1.sql:1: the statement before -- plinth:begin is not terminated",
 			},
-			{name: "unknown directive", text: "-- plinth:beginn",
-				want: "-- plinth:beginn is unknown"},
+			{
+				name: "unknown directive", text: "-- plinth:beginn",
+				want: "-- plinth:beginn is unknown",
+			},
 			{
 				name: "directive after a statement", text: "a; -- plinth:begin\n-- plinth:end",
 				want: "-- plinth:begin must be on a line of its own",
@@ -149,8 +153,10 @@ func TestRead_Split(t *testing.T) {
 				name: "late no-transaction", text: "a;\n-- plinth:no-transaction",
 				want: "1.sql:2: -- plinth:no-transaction must precede the first statement",
 			},
-			{name: "begin", text: "a;\nBEGIN;\nb",
-				want: "1.sql:2: BEGIN starts or ends a transaction"},
+			{
+				name: "begin", text: "a;\nBEGIN;\nb",
+				want: "1.sql:2: BEGIN starts or ends a transaction",
+			},
 			{name: "commit", text: "commit", want: "COMMIT starts or ends"},
 			{name: "rollback", text: "ROLLBACK TO x", want: "ROLLBACK starts or ends"},
 			{
@@ -158,8 +164,10 @@ func TestRead_Split(t *testing.T) {
 				want: "START TRANSACTION starts or ends",
 			},
 			{name: "savepoint", text: "SAVEPOINT x", want: "SAVEPOINT starts or ends"},
-			{name: "save", dialect: "sqlserver", text: "SAVE TRAN x",
-				want: "SAVE TRAN starts or ends"},
+			{
+				name: "save", dialect: "sqlserver", text: "SAVE TRAN x",
+				want: "SAVE TRAN starts or ends",
+			},
 			{
 				name: "trigger", dialect: "sqlite",
 				text: "\nCREATE TEMP TRIGGER t AFTER INSERT ON x BEGIN a; END",
