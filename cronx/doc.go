@@ -4,7 +4,7 @@
 //
 // # Specs
 //
-// A spec has five fields (minute, hour, day of the month, month, weekday), or six fields
+// A spec has five fields (minute, hour, day, month, weekday), or six fields
 // that start with the second. It can also be @yearly, @monthly, @weekly, @daily, @hourly
 // or "@every 90s".
 //

@@ -32,7 +32,8 @@ func (y *tally) add(ctx context.Context) {
 	y.runs[tick.Time.Unix()]++
 }
 
-// check fails the test if a tick of the interval [from, to) does not have exactly one run.
+// check fails the test if a tick of the interval [from, to) does not have exactly one
+// run.
 func (y *tally) check(t *testing.T, from, to time.Time, step time.Duration) {
 	t.Helper()
 	y.mu.Lock()

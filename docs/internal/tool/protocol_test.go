@@ -195,7 +195,7 @@ func TestServer_Capabilities(t *testing.T) {
 		}
 		client := connectAs(t, c, legacy)
 		if err := client.SetLoggingLevel(t.Context(), //nolint:staticcheck // servers must still support it
-			&mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+			&mcp.SetLoggingLevelParams{Level: "info"}); err != nil { //nolint:staticcheck // as above
 			t.Errorf("a declared method is rejected: %v", err)
 		}
 	})

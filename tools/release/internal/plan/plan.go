@@ -22,7 +22,8 @@ const (
 	Changed   State = "changed" // its zip differs from the zip of its newest tag
 	Follows   State = "follows" // the module is unchanged, but a requirement has to be raised
 	Unchanged State = "unchanged"
-	// Unreleased modules are never published; they always require the newest versions of its siblings
+	// Unreleased modules are never published; they always require the newest versions of
+	// its siblings
 	Unreleased State = "unreleased"
 )
 
