@@ -139,22 +139,23 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 		return nil, errors.Join(err, xdb.Close(db))
 	}
 	table := r.Prefix + "runs"
-	return &ledger{
-			leases: leases,
-			write: func(ctx context.Context, run string) error {
-				return db.WithContext(ctx).Exec("INSERT INTO "+table+" (run) VALUES (?)", run).Error
-			},
-			read: func(ctx context.Context) (list []string, err error) {
-				return list, db.WithContext(ctx).Raw("SELECT run FROM " + table).Scan(&list).Error
-			},
-			drop: func(ctx context.Context) error {
-				db := db.WithContext(ctx)
-				return errors.Join(db.Exec("DROP TABLE "+table).Error,
-					db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
-			},
-			close: func() error { return xdb.Close(db) },
-		}, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table +
-			" (run VARCHAR(60) NOT NULL)").Error
+	l := &ledger{
+		leases: leases,
+		write: func(ctx context.Context, run string) error {
+			return db.WithContext(ctx).Exec("INSERT INTO "+table+" (run) VALUES (?)", run).Error
+		},
+		read: func(ctx context.Context) (list []string, err error) {
+			return list, db.WithContext(ctx).Raw("SELECT run FROM " + table).Scan(&list).Error
+		},
+		drop: func(ctx context.Context) error {
+			db := db.WithContext(ctx)
+			return errors.Join(db.Exec("DROP TABLE "+table).Error,
+				db.Exec("DROP TABLE "+r.Prefix+"plinth_leases").Error)
+		},
+		close: func() error { return xdb.Close(db) },
+	}
+	return l, db.WithContext(ctx).Exec("CREATE TABLE IF NOT EXISTS " + table +
+		" (run VARCHAR(60) NOT NULL)").Error
 }
 
 func (r replica) openCache(ctx context.Context) (*ledger, error) {
