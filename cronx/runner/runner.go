@@ -131,7 +131,7 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		return fmt.Errorf("cronx/runner: %q is a single-run job, and the leases of %s have no cluster scope (%s): %w",
 			first, s.leases, remedy, xlease.ErrUnsupported)
 	}
-	if err := s.leases.Prepare(ctx); err != nil {
+	if err := s.leases.Prepare(ctx); err != nil && ctx.Err() == nil { // else stopped during startup
 		return fmt.Errorf("cronx/runner: %q is a single-run job: %w", first, err)
 	}
 	return nil

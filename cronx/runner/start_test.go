@@ -114,6 +114,31 @@ func TestServe_Errors(t *testing.T) {
 	})
 }
 
+func TestServe_StoppedDuringStartup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &slowCluster{cluster: newCluster(), preparing: make(chan struct{})}
+		leases := xlease.New(backend)
+		defer func() { _ = leases.Close() }()
+		s := serve(t, leased(t, leases), runner.WithRegister(single("@every 1m", nothing)))
+		<-backend.preparing
+		if err := s.stop(); err != nil {
+			t.Errorf("Serve = %v, want nil after a stop while the leases are prepared", err)
+		}
+	})
+}
+
+// slowCluster is a backend whose Prepare waits until its context is canceled.
+type slowCluster struct {
+	*cluster
+	preparing chan struct{}
+}
+
+func (c *slowCluster) Prepare(ctx context.Context) error {
+	close(c.preparing)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func TestWithRegister(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
