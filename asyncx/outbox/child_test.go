@@ -127,7 +127,7 @@ func stepOf(tx *gorm.DB) string {
 	case strings.HasPrefix(sql, "UPDATE plinth_jobs SET due_us"):
 		return "a renewal"
 	case strings.HasPrefix(sql, "UPDATE plinth_jobs SET state = 'waiting'"):
-		return "retry"
+		return "a retry"
 	case strings.HasPrefix(sql, "DELETE FROM plinth_jobs"):
 		return "the success"
 	case strings.HasPrefix(sql, "SELECT id, kind") && strings.Contains(sql, "holder"):

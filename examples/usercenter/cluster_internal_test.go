@@ -147,7 +147,7 @@ func TestReg_Apply_NodeID(t *testing.T) {
 	}
 	node, _ := xsnowflake.GetNode(reg.Init.Ctx)
 	before := node.Source()
-	if !strings.HasSuffix(before, "between all of one host") {
+	if !strings.HasSuffix(before, "(scope: host)") {
 		t.Errorf("node ID from %s, want a file before the database is open", before)
 	}
 	prepared := false

@@ -87,7 +87,7 @@ func TestNodeID(t *testing.T) {
 		first.stop()
 		second.stop()
 		if log := second.out.String(); !strings.Contains(log,
-			"SNOWFLAKE_LAYOUT=wide here, another one in redis") {
+			"SNOWFLAKE_LAYOUT=wide here, another layout in redis") {
 			t.Errorf("the log does not contain the layouts:\n%s", log)
 		}
 	})

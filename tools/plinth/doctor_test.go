@@ -131,7 +131,7 @@ func TestDoctor(t *testing.T) {
 				"ports", "problem", "127.0.0.1:" + port + " is in use (PLINTH_PORT)",
 				"or set PLINTH_PORT to another port",
 			},
-			{"database", "problem", "access refused", "correct DATABASE_USER and DATABASE_PASS"},
+			{"database", "problem", "access denied", "correct DATABASE_USER and DATABASE_PASS"},
 			{
 				"cache", "problem", "connection refused",
 				"start the server, or correct NOSQL_HOST and NOSQL_PORT",
@@ -236,7 +236,7 @@ func TestDoctor_DatabaseServer(t *testing.T) {
 		{
 			"unknown user",
 			[]string{"DATABASE_USER=unknown_user"},
-			finding{Detail: "access refused", Fix: "correct DATABASE_USER and DATABASE_PASS"},
+			finding{Detail: "access denied", Fix: "correct DATABASE_USER and DATABASE_PASS"},
 		},
 		{
 			"unknown certificate authority",

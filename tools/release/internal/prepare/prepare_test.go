@@ -54,7 +54,7 @@ func TestRun_FirstRelease(t *testing.T) {
 	if got := r.Git("diff", "--name-only", "HEAD^"); got != changed {
 		t.Errorf("changed\n%s\nwant\n%s", got, changed)
 	}
-	const log = "# Changelog\n\nWhat is not released yet stands in .changes.\n\n## core v0.1.0 - 2026-01-31\n\n- The base.\n\n" +
+	const log = "# Changelog\n\nUnreleased changes are in .changes.\n\n## core v0.1.0 - 2026-01-31\n\n- The base.\n\n" +
 		"## grpcx v0.1.0 - 2026-01-31\n\n- Calls.\n\n## grpcx/validate v0.1.0 - 2026-01-31\n\n- Checks of calls.\n\n" +
 		"## sqlite v0.1.0 - 2026-01-31\n\n- The driver,\n  in pure Go.\n"
 	if got := r.Read("CHANGELOG.md"); got != log {
