@@ -28,13 +28,13 @@ var terminal = func() io.Writer {
 }
 
 // logReady logs that the service is ready and prints the banner to a terminal.
-func (r *runner) logReady(addr net.Addr, banner string, took time.Duration) {
+func (r *runner) logReady(addr net.Addr, banner string, elapsed time.Duration) {
 	if w := terminal(); w != nil {
 		_, _ = io.WriteString(w, banner)
 	}
 	r.log.Notice(r.appCtx, "ready",
 		slog.String("app", xenv.ApplicationName()), slog.String("version", version()),
-		slog.String("address", "http://"+addr.String()), slog.Duration("took", took))
+		slog.String("address", "http://"+addr.String()), slog.Duration("took", elapsed))
 }
 
 // banner returns the text of the banner.

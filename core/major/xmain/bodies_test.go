@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-func init() { //nolint:gochecknoinits // the map is made before
+func init() { //nolint:gochecknoinits // the map is already initialized
 	programs["bodies"] = func() {
 		xmain.Runner(xreg.Register(context.Background(), nil,
 			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
@@ -53,8 +53,8 @@ func memory(t *testing.T, pid int) int {
 	return kilobytes >> 10
 }
 
-// holdBody sends a request body of size bytes except for its last two. It sends those
-// when release is closed, and returns the status.
+// holdBody sends a request with a body of size bytes, but delays its last two bytes until
+// release is closed. It returns the status.
 func holdBody(
 	t *testing.T, address string, size int, sent *sync.WaitGroup, release <-chan struct{},
 ) int {
@@ -76,7 +76,8 @@ func holdBody(
 		}
 	}()
 	// The server may reject the request before the whole body is sent.
-	_, _ = fmt.Fprintf(conn, "POST /text HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
+	_, _ = fmt.Fprintf(conn, "POST /text HTTP/1.1\r\nHost: test\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
 	_, _ = io.WriteString(conn, `{"text":"`+strings.Repeat("x", size-len(`{"text":""}`)))
 	reportSent()
 	<-release
@@ -107,7 +108,7 @@ func TestRunner_MaxInflightBodyBytes(t *testing.T) {
 				_ = p.cmd.Process.Kill()
 				p.exit()
 			})
-			address := strings.TrimPrefix(p.line("ready")["address"].(string), "http://")
+			address := strings.TrimPrefix(p.waitLine("ready")["address"].(string), "http://")
 			before := memory(t, p.cmd.Process.Pid)
 			release := make(chan struct{})
 			var sent, done sync.WaitGroup

@@ -32,11 +32,11 @@ func Wrap(l net.Listener) (wrapped net.Listener, stopAccepting func(context.Cont
 func Listen(
 	ctx context.Context, addr string,
 ) (l net.Listener, stopAccepting func(context.Context), err error) {
-	own, err := listen(ctx, startup.Settings{Address: addr})
+	wrapped, err := listen(ctx, startup.Settings{Address: addr})
 	if err != nil {
 		return nil, nil, err
 	}
-	return own, own.stopAccepting, nil
+	return wrapped, wrapped.stopAccepting, nil
 }
 
 // WithWriteTimeout exports withWriteTimeout.

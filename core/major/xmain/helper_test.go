@@ -96,9 +96,10 @@ type service struct {
 	t      *testing.T
 	url    string
 	log    *buffer
-	late   []xoption.Option // options of the Runner
 	cancel context.CancelFunc
 	done   chan error
+
+	runnerOptions []xoption.Option
 }
 
 // prepare creates an isolated application on a free port.
@@ -140,7 +141,7 @@ func (s *service) start(tasks ...xmain.Task) *service {
 	s.Life().OnReady("test", func(context.Context) error { close(ready); return nil })
 	s.run(tasks...)
 	wait(s.t, ready, "ready")
-	s.untilReadyz(http.StatusOK) // the hook runs just before
+	s.awaitReadyz(http.StatusOK) // the hook runs just before
 	return s
 }
 
@@ -148,7 +149,7 @@ func (s *service) start(tasks ...xmain.Task) *service {
 func (s *service) run(tasks ...xmain.Task) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	s.cancel = cancel
-	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, s.late, tasks...) }()
+	go func() { s.done <- xmain.RunContext(ctx, s.Reg, nil, s.runnerOptions, tasks...) }()
 }
 
 // stop requests a stop and returns the result of RunContext.
@@ -171,8 +172,8 @@ func (s *service) result() error {
 	}
 }
 
-// untilReadyz polls /readyz until it responds with want.
-func (s *service) untilReadyz(want int) {
+// awaitReadyz polls /readyz until it responds with want.
+func (s *service) awaitReadyz(want int) {
 	s.t.Helper()
 	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		if status, _, err := s.get("/readyz"); err == nil && status == want {

@@ -42,24 +42,24 @@ type listener struct {
 	net.Listener
 	writeTimeout time.Duration // of accepted connections
 
-	drainUntil atomic.Pointer[time.Time] // limit for emptying the queue; nil before stopAccepting
+	drainUntil atomic.Pointer[time.Time] // deadline of the drain; nil before stopAccepting
 	drained    context.Context           // done when the queue is empty
 	setDrained context.CancelFunc
 	close      func() error // closes Listener once
 }
 
 func newListener(l net.Listener, writeTimeout time.Duration) *listener {
-	own := &listener{Listener: l, writeTimeout: writeTimeout, close: sync.OnceValue(l.Close)}
-	own.drained, own.setDrained = context.WithCancel(context.Background())
-	return own
+	wrapped := &listener{Listener: l, writeTimeout: writeTimeout, close: sync.OnceValue(l.Close)}
+	wrapped.drained, wrapped.setDrained = context.WithCancel(context.Background())
+	return wrapped
 }
 
 // errStoppedAccepting is returned by Accept when the queue is empty. http.Server.Serve
 // treats it as a normal shutdown.
 var errStoppedAccepting = fmt.Errorf("%w: %w", http.ErrServerClosed, net.ErrClosed)
 
-// Accept implements net.Listener for a single goroutine. After stopAccepting it returns
-// the queued connections and then closes the listener.
+// Accept implements net.Listener. Only one goroutine may call it. After stopAccepting it
+// returns the queued connections and then closes the listener.
 func (l *listener) Accept() (net.Conn, error) {
 	l.awaitQuiet()
 	c, err := l.Listener.Accept()

@@ -23,9 +23,9 @@ type clients struct {
 	lost   []error
 }
 
-// ask opens a connection and reports whether the server responded.
-func (c *clients) ask(ctx context.Context, addr string) bool {
-	err := ask(ctx, addr)
+// connect opens a connection and reports whether the server responded.
+func (c *clients) connect(ctx context.Context, addr string) bool {
+	err := ping(ctx, addr)
 	var netErr net.Error
 	switch {
 	case err == nil:
@@ -45,7 +45,7 @@ func (c *clients) connectRepeatedly(ctx context.Context, addr string) {
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
-			for c.ask(ctx, addr) {
+			for c.connect(ctx, addr) {
 				continue
 			}
 		})
@@ -61,7 +61,7 @@ func (c *clients) connectContinuously(ctx context.Context, addr string) {
 	defer pause.Stop()
 	for !refused.Load() {
 		running.Go(func() {
-			if !c.ask(ctx, addr) {
+			if !c.connect(ctx, addr) {
 				refused.Store(true)
 			}
 		})
@@ -70,8 +70,8 @@ func (c *clients) connectContinuously(ctx context.Context, addr string) {
 	running.Wait()
 }
 
-// ask sends a byte on a new connection and reads it back.
-func ask(ctx context.Context, addr string) error {
+// ping sends a byte on a new connection and reads it back.
+func ping(ctx context.Context, addr string) error {
 	c, err := (&net.Dialer{Timeout: 100 * time.Millisecond}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return err

@@ -19,12 +19,14 @@ import (
 // load sends requests until new connections are refused.
 type load struct {
 	url       string
-	served    atomic.Int64 // in total
-	unready   atomic.Bool  // /readyz has returned 503
-	after     atomic.Int64 // served since then
-	mu        sync.Mutex
-	failures  []string
 	keepAlive bool
+
+	served        atomic.Int64 // in total
+	unready       atomic.Bool  // /readyz has returned 503
+	servedUnready atomic.Int64 // served since then
+
+	mu       sync.Mutex
+	failures []string
 }
 
 func (l *load) fail(format string, args ...any) {
@@ -61,13 +63,13 @@ func (l *load) client(ctx context.Context) {
 		}
 		l.served.Add(1)
 		if l.unready.Load() {
-			l.after.Add(1)
+			l.servedUnready.Add(1)
 		}
 	}
 }
 
-// watch polls /readyz until it returns 503.
-func (l *load) watch(ctx context.Context) {
+// awaitUnready polls /readyz until it returns 503.
+func (l *load) awaitUnready(ctx context.Context) {
 	client := &http.Client{
 		Transport: &http.Transport{DisableKeepAlives: true},
 		Timeout:   testTimeout,
@@ -91,18 +93,18 @@ func TestRunner_ShutdownUnderLoad(t *testing.T) {
 	for _, keepAlive := range []bool{true, false} {
 		t.Run(fmt.Sprintf("keep-alive %t", keepAlive), func(t *testing.T) {
 			p := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=700ms")
-			ready := p.line("ready")
+			ready := p.waitLine("ready")
 			l := &load{url: ready["address"].(string), keepAlive: keepAlive}
 			var wg sync.WaitGroup
 			for range 8 {
 				wg.Go(func() { l.client(t.Context()) })
 			}
-			wg.Go(func() { l.watch(t.Context()) })
+			wg.Go(func() { l.awaitUnready(t.Context()) })
 			for l.served.Load() < 100 {
 				time.Sleep(time.Millisecond) //nolint:forbidigo // the clients run in other goroutines
 			}
 			p.signal(syscall.SIGTERM)
-			code, took := p.exit()
+			code, elapsed := p.exit()
 			wg.Wait()
 			if code != 0 {
 				t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
@@ -111,16 +113,16 @@ func TestRunner_ShutdownUnderLoad(t *testing.T) {
 				t.Errorf("%d of %d requests failed, the first: %s",
 					len(l.failures), l.served.Load(), l.failures[0])
 			}
-			if !l.unready.Load() || l.after.Load() == 0 {
+			if !l.unready.Load() || l.servedUnready.Load() == 0 {
 				t.Errorf("not ready: %t, served after that: %d; want both",
-					l.unready.Load(), l.after.Load())
+					l.unready.Load(), l.servedUnready.Load())
 			}
-			if took < 700*time.Millisecond {
-				t.Errorf("the shutdown took %s, want at least the drain delay", took)
+			if elapsed < 700*time.Millisecond {
+				t.Errorf("the shutdown took %s, want at least the drain delay", elapsed)
 			}
-			p.order("stopping", "stop hook", "node closed", "stopped")
+			p.checkOrder("stopping", "stop hook", "node closed", "stopped")
 			t.Logf("%d requests, %d of them in the drain delay, shutdown took %s",
-				l.served.Load(), l.after.Load(), took)
+				l.served.Load(), l.servedUnready.Load(), elapsed)
 		})
 	}
 }

@@ -152,8 +152,8 @@ func (p *process) output() string {
 	return p.out.String()
 }
 
-// line waits for a log line with this message.
-func (p *process) line(msg string) map[string]any {
+// waitLine waits for a log line with this message.
+func (p *process) waitLine(msg string) map[string]any {
 	p.t.Helper()
 	timeout := time.After(testTimeout)
 	for {
@@ -179,8 +179,9 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits until the process exits and returns its exit code and the duration.
-func (p *process) exit() (code int, took time.Duration) {
+// exit waits until the process exits. It returns the exit code and the duration of the
+// wait.
+func (p *process) exit() (code int, elapsed time.Duration) {
 	p.t.Helper()
 	start := time.Now()
 	for range p.lines { // until the pipe is closed
@@ -192,8 +193,8 @@ func (p *process) exit() (code int, took time.Duration) {
 	return p.cmd.ProcessState.ExitCode(), time.Since(start)
 }
 
-// order checks that the output contains the substrings in this order.
-func (p *process) order(substrings ...string) {
+// checkOrder checks that the output contains the substrings in this order.
+func (p *process) checkOrder(substrings ...string) {
 	p.t.Helper()
 	rest := p.output()
 	for _, text := range substrings {
@@ -209,12 +210,12 @@ func (p *process) order(substrings ...string) {
 func TestRunner_Signals(t *testing.T) {
 	t.Run("SIGINT shuts the program down gracefully", func(t *testing.T) {
 		p := startProgram(t, "serve")
-		p.line("ready")
+		p.waitLine("ready")
 		p.signal(syscall.SIGINT)
 		if code, _ := p.exit(); code != 0 {
 			t.Errorf("exit code = %d, want 0", code)
 		}
-		p.order("stop hook", "node closed", "stopped")
+		p.checkOrder("stop hook", "node closed", "stopped")
 		if strings.Contains(p.output(), "stop requested") {
 			t.Errorf("xreg logs the signal in addition to the Runner:\n%s", p.output())
 		}
@@ -227,13 +228,13 @@ func TestRunner_Signals(t *testing.T) {
 		}{{syscall.SIGTERM, 143}, {syscall.SIGINT, 130}} {
 			t.Run(tc.second.String(), func(t *testing.T) {
 				p := startProgram(t, "hang")
-				p.line("ready")
+				p.waitLine("ready")
 				p.signal(syscall.SIGTERM)
-				p.line("task hangs")
+				p.waitLine("task hangs")
 				p.signal(tc.second)
-				code, took := p.exit()
-				if code != tc.want || took > 5*time.Second {
-					t.Errorf("exit code = %d after %s, want %d immediately", code, took, tc.want)
+				code, elapsed := p.exit()
+				if code != tc.want || elapsed > 5*time.Second {
+					t.Errorf("exit code = %d after %s, want %d immediately", code, elapsed, tc.want)
 				}
 			})
 		}
@@ -241,24 +242,24 @@ func TestRunner_Signals(t *testing.T) {
 
 	t.Run("a signal aborts the startup", func(t *testing.T) {
 		p := startProgram(t, "slow start")
-		p.line("node starting")
+		p.waitLine("node starting")
 		p.signal(syscall.SIGTERM)
 		if code, _ := p.exit(); code != 1 {
 			t.Errorf("exit code = %d, want 1", code)
 		}
-		p.order("start interrupted", "interrupted by signal: terminated", "node closed")
+		p.checkOrder("start interrupted", "interrupted by signal: terminated", "node closed")
 	})
 }
 
 func TestRunner_ShutdownTimeout(t *testing.T) {
 	p := startProgram(t, "hang", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-	p.line("ready")
+	p.waitLine("ready")
 	p.signal(syscall.SIGTERM)
-	code, took := p.exit()
-	if code != 1 || took > 3*time.Second {
-		t.Errorf("exit code = %d after %s, want 1 soon after 500ms", code, took)
+	code, elapsed := p.exit()
+	if code != 1 || elapsed > 3*time.Second {
+		t.Errorf("exit code = %d after %s, want 1 soon after 500ms", code, elapsed)
 	}
-	p.order("stop hook", "node closed", "tasks are still running")
+	p.checkOrder("stop hook", "node closed", "tasks are still running")
 }
 
 func TestRunner_ExitCode(t *testing.T) {
@@ -267,7 +268,7 @@ func TestRunner_ExitCode(t *testing.T) {
 		if code, _ := p.exit(); code != 1 {
 			t.Errorf("exit code = %d, want 1", code)
 		}
-		p.order("task failed", "stop hook", "node closed")
+		p.checkOrder("task failed", "stop hook", "node closed")
 	})
 
 	t.Run("port in use", func(t *testing.T) {
@@ -278,27 +279,26 @@ func TestRunner_ExitCode(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		p := startProgram(t, "serve", "PLINTH_PORT="+port)
-		code, took := p.exit()
-		if code != 1 || took > 5*time.Second {
-			t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
+		code, elapsed := p.exit()
+		if code != 1 || elapsed > 5*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 within 5s", code, elapsed)
 		}
-		p.order("node closed", "PLINTH_PORT", "address already in use")
+		p.checkOrder("node closed", "PLINTH_PORT", "address already in use")
 	})
 
 	t.Run("invalid configuration", func(t *testing.T) {
 		p := startProgram(t, "serve", "PLINTH_PORT=abc", "LOG_LEVEL=loud", "DATABASE_PASS=s3cret",
 			"NOSQL_PORT=x")
-		code, took := p.exit()
-		if code != 1 || took > 5*time.Second {
-			t.Errorf("exit code = %d after %s, want 1 within 5s", code, took)
+		code, elapsed := p.exit()
+		if code != 1 || elapsed > 5*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 within 5s", code, elapsed)
 		}
 		out := p.output()
 		if strings.Count(out, "\n") != 3 || strings.Contains(out, "s3cret") {
 			t.Errorf("output\n%s\nwant three lines without a secret", out)
 		}
 		for _, want := range []string{
-			`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`,
-			`NOSQL_PORT: \"x\"`,
+			`PLINTH_PORT: \"abc\"`, `LOG_LEVEL: \"loud\"`, `NOSQL_PORT: \"x\"`,
 		} {
 			if !strings.Contains(out, want) {
 				t.Errorf("output\n%s\nlacks %s", out, want)

@@ -26,10 +26,10 @@ type runner struct {
 	appCtx    context.Context // the application's context, for hooks and log lines
 	tasks     []Task
 
-	stopCtx     context.Context // child of appCtx; also done after a stop request
+	stopCtx     context.Context // child of appCtx, also canceled by requestStop
 	requestStop context.CancelCauseFunc
 
-	// done after a second signal or by the watchdog: nothing waits any longer
+	// canceled by a second signal or the watchdog; nothing waits after that
 	hardStopCtx context.Context
 	hardStop    context.CancelCauseFunc
 
@@ -78,11 +78,11 @@ func (r *runner) runLifecycle(opts []xoption.Option) error {
 	return err
 }
 
-// errFailed is the cause of a shutdown that no signal and no caller requested.
+// errFailed is the cause of a shutdown after a failure.
 var errFailed = errors.New("the application failed")
 
 // start brings the application to the ready state.
-func (r *runner) start(opts []xoption.Option, began time.Time) error {
+func (r *runner) start(opts []xoption.Option, startTime time.Time) error {
 	if err := r.reg.Apply(opts...); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	r.listener = l               // from here on, stop waits for its connections
+	r.listener = l               // stop must drain it from now on
 	banner := r.banner(l.Addr()) // reads the routes, so it must precede the first request
 	r.serve(l)
 	r.runTasks()
@@ -108,7 +108,7 @@ func (r *runner) start(opts []xoption.Option, began time.Time) error {
 		}
 		return r.logPanics("ready", err)
 	}
-	r.logReady(l.Addr(), banner, time.Since(began))
+	r.logReady(l.Addr(), banner, time.Since(startTime))
 	return nil
 }
 
@@ -134,8 +134,8 @@ func (r *runner) serve(l *listener) {
 	})
 }
 
-// handle serves one request. During the drain it makes clients close their connections,
-// so that no client sends a request on a connection that is about to close.
+// handle serves one request. During the shutdown it tells clients to close their
+// connections, so that no client sends a request on a connection that is about to close.
 func (r *runner) handle(w http.ResponseWriter, req *http.Request) {
 	conn := connectionOf(req)
 	req, tracked := r.traffic.enter(conn, req)

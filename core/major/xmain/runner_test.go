@@ -59,9 +59,9 @@ func TestRunContext_Lifecycle(t *testing.T) {
 		})
 		s.run()
 		wait(t, listening, "the listener")
-		s.untilReadyz(http.StatusServiceUnavailable)
+		s.awaitReadyz(http.StatusServiceUnavailable)
 		close(release)
-		s.untilReadyz(http.StatusOK)
+		s.awaitReadyz(http.StatusOK)
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
@@ -96,10 +96,10 @@ func TestRunContext_Drain(t *testing.T) {
 		wait(t, entered, "the request")
 		s.cancel()
 		wait(t, s.Life().Draining(), "the shutdown")
-		refused(t, s)
+		awaitRefused(t, s)
 		close(release)
-		if a := <-got; a.err != nil || a.status != http.StatusOK {
-			t.Errorf("response = %+v, want 200", a)
+		if r := <-got; r.err != nil || r.status != http.StatusOK {
+			t.Errorf("response = %+v, want 200", r)
 		}
 		if err := s.result(); err != nil {
 			t.Error(err)
@@ -144,8 +144,8 @@ func TestRunContext_Drain(t *testing.T) {
 	})
 }
 
-// refused waits until new connections are refused.
-func refused(t *testing.T, s *service) {
+// awaitRefused waits until new connections are refused.
+func awaitRefused(t *testing.T, s *service) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
@@ -159,7 +159,7 @@ func refused(t *testing.T, s *service) {
 }
 
 func TestRunContext_Tasks(t *testing.T) {
-	t.Run("a task may return", func(t *testing.T) {
+	t.Run("a task can return early", func(t *testing.T) {
 		s := prepare(t, nil).start(func(context.Context, ...any) {})
 		if status, _, err := s.get("/ok"); err != nil || status != http.StatusOK {
 			t.Errorf("/ok = %d, %v; want the service to continue", status, err)
@@ -253,13 +253,13 @@ func TestRunContext_Failure(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Run("a port in use is an error that names the variable", func(t *testing.T) {
 		tr := &trace{}
-		taken := prepare(t, nil).start()
+		first := prepare(t, nil).start()
 		s := prepare(t, node(tr, "node"))
 		if err := s.Settings().Listener.Close(); err != nil {
 			t.Fatal(err)
 		}
 		late := []xoption.Option{
-			xoption.WithAddress(strings.TrimPrefix(taken.url, "http://")),
+			xoption.WithAddress(strings.TrimPrefix(first.url, "http://")),
 			func(p *startup.Plan) {
 				p.Settings = append(p.Settings, func(s *startup.Settings) { s.Listener = nil })
 			},
@@ -272,7 +272,7 @@ func TestRun(t *testing.T) {
 		if tr.String() != "close node" {
 			t.Errorf("trace = %s; want the node closed and no task", tr)
 		}
-		if err := taken.stop(); err != nil {
+		if err := first.stop(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -77,7 +77,7 @@ func TestRunContext_SecondServer(t *testing.T) {
 	wait(t, b.entered, "the request")
 	s.cancel()
 	wait(t, s.Life().Draining(), "the shutdown")
-	refused(t, s)
+	awaitRefused(t, s)
 	if s.Init.Ctx.Err() != nil {
 		t.Error("the tasks' context ended before the second server's request")
 	}
@@ -102,8 +102,8 @@ func TestRunContext_DrainDelay(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took < delay {
-		t.Errorf("the shutdown took %s, want at least the drain delay of %s", took, delay)
+	if elapsed := time.Since(start); elapsed < delay {
+		t.Errorf("the shutdown took %s, want at least the drain delay of %s", elapsed, delay)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 	t.Run("run after the drain delay while requests are drained", func(t *testing.T) {
 		const delay = 100 * time.Millisecond
 		entered, release := make(chan struct{}), make(chan struct{})
-		shutting, answered := make(chan struct{}), make(chan struct{})
+		hookRunning, responded := make(chan struct{}), make(chan struct{})
 		s := prepare(t, nil, xoption.WithDrainDelay(delay),
 			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/slow", func(c *gin.Context) {
@@ -120,32 +120,33 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 					xresult.Success(c, "slow")
 				})
 			}))
-		var drained, shut time.Time
-		s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
+		var drainHookTime, shutdownHookTime time.Time
+		s.Life().OnDrain("a",
+			func(context.Context) error { drainHookTime = time.Now(); return nil })
 		s.Life().OnShutdown("a", func(context.Context) error {
-			shut = time.Now()
+			shutdownHookTime = time.Now()
 			// The request is in flight until this hook runs, and this hook waits for the
 			// request.
-			close(shutting)
-			<-answered
+			close(hookRunning)
+			<-responded
 			return s.Init.Ctx.Err()
 		})
 		s.start()
 		go func() {
-			defer close(answered)
+			defer close(responded)
 			if status, _, err := s.get("/slow"); err != nil || status != http.StatusOK {
 				t.Errorf("request in flight = %d, %v; want 200", status, err)
 			}
 		}()
 		wait(t, entered, "the request")
 		s.cancel()
-		wait(t, shutting, "the shutdown hook")
-		refused(t, s)
+		wait(t, hookRunning, "the shutdown hook")
+		awaitRefused(t, s)
 		close(release)
 		if err := s.result(); err != nil {
 			t.Error(err)
 		}
-		if got := shut.Sub(drained); got < delay {
+		if got := shutdownHookTime.Sub(drainHookTime); got < delay {
 			t.Errorf("the shutdown hook ran %s after the drain hook, want at least %s", got, delay)
 		}
 	})
@@ -162,7 +163,7 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 			}))
 		tr := &trace{}
 		deadline := make(chan time.Time, 1)
-		s.Life().OnShutdown("obedient", func(ctx context.Context) error {
+		s.Life().OnShutdown("returns", func(ctx context.Context) error {
 			end, _ := ctx.Deadline()
 			deadline <- end
 			return s.Init.Ctx.Err()
@@ -187,13 +188,13 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "tasks are still running") {
 			t.Errorf("RunContext = %v, want the task to have returned", err)
 		}
-		if took := time.Since(start); took > shortTimeout+20*time.Second {
-			t.Errorf("the shutdown took %s", took)
+		if elapsed := time.Since(start); elapsed > shortTimeout+20*time.Second {
+			t.Errorf("the shutdown took %s", elapsed)
 		}
-		least := shortTimeout - s.Settings().Reserve()
-		if got := (<-deadline).Sub(start); got < least || got >= shortTimeout+20*time.Second {
-			t.Errorf("deadline of the hook = %s after the start of the shutdown, want that of the requests, %s",
-				got, least)
+		minimum := shortTimeout - s.Settings().Reserve()
+		if got := (<-deadline).Sub(start); got < minimum || got >= shortTimeout+20*time.Second {
+			t.Errorf("the deadline of the hook is %s after the start of the shutdown, "+
+				"want that of the requests, %s", got, minimum)
 		}
 		if tr.String() != "task" {
 			t.Errorf("returned: %s, want the task", tr)
@@ -268,10 +269,10 @@ func TestRunContext_HoldReady(t *testing.T) {
 			<-xhook.Readied(ctx)
 		})
 		wait(t, holding, "HoldReady")
-		s.untilReadyz(http.StatusServiceUnavailable)
+		s.awaitReadyz(http.StatusServiceUnavailable)
 		close(listen)
 		wait(t, s.Life().Readied(), "readiness")
-		s.untilReadyz(http.StatusOK)
+		s.awaitReadyz(http.StatusOK)
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
@@ -319,8 +320,8 @@ func TestRunContext_HoldReady(t *testing.T) {
 			strings.Count(err.Error(), cause.Error()) != 1 {
 			t.Errorf("RunContext = %v, want the failure once", err)
 		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("startup and shutdown took %s", took)
+		if elapsed := time.Since(start); elapsed > 10*time.Second {
+			t.Errorf("startup and shutdown took %s", elapsed)
 		}
 		select {
 		case <-s.Life().Readied():

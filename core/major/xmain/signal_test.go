@@ -21,7 +21,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-// registerSignals is a program that prints a line as soon as it catches signals.
+// registerSignals prints a line as soon as the program catches signals.
 func registerSignals() {
 	reg := xreg.Register(context.Background(), nil,
 		func(*startup.Plan) { _, _ = os.Stdout.WriteString("signals registered\n") },
@@ -87,7 +87,7 @@ func TestRunner_StartupSignals(t *testing.T) {
 			wg.Go(func() {
 				defer func() { <-slots }()
 				p := startProgram(t, "register signals")
-				time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) //nolint:forbidigo // random by design
+				time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond)))) //nolint:forbidigo // a random moment
 				p.signal(syscall.SIGTERM)
 				watchdog := time.AfterFunc(testTimeout, func() {
 					t.Errorf("the signal was lost:\n%s", p.output())
@@ -116,9 +116,9 @@ func TestRunner_StartupSignals(t *testing.T) {
 	t.Run("at the end of Register", func(t *testing.T) {
 		for range 20 {
 			p := startProgram(t, "signal in route", "PLINTH_DRAIN_DELAY=10ms")
-			done := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+			watchdog := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
 			code, _ := p.exit()
-			done.Stop()
+			watchdog.Stop()
 			if code != 0 && code != 1 {
 				t.Fatalf("exit code = %d, want 0, or 1 for an interrupted start:\n%s",
 					code, p.output())
@@ -131,7 +131,7 @@ func TestRunner_StartupSignals(t *testing.T) {
 		if code, _ := p.exit(); code != 0 {
 			t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
 		}
-		p.order("stopping", "interrupted by signal: terminated", "stopped")
+		p.checkOrder("stopping", "interrupted by signal: terminated", "stopped")
 		if strings.Contains(p.output(), `"msg":"ready"`) {
 			t.Errorf("the service became ready:\n%s", p.output())
 		}
@@ -146,8 +146,8 @@ func TestRunner_StartupSignals(t *testing.T) {
 
 	t.Run("cancellation in a start hook", func(t *testing.T) {
 		p := startProgram(t, "cancel in start hook")
-		done := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
-		defer done.Stop()
+		watchdog := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+		defer watchdog.Stop()
 		if code, _ := p.exit(); code != 0 {
 			t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
 		}

@@ -20,7 +20,7 @@ const maxPending = time.Second
 // errShutdownTimeout is the cause of contexts that end with the shutdown timeout.
 var errShutdownTimeout = errors.New("shutdown timeout exceeded")
 
-// errAbandoned is the error of a shutdown that exceeds its timeout.
+// errAbandoned is the error of a shutdown that the watchdog abandons.
 var errAbandoned = errors.New("xmain: shutdown abandoned: still running after the shutdown timeout")
 
 // stoppingError is the cancellation cause of force-closed requests. It differs from a
@@ -32,9 +32,9 @@ func stoppingError(cause error) error {
 
 // stop shuts the application down, except for the log, and joins the errors.
 //
-// Requests and shutdown hooks have the shutdown timeout minus its reserve, tasks have
-// half of the reserve. A request that never returns therefore does not prevent the nodes
-// from closing.
+// Requests and shutdown hooks have the shutdown timeout minus its reserve. Tasks also
+// have the first half of the reserve, and the nodes have the rest. A request that never
+// returns therefore does not prevent the nodes from closing.
 func (r *runner) stop() error {
 	s := r.reg.Settings()
 	reserve := s.Reserve()
@@ -68,18 +68,18 @@ func (r *runner) stop() error {
 
 // drain concurrently runs the shutdown hooks and drains in-flight requests until ctx is
 // done.
-func (r *runner) drain(ctx, grace context.Context) error {
+func (r *runner) drain(ctx, graceCtx context.Context) error {
 	defer r.cancelRequests(nil)
 	hooks := make(chan error, 1)
 	go func() { hooks <- r.logPanics("shutdown", r.lifecycle.Shutdown(ctx)) }()
-	err := r.drainRequests(ctx, grace)
+	err := r.drainRequests(ctx, graceCtx)
 	return errors.Join(err, <-hooks)
 }
 
 // drainRequests stops accepting connections, stops the streams and waits for other
 // in-flight requests. When ctx is done, it cancels their contexts, closes their
-// connections, and waits for their handlers until grace is done.
-func (r *runner) drainRequests(ctx, grace context.Context) error {
+// connections, and waits for their handlers until graceCtx is done.
+func (r *runner) drainRequests(ctx, graceCtx context.Context) error {
 	s := r.reg.Settings()
 	if r.listener == nil { // nothing was served
 		if s.Listener == nil {
@@ -87,9 +87,9 @@ func (r *runner) drainRequests(ctx, grace context.Context) error {
 		}
 		return s.Listener.Close()
 	}
-	pending, cancel := context.WithTimeout(ctx, maxPending)
-	r.listener.stopAccepting(pending)
-	waitZero(pending, &r.traffic.pending)
+	pendingCtx, cancel := context.WithTimeout(ctx, maxPending)
+	r.listener.stopAccepting(pendingCtx)
+	waitZero(pendingCtx, &r.traffic.pending)
 	cancel()
 	left, err := r.awaitRequests(ctx, s.Server)
 	if left == 0 && err == nil {
@@ -98,7 +98,7 @@ func (r *runner) drainRequests(ctx, grace context.Context) error {
 	cause := cmp.Or(context.Cause(ctx), errStreamEnd) // if ctx is not done, only streams are left
 	r.cancelRequests(stoppingError(cause))
 	closeErr := s.Server.Close()
-	waitZero(grace, &r.traffic.requests)
+	waitZero(graceCtx, &r.traffic.requests)
 	if left > 0 {
 		return fmt.Errorf("xmain: %d requests were force-closed: %w", left, context.Cause(ctx))
 	}
@@ -108,8 +108,8 @@ func (r *runner) drainRequests(ctx, grace context.Context) error {
 	return errors.Join(err, closeErr)
 }
 
-// awaitRequests waits for in-flight requests. It returns the number of requests left when
-// ctx is done, without streams, and the error of the server.
+// awaitRequests waits for in-flight requests. It returns the number of requests, without
+// streams, that are still in flight when ctx is done, and the error of the server.
 func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left int64, err error) {
 	shutdownCtx, cancelShutdown := context.WithCancel(ctx)
 	defer cancelShutdown()
@@ -127,7 +127,8 @@ func (r *runner) awaitRequests(ctx context.Context, server *http.Server) (left i
 	return left, errors.Join(<-shutdown, r.listener.Close())
 }
 
-// forceClose cancels and closes what is left of an abandoned shutdown.
+// forceClose cancels the requests and tasks of an abandoned shutdown and closes all
+// connections.
 func (r *runner) forceClose(cause error) {
 	r.cancelRequests(stoppingError(cause))
 	r.reg.Cancel()

@@ -62,8 +62,8 @@ func TestRunContext_ShutdownTimeout(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "1 requests were force-closed") {
 			t.Errorf("RunContext = %v, want the force-closed request", err)
 		}
-		if took := time.Since(start); took > timeout+20*time.Second {
-			t.Errorf("the shutdown took %s", took)
+		if elapsed := time.Since(start); elapsed > timeout+20*time.Second {
+			t.Errorf("the shutdown took %s", elapsed)
 		}
 		if want := "handler returned, close node"; tr.String() != want {
 			t.Errorf("order = %s, want %s", tr, want)
@@ -131,12 +131,12 @@ func TestRunContext_ShutdownTimeout(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("RunContext = %v, want %s", err, tc.want)
 				}
-				if took := time.Since(start); took > shortTimeout+20*time.Second {
-					t.Errorf("the shutdown took %s", took)
+				if elapsed := time.Since(start); elapsed > shortTimeout+20*time.Second {
+					t.Errorf("the shutdown took %s", elapsed)
 				}
 			})
 		}
-		// a stop hook that hangs uses all the remaining time
+		// a stop hook that hangs uses all of the remaining time
 		if tr.String() != "close task, close drain hook, close shutdown hook" {
 			t.Logf("closed: %s", tr)
 		}
@@ -273,8 +273,8 @@ func TestListener_StopAccepting(t *testing.T) {
 		last <- err
 	}()
 	stopAccepting(t.Context()) // until the queue is empty
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
-		inner.Addr().String()); err == nil {
+	_, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+	if err == nil {
 		t.Error("a new connection was not refused")
 	}
 	_ = l.Close()
@@ -305,8 +305,9 @@ func (s *service) raw(text string) string {
 func TestRunContext_ServerLimits(t *testing.T) {
 	t.Run("incomplete requests and idle connections time out", func(t *testing.T) {
 		s := prepare(t, nil, xoption.WithServer(func(h *http.Server) {
-			h.ReadHeaderTimeout, h.ReadTimeout, h.IdleTimeout = 100*time.Millisecond,
-				200*time.Millisecond, 100*time.Millisecond
+			h.ReadHeaderTimeout = 100 * time.Millisecond
+			h.ReadTimeout = 200 * time.Millisecond
+			h.IdleTimeout = 100 * time.Millisecond
 		}), xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.POST("/read", func(c *gin.Context) {
 				_, err := io.ReadAll(c.Request.Body)
@@ -314,11 +315,12 @@ func TestRunContext_ServerLimits(t *testing.T) {
 			})
 		})).start()
 		s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Half: ")
-		if got := s.raw("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf"); !strings.Contains(got, "i/o timeout") {
+		got := s.raw("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+		if !strings.Contains(got, "i/o timeout") {
 			t.Errorf("half a body = %q, want the handler to see a timeout", got)
 		}
-		if got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); !strings.HasPrefix(got,
-			"HTTP/1.1 200") {
+		got = s.raw("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+		if !strings.HasPrefix(got, "HTTP/1.1 200") {
 			t.Errorf("idle connection = %q, want a response and then EOF", got)
 		}
 		if err := s.stop(); err != nil {
@@ -328,8 +330,8 @@ func TestRunContext_ServerLimits(t *testing.T) {
 
 	t.Run("a header over 64 KiB is rejected", func(t *testing.T) {
 		s := prepare(t, nil).start()
-		got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " + strings.Repeat("x",
-			70<<10) + "\r\n\r\n")
+		got := s.raw("GET /ok HTTP/1.1\r\nHost: x\r\nX-Big: " +
+			strings.Repeat("x", 70<<10) + "\r\n\r\n")
 		if !strings.HasPrefix(got, "HTTP/1.1 431") {
 			t.Errorf("response = %.40q, want 431", got)
 		}
@@ -369,10 +371,10 @@ func TestRunContext_WithServer(t *testing.T) {
 	changes := 0
 	s := prepare(t, nil, xoption.WithServer(func(*http.Server) { changes++ }))
 	if changes != 0 {
-		t.Errorf("New changed the server %d times, want 0",
-			changes)
+		t.Errorf("New changed the server %d times, want 0", changes)
 	}
-	s.late = append(s.late, xoption.WithServer(func(h *http.Server) { h.MaxHeaderBytes = 1 << 10 }))
+	s.runnerOptions = append(s.runnerOptions,
+		xoption.WithServer(func(h *http.Server) { h.MaxHeaderBytes = 1 << 10 }))
 	if err := s.start().stop(); err != nil {
 		t.Error(err)
 	}

@@ -28,8 +28,8 @@ func sendEvent(c *gin.Context) {
 	c.Writer.Flush()
 }
 
-// ask sends a request and does not read the response.
-func (s *service) ask(path string, header ...string) {
+// sendRequest sends a request and does not read the response.
+func (s *service) sendRequest(path string, header ...string) {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp",
 		strings.TrimPrefix(s.url, "http://"))
@@ -43,7 +43,7 @@ func (s *service) ask(path string, header ...string) {
 	}
 }
 
-// These handlers do not use xhook.Draining.
+// The handlers of this test do not use xhook.Draining.
 func TestRunContext_Streams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits")
@@ -114,14 +114,14 @@ func TestRunContext_Streams(t *testing.T) {
 			s := prepare(t, nil, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/stream", func(c *gin.Context) { tc.handle(c, onceClosed(entered)) })
 			})).start()
-			s.ask("/stream", tc.header...)
+			s.sendRequest("/stream", tc.header...)
 			wait(t, entered, "the stream")
 			start := time.Now()
 			if err := s.stop(); err != nil {
 				t.Errorf("RunContext = %v, want nil for streams", err)
 			}
-			if took := time.Since(start); took > streamBound {
-				t.Errorf("the shutdown took %s", took)
+			if elapsed := time.Since(start); elapsed > streamBound {
+				t.Errorf("the shutdown took %s", elapsed)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestRunContext_StreamDrain(t *testing.T) {
 			}))
 		s.Life().OnDrain("a", func(context.Context) error { drained = time.Now(); return nil })
 		s.start()
-		s.ask("/stream")
+		s.sendRequest("/stream")
 		wait(t, entered, "the stream")
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -196,7 +196,7 @@ func TestRunContext_StreamDrain(t *testing.T) {
 				xresult.Success(c, "slow")
 			})
 		})).start()
-		s.ask("/stream")
+		s.sendRequest("/stream")
 		wait(t, streaming, "the stream")
 		got := make(chan int, 1)
 		go func() {
@@ -225,14 +225,14 @@ func TestRunContext_StreamDrain(t *testing.T) {
 		}))
 		s.Life().OnShutdown("a", func(context.Context) error { close(shutdown); return nil })
 		s.start()
-		s.ask("/late")
+		s.sendRequest("/late")
 		wait(t, entered, "the request")
 		start := time.Now()
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(start); took > streamBound {
-			t.Errorf("the shutdown took %s", took)
+		if elapsed := time.Since(start); elapsed > streamBound {
+			t.Errorf("the shutdown took %s", elapsed)
 		}
 	})
 

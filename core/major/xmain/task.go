@@ -9,11 +9,11 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// taskGrace delays readiness after the start of the tasks. A task whose first statement
-// is xhook.HoldReady has time to run it even on a busy machine.
+// taskGrace is the time from the start of the tasks until the service can be ready. In
+// this time every task can call xhook.HoldReady, even on a busy machine.
 const taskGrace = 250 * time.Millisecond
 
-// runTasks starts the tasks and holds readiness for taskGrace.
+// runTasks starts the tasks and delays readiness by taskGrace.
 func (r *runner) runTasks() {
 	if len(r.tasks) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// atTerminal runs a shell command that starts a program in a pseudo terminal, and returns
-// the terminal's input.
+// atTerminal runs a shell command in a pseudo terminal. The command starts a program.
+// keyboard is the terminal's input.
 func atTerminal(
 	t *testing.T, command, name string, env ...string,
 ) (p *process, keyboard io.Writer) {
@@ -51,8 +51,8 @@ func atTerminal(
 	return p, keyboard
 }
 
-// shows waits for a line of output that contains text.
-func (p *process) shows(text string) {
+// waitOutput waits for a line of output that contains text.
+func (p *process) waitOutput(text string) {
 	p.t.Helper()
 	timeout := time.After(testTimeout)
 	for {
@@ -74,33 +74,33 @@ func TestRunner_Terminal(t *testing.T) {
 	interrupt := func(t *testing.T, command string, env ...string) time.Duration {
 		t.Helper()
 		p, keyboard := atTerminal(t, command, "serve", env...)
-		p.shows("ready")
+		p.waitOutput("ready")
 		if _, err := keyboard.Write([]byte{3}); err != nil { // Ctrl-C
 			t.Fatal(err)
 		}
-		code, took := p.exit()
+		code, elapsed := p.exit()
 		if code != 0 {
 			t.Errorf("exit code = %d, want 0:\n%s", code, p.output())
 		}
-		p.order("stopping", "stop hook", "node closed", "stopped")
-		t.Logf("the shutdown took %s", took)
-		return took
+		p.checkOrder("stopping", "stop hook", "node closed", "stopped")
+		t.Logf("the shutdown took %s", elapsed)
+		return elapsed
 	}
 	t.Run("Ctrl-C skips the drain delay", func(t *testing.T) {
-		if took := interrupt(t, "exec "+os.Args[0]); took > 4*time.Second {
-			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", took)
+		if elapsed := interrupt(t, "exec "+os.Args[0]); elapsed > 4*time.Second {
+			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", elapsed)
 		}
 	})
 	t.Run("Ctrl-C skips the drain delay if standard output is a pipe", func(t *testing.T) {
-		if took := interrupt(t, "trap : INT; "+os.Args[0]+
-			" | (trap '' INT; exec cat)"); took > 4*time.Second {
-			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", took)
+		if elapsed := interrupt(t, "trap : INT; "+os.Args[0]+
+			" | (trap '' INT; exec cat)"); elapsed > 4*time.Second {
+			t.Errorf("the shutdown took %s, want much less than the drain delay of 5s", elapsed)
 		}
 	})
 	t.Run("a configured drain delay applies", func(t *testing.T) {
-		if took := interrupt(t, "exec "+os.Args[0],
-			"PLINTH_DRAIN_DELAY=700ms"); took < 600*time.Millisecond {
-			t.Errorf("the shutdown took %s, want the drain delay of 700ms", took)
+		if elapsed := interrupt(t, "exec "+os.Args[0],
+			"PLINTH_DRAIN_DELAY=700ms"); elapsed < 600*time.Millisecond {
+			t.Errorf("the shutdown took %s, want the drain delay of 700ms", elapsed)
 		}
 	})
 }

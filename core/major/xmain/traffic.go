@@ -142,16 +142,16 @@ func (q *request) close() {
 // connections of those that do not return within streamGrace.
 func (t *traffic) stopStreams(ctx context.Context) {
 	t.cancelStreams()
-	grace, cancel := context.WithTimeout(ctx, streamGrace)
+	graceCtx, cancel := context.WithTimeout(ctx, streamGrace)
 	defer cancel()
-	if waitZero(grace, &t.streams) > 0 {
+	if waitZero(graceCtx, &t.streams) > 0 {
 		t.closeStreams()
 	}
 }
 
 // acceptsEventStream reports whether the client requests server-sent events, as browsers
-// do. The response may not start before the first event, so the request must count as a
-// stream in advance.
+// do. The handler may write nothing until the first event, so such a request counts as a
+// stream from the start.
 func acceptsEventStream(req *http.Request) bool {
 	return req.Method == http.MethodGet && req.Header.Get("Accept") == "text/event-stream"
 }
@@ -173,8 +173,8 @@ func connectionOf(req *http.Request) *connection {
 // markActive marks the connection as no longer pending.
 func (t *traffic) markActive(c *connection) { c.active.Do(func() { t.pending.Add(-1) }) }
 
-// trackConnections registers the connections of s. It keeps the application's ConnContext
-// and ConnState, which receive the connections as they were accepted.
+// trackConnections registers the connections of s. It also calls the application's
+// ConnContext and ConnState, with the connections that the listener accepted.
 func (t *traffic) trackConnections(s *http.Server) {
 	connContext, connState := s.ConnContext, s.ConnState
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {

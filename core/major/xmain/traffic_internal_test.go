@@ -51,8 +51,9 @@ func trafficServer(t *testing.T, traffic *traffic) *httptest.Server {
 	return server
 }
 
-// ask sends a request. It cancels a streaming request before the response is complete.
-func ask(t *testing.T, transport *http.Transport, url string) {
+// sendRequest sends a request. It cancels a streaming request before the response is
+// complete.
+func sendRequest(t *testing.T, transport *http.Transport, url string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -87,31 +88,30 @@ func TestTraffic(t *testing.T) {
 			transport := &http.Transport{Protocols: protocols, DisableKeepAlives: i%4 == 0}
 			defer transport.CloseIdleConnections()
 			for n := 0; ctx.Err() == nil; n++ {
-				ask(t, transport,
+				sendRequest(t, transport,
 					server.URL+[]string{"/", "/stream", "/panic", "/", "/hijack", "/events"}[n%6])
 				sent.Add(1)
 			}
 		})
 	}
-	// while more streams start
+	// stop the streams while the clients start new ones
 	time.AfterFunc(200*time.Millisecond, func() { tr.stopStreams(t.Context()) })
 	clients.Wait()
-	limit, done := context.WithTimeout(t.Context(), 20*time.Second)
-	defer done()
-	if err := server.Config.Shutdown(limit); err != nil {
+	waitCtx, cancelWait := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancelWait()
+	if err := server.Config.Shutdown(waitCtx); err != nil {
 		t.Error(err)
 	}
 	for name, n := range map[string]*atomic.Int64{
-		"requests": &tr.requests, "streams": &tr.streams,
-		"pending": &tr.pending,
+		"requests": &tr.requests, "streams": &tr.streams, "pending": &tr.pending,
 	} {
-		if left := waitZero(limit, n); left != 0 || n.Load() != 0 {
+		if left := waitZero(waitCtx, n); left != 0 || n.Load() != 0 {
 			t.Errorf("%d %s left after %d requests", n.Load(), name, sent.Load())
 		}
 	}
 	tracked := 1
 	// the ConnState hook runs after Shutdown has closed the connection
-	for tracked > 0 && limit.Err() == nil {
+	for tracked > 0 && waitCtx.Err() == nil {
 		tracked = 0
 		tr.conns.Range(func(any, any) bool { tracked++; return true })
 	}

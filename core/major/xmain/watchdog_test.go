@@ -148,24 +148,24 @@ func TestRunner_BlockedStdout(t *testing.T) {
 	})
 }
 
-// The application's own logger may block forever.
+// A logger that the application supplies can block forever.
 func TestRunner_BlockedLogger(t *testing.T) {
 	t.Run("the watchdog exits after the shutdown timeout", func(t *testing.T) {
 		p := startProgram(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-		p.line("blocked")
+		p.waitLine("blocked")
 		p.signal(syscall.SIGTERM)
-		if code, took := p.exit(); code != 1 || took > 15*time.Second {
-			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, took)
+		if code, elapsed := p.exit(); code != 1 || elapsed > 15*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, elapsed)
 		}
 	})
 	t.Run("a second signal exits immediately", func(t *testing.T) {
 		p := startProgram(t, "blocked logger", "PLINTH_SHUTDOWN_TIMEOUT=5m")
-		p.line("blocked")
+		p.waitLine("blocked")
 		p.signal(syscall.SIGTERM)
 		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the kernel merges two pending signals
 		p.signal(syscall.SIGINT)
-		if code, took := p.exit(); code != 130 || took > 10*time.Second {
-			t.Errorf("exit code = %d after %s, want 130 immediately", code, took)
+		if code, elapsed := p.exit(); code != 130 || elapsed > 10*time.Second {
+			t.Errorf("exit code = %d after %s, want 130 immediately", code, elapsed)
 		}
 	})
 }
@@ -173,33 +173,33 @@ func TestRunner_BlockedLogger(t *testing.T) {
 func TestRegister_HangingNode(t *testing.T) {
 	t.Run("the watchdog exits after the shutdown timeout", func(t *testing.T) {
 		p := startProgram(t, "hanging start", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-		p.line("node starting")
+		p.waitLine("node starting")
 		p.signal(syscall.SIGTERM)
-		if code, took := p.exit(); code != 1 || took > 15*time.Second {
-			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, took)
+		if code, elapsed := p.exit(); code != 1 || elapsed > 15*time.Second {
+			t.Errorf("exit code = %d after %s, want 1 soon after 2.5s", code, elapsed)
 		}
-		p.order("start interrupted", "shutdown timeout exceeded", "node hanging")
+		p.checkOrder("start interrupted", "shutdown timeout exceeded", "node hanging")
 	})
 	t.Run("a second signal exits immediately", func(t *testing.T) {
 		p := startProgram(t, "hanging start")
-		p.line("node starting")
+		p.waitLine("node starting")
 		p.signal(syscall.SIGTERM)
-		p.line("start interrupted")
+		p.waitLine("start interrupted")
 		p.signal(syscall.SIGTERM)
-		if code, took := p.exit(); code != 143 || took > 10*time.Second {
-			t.Errorf("exit code = %d after %s, want 143 immediately", code, took)
+		if code, elapsed := p.exit(); code != 143 || elapsed > 10*time.Second {
+			t.Errorf("exit code = %d after %s, want 143 immediately", code, elapsed)
 		}
 	})
 }
 
 func TestRegister_WithoutRunner(t *testing.T) {
 	p := startProgram(t, "register only", "PLINTH_SHUTDOWN_TIMEOUT=500ms")
-	p.line("registered")
+	p.waitLine("registered")
 	p.signal(syscall.SIGTERM)
 	if code, _ := p.exit(); code != 0 {
 		t.Errorf("exit code = %d, want 0", code)
 	}
-	p.order("stop requested", "finished")
+	p.checkOrder("stop requested", "finished")
 }
 
 func TestRunner_ClosedStdout(t *testing.T) {
@@ -227,24 +227,24 @@ func TestRunner_SIGHUP(t *testing.T) {
 			t.Skip("the tests run with SIGHUP ignored")
 		}
 		p := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=300ms")
-		p.line("ready")
+		p.waitLine("ready")
 		start := time.Now()
 		p.signal(syscall.SIGHUP)
 		if code, _ := p.exit(); code != 0 || time.Since(start) < 300*time.Millisecond {
 			t.Errorf("exit code = %d after %s, want 0 after the drain delay",
 				code, time.Since(start))
 		}
-		p.order("stopping", "stop hook", "node closed", "stopped")
+		p.checkOrder("stopping", "stop hook", "node closed", "stopped")
 	})
 
-	t.Run("stays ignored under nohup", func(t *testing.T) {
+	t.Run("remains ignored under nohup", func(t *testing.T) {
 		p := startProgram(t, "ignored hangup")
-		p.line("ready")
+		p.waitLine("ready")
 		p.signal(syscall.SIGHUP)
 		p.signal(syscall.SIGTERM)
 		if code, _ := p.exit(); code != 0 {
 			t.Errorf("exit code = %d, want 0: SIGHUP is ignored", code)
 		}
-		p.order("signal: terminated", "stopped")
+		p.checkOrder("signal: terminated", "stopped")
 	})
 }

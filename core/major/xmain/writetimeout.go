@@ -13,16 +13,16 @@ import (
 
 // timedConn sets a deadline for each write, because http.Server.WriteTimeout limits a
 // whole response. A client that stops reading does not block its handler, and a download
-// may last as long as it makes progress.
+// has no time limit while it makes progress.
 //
-// A deadline set by the server or by a handler, with http.ResponseController, replaces
-// it.
+// A deadline that the server sets, or a handler with http.ResponseController, replaces
+// the deadline of each write.
 type timedConn struct {
 	net.Conn
 	timeout time.Duration
 
 	mu          sync.Mutex
-	hasDeadline bool // a deadline is set by the server or a handler
+	hasDeadline bool // the server or a handler has set a deadline
 	hijacked    bool
 }
 
@@ -38,8 +38,8 @@ func withWriteTimeout(c net.Conn, timeout time.Duration) net.Conn {
 // Write implements net.Conn. It fails if the kernel accepts no byte within the timeout.
 //
 // A kernel reports a connection as writable only if much of its buffer is free, which may
-// take long for a slow client. Write therefore uses half of the timeout and repeats the
-// first attempt without progress.
+// take long for a slow client. Each attempt therefore has half of the timeout, and Write
+// retries after the first attempt without progress.
 func (c *timedConn) Write(p []byte) (n int, err error) {
 	for stalled := false; ; {
 		timed := c.renew()
@@ -125,7 +125,7 @@ func (c *timedConn) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// acceptedConn returns the connection as it was accepted.
+// acceptedConn returns the connection that the listener accepted.
 func acceptedConn(c net.Conn) net.Conn {
 	if t, ok := c.(*timedConn); ok {
 		return t.Conn

@@ -28,17 +28,16 @@ import (
 // downloadSize exceeds the buffers of a connection.
 const downloadSize = 16 << 20
 
-func init() { //nolint:gochecknoinits // the map is made before
+func init() { //nolint:gochecknoinits // the map is already initialized
 	programs["download"] = func() {
 		xmain.Runner(xreg.Register(context.Background(), nil,
 			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.GET("/download", func(c *gin.Context) {
 					c.Data(http.StatusOK, "application/octet-stream", make([]byte, downloadSize))
 				})
-				e.GET("/goroutines",
-					func(c *gin.Context) {
-						c.String(http.StatusOK, strconv.Itoa(runtime.NumGoroutine()))
-					})
+				e.GET("/goroutines", func(c *gin.Context) {
+					c.String(http.StatusOK, strconv.Itoa(runtime.NumGoroutine()))
+				})
 			})), nil, nil)
 	}
 }
@@ -52,7 +51,7 @@ func startDownloadServer(t *testing.T, timeout time.Duration) string {
 		_ = p.cmd.Process.Kill()
 		p.exit()
 	})
-	return p.line("ready")["address"].(string)
+	return p.waitLine("ready")["address"].(string)
 }
 
 // goroutines returns the number of goroutines of the program at url.
@@ -111,7 +110,7 @@ func TestRunner_WriteTimeout(t *testing.T) {
 			}
 			t.Logf("write timeout %s: %d goroutines, %d with %d clients, then %d",
 				timeout, before, peak, clients, left)
-			if cut := left <= before+clients/10; cut != (timeout > 0) {
+			if disconnected := left <= before+clients/10; disconnected != (timeout > 0) {
 				t.Errorf("write timeout %s: %d of %d goroutines are left", timeout, left, peak)
 			}
 		}
@@ -210,7 +209,7 @@ func innerConn(c net.Conn) net.Conn {
 	return nil
 }
 
-// The write timeout has its default.
+// The default write timeout applies, so each connection is a timedConn.
 func TestRunContext_Connections(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		t.Run(network, func(t *testing.T) {
@@ -283,7 +282,7 @@ func listenOn(t *testing.T, network string) net.Listener {
 	t.Helper()
 	address := "127.0.0.1:0"
 	if network == "unix" {
-		dir, err := os.MkdirTemp("", "xmain") //nolint:usetesting // the path of a socket has to be short
+		dir, err := os.MkdirTemp("", "xmain") //nolint:usetesting // the path of a socket must be short
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +328,8 @@ func TestWithWriteTimeout_ReadFrom(t *testing.T) {
 			n, err := io.Copy(conn, io.LimitReader(neverEnding{}, 10))
 			if n != 10 || err != nil || raw.reads != tt.reads ||
 				len(raw.deadlines) != tt.deadlineCalls {
-				t.Errorf("Copy = %d, %v with %d calls of ReadFrom and %d deadlines, want 10, %d and %d",
+				t.Errorf("Copy = %d, %v with %d calls of ReadFrom and %d deadlines; "+
+					"want 10, nil, %d and %d",
 					n, err, raw.reads, len(raw.deadlines), tt.reads, tt.deadlineCalls)
 			}
 		})

@@ -9,19 +9,19 @@
 // Startup runs the start hooks, listens, and starts the tasks. When every hold of
 // xhook.HoldReady is released, it runs the ready hooks and reports ready.
 //
-// SIGTERM, SIGINT, SIGHUP, a failure or the end of the context passed to Register starts
-// the shutdown, even before the service is ready:
+// SIGTERM, SIGINT, SIGHUP, a failure, or the cancellation of the context passed to
+// Register starts the shutdown, even before the service is ready:
 //
-//  1. The service reports not ready, runs the drain hooks, and serves during the drain
-//     delay.
-//  2. It stops accepting connections and drains in-flight requests. Shutdown hooks
-//     concurrently drain other servers.
+//  1. The service reports not ready, runs the drain hooks, and continues to serve
+//     requests during the drain delay.
+//  2. It stops accepting connections and drains in-flight requests. Concurrently, the
+//     shutdown hooks drain other servers.
 //  3. The context of the tasks is canceled. The shutdown waits for the tasks.
 //  4. Stop hooks run and nodes are closed, in reverse order. The log is closed last.
 //
-// The shutdown timeout covers all steps. A shutdown that still hangs two seconds later is
-// abandoned. A second signal exits immediately. Neither waits for the log, which may
-// block.
+// The shutdown timeout covers all steps. A shutdown that is still running two seconds
+// later is abandoned. A second signal exits immediately. In both cases the process exits
+// even if the log blocks.
 package xmain
 
 import (
@@ -39,17 +39,17 @@ import (
 )
 
 // Task runs concurrently with the server. It starts when the service listens and should
-// return when ctx, the application's context, is canceled. A task may return early. A
+// return when ctx, the application's context, is canceled. A task can return early. A
 // panic or a call of xhook.Fail shuts the service down gracefully with an error.
 //
-// A task that runs a server must call xhook.HoldReady as its first statement, release the
-// hold when it listens, and drain its requests in a hook of xhook.OnShutdown. ctx is
-// canceled only after that hook.
+// A task that runs a server must call xhook.HoldReady as its first statement and release
+// the hold when it listens. It must drain its requests in a hook of xhook.OnShutdown,
+// because ctx is canceled only after that hook.
 //
 // The Runner passes no extra arguments.
 type Task = func(ctx context.Context, extra ...any)
 
-// SignalError means that a second signal interrupted the shutdown.
+// SignalError is the error of a shutdown that a second signal interrupted.
 type SignalError struct {
 	// Signal is the second signal.
 	Signal os.Signal
@@ -65,11 +65,11 @@ func (e *SignalError) ExitCode() int { return signals.ExitCode(e.Signal) }
 
 var exit = os.Exit
 
-// Runner is like Run but logs every error and exits the process: with code 1, or with 128
-// plus the signal number after a second signal. It returns if there was no error.
+// Runner is like Run but logs every error and then exits the process. The exit code is 1,
+// or 128 plus the signal number after a second signal. Without an error, Runner returns.
 //
-// Options have the same effect as options of Register, except that the nodes of Register
-// cannot use what these options open.
+// The options have the same effect as options of Register, except that the nodes of
+// Register cannot use the components that these options open.
 func Runner(reg *xreg.Reg, log *xlog.LogNamedLogger, opts []xoption.Option, tasks ...Task) {
 	r := newRunner(reg, log, tasks)
 	err := r.run(context.Background(), opts,
@@ -124,7 +124,7 @@ func (r *runner) run(ctx context.Context, opts []xoption.Option, logError func(e
 	go func() {
 		err := r.runLifecycle(opts)
 		logError(err)
-		// The nodes are closed. Close restores the previous default logger.
+		// runLifecycle has closed the nodes. Close also restores the default logger.
 		done <- errors.Join(err, r.reg.Close(context.WithoutCancel(r.appCtx)))
 	}()
 	select {
@@ -142,7 +142,7 @@ func (r *runner) run(ctx context.Context, opts []xoption.Option, logError func(e
 	return cause
 }
 
-// stopAfter requests a stop when ctx is done, until the returned function is called.
+// stopAfter requests a stop when ctx is done. The returned function cancels this.
 func (r *runner) stopAfter(ctx context.Context) (cancel func() bool) {
 	stop := func() { r.requestStop(context.Cause(ctx)) }
 	if ctx.Err() != nil {
