@@ -20,8 +20,10 @@ func TestInContainer(t *testing.T) {
 		{name: "Podman", root: fstest.MapFS{"run/.containerenv": {}}, want: true},
 		{
 			name: "control group",
-			root: fstest.MapFS{"proc/1/cgroup": {Data: []byte(
-				"11:pids:/kubepods/besteffort/pod1\n")}}, want: true,
+			root: fstest.MapFS{
+				"proc/1/cgroup": {Data: []byte("11:pids:/kubepods/besteffort/pod1\n")},
+			},
+			want: true,
 		},
 		{name: "Kubernetes", kubernetes: "10.0.0.1", root: fstest.MapFS{}, want: true},
 	} {
@@ -40,8 +42,9 @@ func TestCheckProxies(t *testing.T) {
 		"": false, "example.org": false, "10.0.0.0/33": false, "fe80::1%eth0": false,
 		"10.0.0.0/8,": false,
 	} {
-		if err := checkProxies(&startup.Settings{TrustedProxies: []string{text}}); (err == nil) != want {
-			t.Errorf("checkProxies(%q) = %v, want it valid: %t", text, err, want)
+		err := checkProxies(&startup.Settings{TrustedProxies: []string{text}})
+		if (err == nil) != want {
+			t.Errorf("checkProxies(%q) = %v, want valid = %t", text, err, want)
 		}
 	}
 }

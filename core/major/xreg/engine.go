@@ -18,7 +18,7 @@ var setUpGin = sync.OnceFunc(func() {
 	if gin.Mode() == gin.DebugMode {
 		gin.SetMode(gin.ReleaseMode) // the banner lists the routes
 	}
-	binding.Validator = xvalid.GinBinding{} // built on first use
+	binding.Validator = xvalid.GinBinding{} // xvalid builds its engine on first use
 })
 
 // newEngine creates the engine with the middleware of every route. The middleware is
@@ -32,18 +32,18 @@ func (r *Reg) newEngine() {
 	e.RedirectTrailingSlash = false
 	e.RedirectFixedPath = false
 	_ = e.SetTrustedProxies(nil) // nil is never an error
-	// Not X-Real-IP, which gin also trusts: a proxy that sets only X-Forwarded-For would
-	// pass on the client's X-Real-IP.
+	// gin also trusts X-Real-IP by default. A proxy that sets only X-Forwarded-For would
+	// forward the client's X-Real-IP.
 	e.RemoteIPHeaders = []string{string(xhttp.XForwardedFor)}
 	r.bare = e.Group("/")
-	e.Use(answerHead(e), func(c *gin.Context) { (*r.serve.Load())(c) })
+	e.Use(routeHeadAsGet(e), func(c *gin.Context) { (*r.serve.Load())(c) })
 	e.NoRoute(xroute.NoRoute)
 	e.NoMethod(xroute.NoMethod)
 	r.Serve = e
 }
 
-// build sets the middleware of all options and applies the engine changes, health routes
-// and routes of p.
+// build installs the request middleware of the current settings. It then applies the
+// engine changes of p and registers its health routes and its routes.
 func (r *Reg) build(p *startup.Plan) {
 	settings := r.Settings()
 	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies reports the errors

@@ -38,7 +38,8 @@ func TestReg_Serve(t *testing.T) {
 		w = get(reg, "POST", "/ok")
 		if r := decode[xbase.BaseResponse](t, w); w.Code != http.StatusMethodNotAllowed ||
 			r.Output != "METHOD_NOT_ALLOWED" || w.Header().Get("Allow") != "GET, HEAD" {
-			t.Errorf("wrong method = %d %s, Allow %q", w.Code, w.Body, w.Header().Get("Allow"))
+			t.Errorf("unsupported method = %d %s, Allow %q",
+				w.Code, w.Body, w.Header().Get("Allow"))
 		}
 	})
 
@@ -67,19 +68,19 @@ func TestReg_Serve(t *testing.T) {
 
 	t.Run("the gin context carries the application's values", func(t *testing.T) {
 		var got any
-		reg, _ := start(t, []xregnode.Node{{
+		nodes := []xregnode.Node{{
 			Key:  "a",
 			Node: func(context.Context) (any, error) { return 7, nil },
-		}},
-			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
-				e.GET("/", func(c *gin.Context) {
-					got = c.Value(xctx.ContextKey("a"))
-					if xhook.From(c) == nil || xregnode.From(c) == nil {
-						t.Error("the lifecycle or the nodes are missing")
-					}
-					c.Status(http.StatusNoContent)
-				})
-			}))
+		}}
+		reg, _ := start(t, nodes, xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
+			e.GET("/", func(c *gin.Context) {
+				got = c.Value(xctx.ContextKey("a"))
+				if xhook.From(c) == nil || xregnode.From(c) == nil {
+					t.Error("the lifecycle or the nodes are missing")
+				}
+				c.Status(http.StatusNoContent)
+			})
+		}))
 		if get(reg, "GET", "/"); got != 7 {
 			t.Errorf("value = %v, want 7", got)
 		}
@@ -90,8 +91,8 @@ func TestReg_Serve(t *testing.T) {
 			xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 				e.POST("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 			}))
-		if w := post(reg, "/",
-			strings.Repeat("x", 11)); w.Code != http.StatusRequestEntityTooLarge {
+		w := post(reg, "/", strings.Repeat("x", 11))
+		if w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("11 bytes = %d, want 413", w.Code)
 		}
 		if w := post(reg, "/", strings.Repeat("x", 10)); w.Code != http.StatusNoContent {
@@ -101,7 +102,7 @@ func TestReg_Serve(t *testing.T) {
 }
 
 func TestClientIP(t *testing.T) {
-	t.Run("X-Forwarded-For of trusted proxies only", func(t *testing.T) {
+	t.Run("X-Forwarded-For is used for trusted proxies only", func(t *testing.T) {
 		address := func(opts ...xoption.Option) string {
 			got := ""
 			reg, _ := start(t, nil,
@@ -143,7 +144,7 @@ func TestClientIP(t *testing.T) {
 		}
 		if get(reg, "GET", "/", "X-Real-IP", "203.0.113.9", "X-Forwarded-For",
 			"203.0.113.7"); got != "203.0.113.7" {
-			t.Errorf("both headers: %s, want that of X-Forwarded-For", got)
+			t.Errorf("both headers: %s, want the address in X-Forwarded-For", got)
 		}
 	})
 }
@@ -189,7 +190,7 @@ func TestWithErrorMapper(t *testing.T) {
 }
 
 func TestReg_Apply(t *testing.T) {
-	t.Run("has the effect of options of New", func(t *testing.T) {
+	t.Run("has the same effect as New", func(t *testing.T) {
 		reg, _ := start(t, nil, xoption.WithRoute(ok))
 		reg.Serve.GET("/direct", func(c *gin.Context) { xresult.Success(c, "direct") })
 		late := []xoption.Option{
@@ -230,7 +231,7 @@ func TestReg_Apply(t *testing.T) {
 		}
 	})
 
-	t.Run("options for Register only are errors", func(t *testing.T) {
+	t.Run("options that only Register accepts are errors", func(t *testing.T) {
 		reg, _ := start(t, nil)
 		base, _ := isolated(t)
 		err := reg.Apply(base, xoption.WithEnvFile("x"))

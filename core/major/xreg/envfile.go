@@ -12,8 +12,8 @@ import (
 )
 
 // loadEnvFiles loads the environment files of p, by default .env if it exists. Errors
-// contain the line number but not the line. The valid lines of a file with errors are
-// applied, so that their values are checked too.
+// contain the line number but not the line. It applies the valid lines of a file with
+// errors, so that their values are checked too.
 func loadEnvFiles(p *startup.Plan) error {
 	if p.NoEnvFile {
 		return nil
@@ -24,7 +24,7 @@ func loadEnvFiles(p *startup.Plan) error {
 	}
 	var errs []error
 	for _, name := range files {
-		text, err := os.ReadFile(name) //nolint:gosec // the path is the application's own
+		text, err := os.ReadFile(name) //nolint:gosec // the application sets the path
 		if optional && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -40,7 +40,8 @@ func TestNew_Environment(t *testing.T) {
 		unset(t, xenv.Port, xenv.Host)
 		base, _ := isolated(t)
 		file := filepath.Join(t.TempDir(), "my.env")
-		text := "\ufeffPLINTH_PORT=abc\nDATABASE_PASS=\"s3cret\nPLINTH_HOST=h\n=x\nthis is no line\r\nLOG_DIR=none\n"
+		text := "\ufeffPLINTH_PORT=abc\nDATABASE_PASS=\"s3cret\nPLINTH_HOST=h\n=x\n" +
+			"this is no line\r\nLOG_DIR=none\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -68,11 +69,13 @@ func TestNew_Environment(t *testing.T) {
 		}{
 			{
 				name: "SNOWFLAKE_DATACENTER_ID", value: "-1",
-				want: `SNOWFLAKE_DATACENTER_ID: "-1" is out of range for the id layout default (accepted: 0 to 7)`,
+				want: `SNOWFLAKE_DATACENTER_ID: "-1" is out of range for the id layout default ` +
+					`(accepted: 0 to 7)`,
 			},
 			{
 				name: "SNOWFLAKE_NODE_ID", value: "4294967296",
-				want: `SNOWFLAKE_NODE_ID: "4294967296" is out of range for the id layout default (accepted: 0 to 7)`,
+				want: `SNOWFLAKE_NODE_ID: "4294967296" is out of range for the id layout default ` +
+					`(accepted: 0 to 7)`,
 			},
 			{
 				name: "SNOWFLAKE_NODE_ID", value: "one",
@@ -80,15 +83,16 @@ func TestNew_Environment(t *testing.T) {
 			},
 			{
 				name: "CONTEXT_EXCLUDE_URLS", value: "/a,info",
-				want: `xhelper: ExcludeURLs or CONTEXT_EXCLUDE_URLS: "info" does not start with a slash (accepted: paths such as /healthz)`,
+				want: `xhelper: ExcludeURLs or CONTEXT_EXCLUDE_URLS: "info" does not start with ` +
+					`a slash (accepted: paths such as /healthz)`,
 			},
 		} {
 			t.Run(tc.name+"="+tc.value, func(t *testing.T) {
 				t.Setenv("SNOWFLAKE_LEASE_DIR", t.TempDir())
 				t.Setenv("LOG_DIR", "none")
 				t.Setenv(tc.name, tc.value)
-				if got := problems(t, xoption.WithoutEnvFile()); !slices.Equal(got,
-					[]string{tc.want}) {
+				got := problems(t, xoption.WithoutEnvFile())
+				if !slices.Equal(got, []string{tc.want}) {
 					t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), tc.want)
 				}
 			})
@@ -110,8 +114,8 @@ func TestNew_Environment(t *testing.T) {
 			}
 		}
 		t.Setenv("LEASE_BACKEND", "database") // must not add a problem
-		if got := problems(t, base,
-			xoption.WithRequiredDatabase(xoptdatabase.FromEnv())); len(got) != 1 {
+		got := problems(t, base, xoption.WithRequiredDatabase(xoptdatabase.FromEnv()))
+		if len(got) != 1 {
 			t.Errorf("problems = %q, want the missing database only", got)
 		}
 	})
@@ -130,7 +134,7 @@ func TestNew_DrainDelay(t *testing.T) {
 			want: "a drain delay below 1.6s, or a longer shutdown timeout",
 		},
 		{
-			name: "start of the reserve", drain: "20s", timeout: "25s",
+			name: "at the start of the reserve", drain: "20s", timeout: "25s",
 			want: "a drain delay below 20s",
 		},
 		{
@@ -160,8 +164,7 @@ func TestNew_DrainDelay(t *testing.T) {
 				return
 			}
 			for _, want := range []string{
-				tc.want, "PLINTH_DRAIN_DELAY",
-				"PLINTH_SHUTDOWN_TIMEOUT",
+				tc.want, "PLINTH_DRAIN_DELAY", "PLINTH_SHUTDOWN_TIMEOUT",
 			} {
 				if strings.Count(got, "\n") != 0 || !strings.Contains(got, want) {
 					t.Errorf("problems = %s, want one line with %q", got, want)
@@ -230,12 +233,12 @@ func TestNew_NodeID(t *testing.T) {
 func TestNew_MisspelledVariable(t *testing.T) {
 	t.Setenv("PLINTH_PROT", "80")
 	const want = "PLINTH_PROT is set, and no linked package reads it: did you mean PLINTH_PORT?"
-	t.Run("the startup succeeds", func(t *testing.T) {
+	t.Run("is reported if the startup succeeds", func(t *testing.T) {
 		if _, out := start(t, nil); linesWith(out, want) != 1 {
 			t.Errorf("log\n%s\nwant %q once", out, want)
 		}
 	})
-	t.Run("the startup fails", func(t *testing.T) {
+	t.Run("is reported if the startup fails", func(t *testing.T) {
 		t.Setenv("PLINTH_PORT", "x")
 		base, out := isolated(t)
 		if _, err := xreg.New(t.Context(), nil, base); err == nil || linesWith(out, want) != 1 {

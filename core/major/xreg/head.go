@@ -14,10 +14,10 @@ import (
 // headKey marks the context of a HEAD request that is routed as GET.
 type headKey struct{}
 
-// answerHead makes GET routes respond to HEAD, like http.ServeMux: the handler runs with
-// the method HEAD and the server discards the body. It must be the first middleware,
+// routeHeadAsGet makes GET routes respond to HEAD, like http.ServeMux: the handler runs
+// with the method HEAD and the server discards the body. It must be the first middleware,
 // because it routes the request a second time.
-func answerHead(e *gin.Engine) gin.HandlerFunc {
+func routeHeadAsGet(e *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
 		switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// statusUnavailable is the state of a failed node, and of a ready service with one.
+// statusUnavailable is the status of a failed node, and of a ready service that has a
+// failed node.
 const statusUnavailable = "unavailable"
 
 // nodeHealth is a node in the readiness response. Error is the label of an error code,
@@ -33,21 +34,21 @@ type readiness struct {
 // addHealth registers the health routes, without the middleware.
 func (r *Reg) addHealth(p *startup.Plan) {
 	for path, handler := range map[string]gin.HandlerFunc{
-		p.LivePath:  answerLive,
-		p.ReadyPath: r.answerReady,
+		p.LivePath:  serveLive,
+		p.ReadyPath: r.serveReady,
 	} {
 		r.bare.GET(path, handler)
 		r.bare.HEAD(path, handler)
 	}
 }
 
-func answerLive(c *gin.Context) {
+func serveLive(c *gin.Context) {
 	respond(c, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// answerReady responds with 200 if the service is ready and all nodes are healthy. It
-// does not check nodes during the shutdown, because they may be closed.
-func (r *Reg) answerReady(c *gin.Context) {
+// serveReady responds with 200 if the service is ready and all nodes are healthy. It does
+// not check nodes during the shutdown, because they may be closed.
+func (r *Reg) serveReady(c *gin.Context) {
 	out := readiness{Nodes: []nodeHealth{}}
 	healthy := true
 	if r.lifecycle.State() < xhook.StateDraining {

@@ -126,7 +126,7 @@ func TestReadyz(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		getWith(ctx, reg, "/readyz")
-		if linesWith(out, "not well") != 0 {
+		if linesWith(out, "node unhealthy") != 0 {
 			t.Errorf("log\n%s\nwant no line for a canceled probe", out)
 		}
 		if reg.Life().State() != xhook.StateStarting {
@@ -166,7 +166,7 @@ func TestReadyz(t *testing.T) {
 
 	t.Run("ignores a node that returned a nil pointer", func(t *testing.T) {
 		reg, _ := start(t, []xregnode.Node{
-			{Key: "switched off", Node: func(context.Context) (any, error) {
+			{Key: "disabled", Node: func(context.Context) (any, error) {
 				return (*healthNode)(nil), nil
 			}},
 		}, xoption.WithHealth())

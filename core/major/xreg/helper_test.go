@@ -121,7 +121,7 @@ func linesWith(out *buffer, text string) int {
 	return n
 }
 
-// detail returns the detail of a part of the framework.
+// detail returns the detail of the named component of the framework, or "".
 func detail(reg *xreg.Reg, name string) string {
 	for _, part := range reg.Parts() {
 		if part.Name == name {
@@ -131,7 +131,7 @@ func detail(reg *xreg.Reg, name string) string {
 	return ""
 }
 
-// withPhase replaces the database, or the cache if phase has that name.
+// withPhase replaces the phase of the database, or of the cache if phase has that name.
 func withPhase(phase startup.Phase) xoption.Option {
 	makePhase := func(*startup.Plan) *startup.Phase { return &phase }
 	return func(p *startup.Plan) {

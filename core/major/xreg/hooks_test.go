@@ -12,7 +12,7 @@ import (
 )
 
 func TestReg_Close(t *testing.T) {
-	t.Run("runs shutdown hooks before and stop hooks after the tasks end", func(t *testing.T) {
+	t.Run("runs shutdown hooks before and stop hooks after the cancellation", func(t *testing.T) {
 		var log []string
 		reg, _ := start(t, nil)
 		reg.Life().OnStop("a", func(context.Context) error {

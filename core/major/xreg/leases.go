@@ -20,13 +20,13 @@ const (
 	leaseNone = "none"
 )
 
-// leasesPhase returns the phase that opens the application's leases from the given
-// phases. It returns nil if no phase supports leases and no leases are required.
+// leasesPhase returns the phase that opens the application's leases, which one of phases
+// provides. It returns nil if no phase supports leases and no leases are required.
 func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 	phase := &startup.Phase{Name: "leases", Key: xctx.LeasesKey}
 	open := p.Leases
 	if open == nil {
-		// invalid variables have their defaults here; Validate reports them
+		// Load replaces invalid values with their defaults; Validate reports them
 		env, _ := xenv.Load[leaseVariables](xenv.Environment())
 		candidates, err := leaseCandidates(env.LeaseBackend, phases)
 		if len(candidates) == 0 && err == nil {
@@ -45,9 +45,9 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 			return nil, err
 		}
 		detail = leases.String()
-		t := leases.Capabilities() // the scope matters: a file is not shared between hosts
+		c := leases.Capabilities() // the scope matters: hosts do not share a file
 		initLog.Info(ctx, "locks and leases",
-			slog.String("backend", t.Name), slog.String("scope", t.Scope.String()))
+			slog.String("backend", c.Name), slog.String("scope", c.Scope.String()))
 		return leases, nil
 	}
 	return phase
@@ -55,7 +55,7 @@ func leasesPhase(p *startup.Plan, phases []*startup.Phase) *startup.Phase {
 
 // leaseCandidates returns the phases that match LEASE_BACKEND. It returns an error if the
 // backend is not among them or does not support leases. A phase with a configuration
-// error counts, because its support is unknown.
+// error counts as a match, because its support is unknown.
 func leaseCandidates(
 	backend string, phases []*startup.Phase,
 ) (candidates []*startup.Phase, err error) {
@@ -78,31 +78,31 @@ func leaseCandidates(
 		}
 	}
 	if !slices.Contains(accepted, backend) {
-		err = xenv.Problem(xenv.LeaseBackend, backend, problem,
-			"here "+strings.Join(accepted, ", "))
+		err = xenv.Problem(xenv.LeaseBackend, backend, problem, strings.Join(accepted, ", "))
 	}
 	return candidates, err
 }
 
 // openLeases returns the leases with the widest scope of all candidates that match
-// LEASE_BACKEND, for example those of a cache server rather than those of a database
-// file. It returns nil if no candidate supports leases.
+// LEASE_BACKEND. For example, it prefers the leases of a cache server to those of a
+// database file. It returns nil if no candidate supports leases.
 func openLeases(
 	ctx context.Context, backend string, candidates []*startup.Phase,
 ) (*xlease.Leases, error) {
 	var best *xlease.Leases
-	for _, k := range candidates {
-		leases, err := k.Leases(ctx)
+	for _, phase := range candidates {
+		leases, err := phase.Leases(ctx)
 		switch {
 		case backend == leaseAuto && errors.Is(err, xlease.ErrUnsupported):
 			continue
 		case err != nil:
 			// Do not fall back to another backend: its leases might cover fewer
 			// processes, and two processes would then generate the same IDs.
-			other := map[string]string{"database": "cache", "cache": "database"}[k.Name]
-			return nil, fmt.Errorf(
-				"%w (with %s=%s the %s stores the leases; accepted instead: %s, or %s with a %s for each replica)",
-				err, xenv.LeaseBackend, backend, k.Name, other, leaseNone, xenv.SnowflakeNodeID)
+			other := map[string]string{"database": "cache", "cache": "database"}[phase.Name]
+			return nil, fmt.Errorf("%w (with %s=%s the %s stores the leases; "+
+				"accepted instead: %s, or %s with a %s for each replica)",
+				err, xenv.LeaseBackend, backend, phase.Name, other, leaseNone,
+				xenv.SnowflakeNodeID)
 		}
 		if best == nil || leases.Capabilities().Scope > best.Capabilities().Scope {
 			best = leases

@@ -53,7 +53,8 @@ func TestNew_Leases(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Setenv("LEASE_BACKEND", tc.backend)
-				database, cache := newKeeper("database", tc.database), newKeeper("cache", tc.cache)
+				database := newLeaseBackend("database", tc.database)
+				cache := newLeaseBackend("cache", tc.cache)
 				reg, out := start(t, nil, cache.phase(), database.phase())
 				got, err := xlease.GetLeases(reg.Init.Ctx)
 				if tc.want == "" {
@@ -62,7 +63,7 @@ func TestNew_Leases(t *testing.T) {
 					}
 					return
 				}
-				want := map[string]*keeper{"database": database, "cache": cache}[tc.want]
+				want := map[string]*leaseBackend{"database": database, "cache": cache}[tc.want]
 				if err != nil || got != want.leases {
 					t.Fatalf("leases = %v, %v; want those of the %s", got, err, tc.want)
 				}
@@ -78,14 +79,14 @@ func TestNew_Leases(t *testing.T) {
 	})
 
 	t.Run("a backend without leases is skipped unless it is configured", func(t *testing.T) {
-		none := newKeeper("database", driver.Cluster)
+		none := newLeaseBackend("database", driver.Cluster)
 		none.err = fmt.Errorf("%w: the driver x", xlease.ErrUnsupported)
 		reg, _ := start(t, nil, none.phase())
 		if got, err := xlease.GetLeases(reg.Init.Ctx); err == nil ||
 			detail(reg, "leases") != "none" {
 			t.Errorf("leases = %v, want none", got)
 		}
-		cache := newKeeper("cache", driver.Process)
+		cache := newLeaseBackend("cache", driver.Process)
 		reg, _ = start(t, nil, none.phase(), cache.phase())
 		if got := xlease.MustGetLeases(reg.Init.Ctx); got != cache.leases {
 			t.Errorf("leases = %v, want the cache's", got)
@@ -103,10 +104,10 @@ func TestNew_Leases(t *testing.T) {
 		for _, backend := range []string{"auto", "database"} {
 			t.Setenv("LEASE_BACKEND", backend)
 			base, _ := isolatedLeased(t)
-			database, cache := newKeeper("database", driver.Cluster),
-				newKeeper("cache", driver.Cluster)
-			database.err = errors.New(
-				`the table plinth_leases is missing and could not be created; create it with "CREATE TABLE": denied`)
+			database := newLeaseBackend("database", driver.Cluster)
+			cache := newLeaseBackend("cache", driver.Cluster)
+			database.err = errors.New("the table plinth_leases is missing and could not be " +
+				`created; create it with "CREATE TABLE": denied`)
 			got := problems(t, base, database.phase(), cache.phase())
 			if len(got) != 1 {
 				t.Fatalf("problems = %q, want one", got)
@@ -132,15 +133,15 @@ func TestNew_Leases(t *testing.T) {
 			Key:  "p",
 			Node: func(context.Context) (any, error) { opened = true; return nil, nil },
 		})
-		switchedOff := func(p *startup.Plan) {
+		disabled := func(p *startup.Plan) {
 			p.Database = func(*startup.Plan) *startup.Phase { return nil }
 		}
 		withoutLeases := withPhase(startup.Phase{Name: "database", Key: xctx.DatabaseKey})
 		broken := withPhase(startup.Phase{
 			Name: "database", Key: xctx.DatabaseKey,
 			Err: xenv.Problem(xenv.LeaseBackend, "database",
-				"was not looked at", "a database that is not broken"),
-			Leases: newKeeper("database", driver.Cluster).openLeases,
+				"cannot be checked", "a valid database"),
+			Leases: newLeaseBackend("database", driver.Cluster).openLeases,
 		})
 		base, _ := isolated(t)
 		for _, tc := range []struct {
@@ -150,15 +151,16 @@ func TestNew_Leases(t *testing.T) {
 		}{
 			{
 				name: "no database", backend: "database",
-				want: "xoption.WithDatabase to Register and set DATABASE_DRIVER (accepted: here auto, none)",
+				want: "xoption.WithDatabase to Register and set DATABASE_DRIVER " +
+					"(accepted: auto, none)",
 			},
 			{
 				name: "disabled database", backend: "database",
-				opts: []xoption.Option{switchedOff}, want: "DATABASE_DRIVER",
+				opts: []xoption.Option{disabled}, want: "DATABASE_DRIVER",
 			},
 			{
 				name: "no cache", backend: "cache",
-				opts: []xoption.Option{switchedOff},
+				opts: []xoption.Option{disabled},
 				want: "xoption.WithCache to Register and set NOSQL_DRIVER",
 			},
 			{
@@ -168,7 +170,7 @@ func TestNew_Leases(t *testing.T) {
 			},
 			{
 				name: "invalid database", backend: "database",
-				opts: []xoption.Option{broken}, want: "was not looked at",
+				opts: []xoption.Option{broken}, want: "cannot be checked",
 			},
 			{
 				name: "unknown backend", backend: "redis",
@@ -192,34 +194,34 @@ func TestNew_Leases(t *testing.T) {
 		if got := xlease.MustGetLeases(reg.Init.Ctx); got != own {
 			t.Errorf("leases = %v, want those of the option", got)
 		}
-		if err := reg.Apply(xoption.WithLeases(func(context.Context) (*xlease.Leases, error) {
+		err := reg.Apply(xoption.WithLeases(func(context.Context) (*xlease.Leases, error) {
 			return own, nil
-		})); err == nil ||
-			!strings.Contains(err.Error(), "WithLeases must be passed to Register") {
+		}))
+		if err == nil || !strings.Contains(err.Error(), "WithLeases must be passed to Register") {
 			t.Errorf("Apply = %v, want an error", err)
 		}
 	})
 }
 
 func TestReg_Apply_Leases(t *testing.T) {
-	t.Run("a database provides missing leases, and the ID node remains",
-		func(t *testing.T) {
-			reg, out := startLeased(t)
-			before := source(out)
-			database := newKeeper("database", driver.Cluster)
-			if err := reg.Apply(database.phase()); err != nil {
-				t.Fatal(err)
-			}
-			if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases {
-				t.Errorf("leases = %v, want those of the database", got)
-			}
-			if !strings.Contains(before, "(scope: host)") || source(out) != before ||
-				linesWith(out, `"id node"`) != 1 {
-				t.Errorf("source = %q, then %q; want the same file", before, source(out))
-			}
-		})
+	t.Run("a database provides missing leases, and the ID node is unchanged", func(t *testing.T) {
+		reg, out := startLeased(t)
+		before := source(out)
+		database := newLeaseBackend("database", driver.Cluster)
+		if err := reg.Apply(database.phase()); err != nil {
+			t.Fatal(err)
+		}
+		if got := xlease.MustGetLeases(reg.Init.Ctx); got != database.leases {
+			t.Errorf("leases = %v, want those of the database", got)
+		}
+		if !strings.Contains(before, "(scope: host)") || source(out) != before ||
+			linesWith(out, `"id node"`) != 1 {
+			t.Errorf("source = %q, then %q; want the same file", before, source(out))
+		}
+	})
 	t.Run("the leases of Register remain", func(t *testing.T) {
-		cache, database := newKeeper("cache", driver.Process), newKeeper("database", driver.Cluster)
+		cache := newLeaseBackend("cache", driver.Process)
+		database := newLeaseBackend("database", driver.Cluster)
 		reg, _ := startLeased(t, cache.phase())
 		if err := reg.Apply(database.phase()); err != nil {
 			t.Fatal(err)
@@ -229,10 +231,11 @@ func TestReg_Apply_Leases(t *testing.T) {
 		}
 	})
 	t.Run("a database that is already open is an error", func(t *testing.T) {
-		database := newKeeper("database", driver.Cluster)
+		database := newLeaseBackend("database", driver.Cluster)
 		reg, _ := startLeased(t, database.phase())
-		err := reg.Apply(newKeeper("database", driver.Cluster).phase())
-		if err == nil || err.Error() != "xreg: the database is already open: pass all of its options to Register" {
+		err := reg.Apply(newLeaseBackend("database", driver.Cluster).phase())
+		const want = "xreg: the database is already open: pass all of its options to Register"
+		if err == nil || err.Error() != want {
 			t.Errorf("Apply = %v, want an error that names the fix", err)
 		}
 	})

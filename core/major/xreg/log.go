@@ -15,7 +15,7 @@ func (r *Reg) openLog(p *startup.Plan) error {
 	if p.Logger != nil {
 		return nil
 	}
-	// invalid values have their defaults, so that all problems can be logged
+	// invalid values are replaced with their defaults, so that all problems can be logged
 	config, problems := xlog.ConfigFromEnv()
 	for _, change := range p.LogConfig {
 		change(&config)

@@ -57,13 +57,12 @@ func TestNew_LeasedNodeID(t *testing.T) {
 					t.Setenv(tc.env[0], tc.env[1])
 				}
 				reg, out := startLeased(t,
-					append(tc.opts, newKeeper("database", tc.scope).phase())...)
+					append(tc.opts, newLeaseBackend("database", tc.scope).phase())...)
 				if got := source(out); !strings.Contains(got, tc.want) {
 					t.Errorf("source = %q, want %q", got, tc.want)
 				}
-				if id := xsnowflake.MustGenerateSnowflakeID(
-					reg.Init.Ctx); tc.name == "datacenter" &&
-					id.DatacenterID() != 5 {
+				id := xsnowflake.MustGenerateSnowflakeID(reg.Init.Ctx)
+				if tc.name == "datacenter" && id.DatacenterID() != 5 {
 					t.Errorf("id of datacenter %d, want 5", id.DatacenterID())
 				}
 			})
@@ -76,22 +75,20 @@ func TestNew_LeasedNodeID(t *testing.T) {
 			{xoption.WithSnowflake(xsnowflake.WithLayout(xsnowflake.LayoutWide))},
 		} {
 			base, _ := isolatedLeased(t)
-			database := newKeeper("database", driver.Cluster)
+			database := newLeaseBackend("database", driver.Cluster)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cause := errors.New("enough")
 			database.onAcquire = func() { cancel(cause) }
 			reg, err := xreg.New(t.Context(), nil,
 				append([]xoption.Option{base, database.phase()}, opts...)...)
 			if err != nil {
-				t.Fatalf("New with %d options = %v, want nil without a lease",
-					len(opts), err)
+				t.Fatalf("New with %d options = %v, want nil without a lease", len(opts), err)
 			}
 			ctx = context.WithValue(ctx, xctx.SnowflakeNodeKey,
 				reg.Init.Ctx.Value(xctx.SnowflakeNodeKey))
 			if _, err := xsnowflake.GenerateSnowflakeID(ctx); !errors.Is(err, cause) ||
 				err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
-				t.Errorf("the first id = %v, want the context error as SERVICE_UNAVAILABLE",
-					err)
+				t.Errorf("the first id = %v, want the context error as SERVICE_UNAVAILABLE", err)
 			}
 			if err := reg.Close(t.Context()); err != nil {
 				t.Errorf("Close = %v", err)
@@ -100,7 +97,7 @@ func TestNew_LeasedNodeID(t *testing.T) {
 	})
 
 	t.Run("the lease is released before the database is closed", func(t *testing.T) {
-		database := newKeeper("database", driver.Cluster)
+		database := newLeaseBackend("database", driver.Cluster)
 		base, _ := isolatedLeased(t)
 		reg, err := xreg.New(t.Context(), nil, base, database.phase())
 		if err != nil {
@@ -116,10 +113,8 @@ func TestNew_LeasedNodeID(t *testing.T) {
 		if err := reg.Close(t.Context()); err != nil {
 			t.Errorf("Close = %v", err)
 		}
-		if want := []string{
-			"release in database",
-			"close database",
-		}; !slices.Equal(*database.log, want) {
+		want := []string{"release in database", "close database"}
+		if !slices.Equal(*database.log, want) {
 			t.Errorf("order = %v, want %v", *database.log, want)
 		}
 	})
@@ -131,7 +126,7 @@ func TestReadyz_LeasedNodeID(t *testing.T) {
 	base, _ := isolatedLeased(t)
 	synctest.Test(t, func(t *testing.T) {
 		<-time.After(27 * 366 * 24 * time.Hour) // until the epoch of the IDs
-		database := newKeeper("database", driver.Cluster)
+		database := newLeaseBackend("database", driver.Cluster)
 		reg, err := xreg.New(t.Context(), nil, base, database.phase(), xoption.WithHealth())
 		if err != nil {
 			t.Fatal(err)

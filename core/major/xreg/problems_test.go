@@ -146,7 +146,8 @@ func unset(t *testing.T, keys ...xenv.EnvKey) {
 
 func TestNew_EnvFile(t *testing.T) {
 	t.Run("is loaded first and does not override the environment", func(t *testing.T) {
-		inDirectory(t, "PLINTH_PORT=4711\nPLINTH_HOST=example.org\nSNOWFLAKE_NODE_ID=5\nSNOWFLAKE_DATACENTER_ID=1\nLOG_DIR=none\nLOG_LEVEL=error\n")
+		inDirectory(t, "PLINTH_PORT=4711\nPLINTH_HOST=example.org\nSNOWFLAKE_NODE_ID=5\n"+
+			"SNOWFLAKE_DATACENTER_ID=1\nLOG_DIR=none\nLOG_LEVEL=error\n")
 		unset(t, xenv.Port, xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, "LOG_DIR",
 			"LOG_LEVEL")
 		t.Setenv("PLINTH_HOST", "127.0.0.1")
@@ -162,8 +163,8 @@ func TestNew_EnvFile(t *testing.T) {
 		}
 		defer func() { _ = reg.Close(t.Context()) }()
 		if s := reg.Settings(); s.Address != "127.0.0.1:4711" || seen != "4711" {
-			t.Errorf("address = %s, phase found %s; want the file's port and the environment's host",
-				s.Address, seen)
+			t.Errorf("address = %s, port in the phase = %s; "+
+				"want the file's port and the environment's host", s.Address, seen)
 		}
 		if d := detail(reg, "snowflake"); d != "datacenter 1, node 5" {
 			t.Errorf("ID node = %s, want the node ID of the file", d)
@@ -188,8 +189,9 @@ func TestNew_EnvFile(t *testing.T) {
 	})
 }
 
-func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
-	inDirectory(t, "PLINTH_HOST=127.0.0.1\nPLINTH_PORT=\nPLINTH_TRUSTED_PROXIES=10.0.0.0/8\nLOG_DIR=none\n")
+func TestNew_EmptyValues(t *testing.T) {
+	inDirectory(t, "PLINTH_HOST=127.0.0.1\nPLINTH_PORT=\n"+
+		"PLINTH_TRUSTED_PROXIES=10.0.0.0/8\nLOG_DIR=none\n")
 	unset(t, xenv.Port, "LOG_DIR")
 	t.Setenv("PLINTH_HOST", "")
 	t.Setenv("PLINTH_TRUSTED_PROXIES", "none")
@@ -200,7 +202,7 @@ func TestRegister_EmptyValuesOverrideNothing(t *testing.T) {
 	}
 	defer func() { _ = reg.Close(t.Context()) }()
 	if got := reg.Settings().Address; got != "127.0.0.1:4712" {
-		t.Errorf("address = %s, want the file's host, and the default port of the code", got)
+		t.Errorf("address = %s, want the file's host and the port of WithEnvDefaults", got)
 	}
 	if got := xenv.GetEnvList("PLINTH_TRUSTED_PROXIES"); len(got) != 0 {
 		t.Errorf("trusted proxies = %v, want none", got)
@@ -305,8 +307,8 @@ func TestRegister_Problems(t *testing.T) {
 	if reg := xreg.Register(t.Context(), nil, base); reg != nil || code != 1 {
 		t.Errorf("Register = %v with exit code %d, want nil and 1", reg, code)
 	}
-	if linesWith(out, "start failed: PLINTH_PORT") != 1 || linesWith(out,
-		"start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
+	if linesWith(out, "start failed: PLINTH_PORT") != 1 ||
+		linesWith(out, "start failed: PLINTH_DEBUG") != 1 || linesWith(out, "start failed") != 2 {
 		t.Errorf("log\n%s\nwant one line for each of the two problems", out)
 	}
 }

@@ -35,7 +35,7 @@ type Init struct {
 	// Ctx is the application's context. It carries the values of all nodes, the lifecycle
 	// and the logger. It is canceled when the tasks must return, after requests have
 	// drained.
-	Ctx context.Context // the name is part of the contract
+	Ctx context.Context // the specification requires this name
 }
 
 // Reg is a started application. Its methods are safe for concurrent use.
@@ -45,7 +45,7 @@ type Reg struct {
 	// Init contains the results of the startup.
 	Init Init
 
-	parent context.Context // its end is a stop request, handled by the Runner
+	parent context.Context // its cancellation is a stop request, which the Runner handles
 	watch  *signals.Watch  // nil after New
 	// name of the current startup step; nil after a successful startup
 	step      atomic.Pointer[string]
@@ -61,7 +61,8 @@ type Reg struct {
 	settings atomic.Pointer[startup.Settings]
 	parts    atomic.Pointer[[]Part]
 
-	// held while nodes start or close, which may call Settings and Parts
+	// mu is locked while nodes start or close. Nodes may call Settings and Parts, which
+	// therefore do not lock it.
 	mu      sync.Mutex
 	changes []func(*startup.Settings) // of all options so far
 	closing []any                     // values to close
@@ -77,7 +78,8 @@ var errClosed = errors.New("xreg: the application is closed")
 // New starts an application. The error joins one error for each problem. ctx limits the
 // startup. If it is canceled later, the Runner starts the shutdown.
 //
-// The startup includes the routes. The hooks, the listener and the tasks belong to xmain.
+// The startup includes the routes. Package xmain runs the hooks, the listener and the
+// tasks.
 func New(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) (*Reg, error) {
 	r := newReg()
 	if err := r.start(ctx, nodes, opts); err != nil {
@@ -116,7 +118,7 @@ func (r *Reg) start(ctx context.Context, nodes []xregnode.Node, opts []xoption.O
 	r.newEngine()
 
 	stopCancel := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	err := r.apply(plan) // runs in the application's context, which is derived from ctx
+	err := r.apply(plan) // uses the application's context, which is derived from ctx
 	if !stopCancel() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -126,17 +128,19 @@ func (r *Reg) start(ctx context.Context, nodes []xregnode.Node, opts []xoption.O
 	return err
 }
 
-// closeStarted closes what a failed startup has opened, except for the log. Signals stay
-// caught, so that they do not kill the process before it exits.
+// closeStarted closes the components that a failed startup has opened, except for the
+// log. It does not stop the signal watch, so that a signal does not kill the process
+// during the close.
 func (r *Reg) closeStarted() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Init.Ctx), closeTimeout)
 	defer cancel()
 	return r.CloseNodes(ctx)
 }
 
-// Apply applies the options of a Runner as if they were passed to New. What they open
-// starts after the nodes that have already started. The ID node and an open database or
-// cache remain unchanged. If Apply fails, the caller must close the application.
+// Apply applies the options of a Runner as if they were passed to New. The components
+// that they add start after the nodes that have already started. The ID node and an open
+// database or cache remain unchanged. If Apply fails, the caller must close the
+// application.
 func (r *Reg) Apply(opts ...xoption.Option) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,9 +206,10 @@ func (r *Reg) StopRequested() context.Context { return r.parent }
 // Cancel cancels the application's context. Close calls it too.
 func (r *Reg) Cancel() { r.cancel(context.Canceled) }
 
-// Close runs the shutdown hooks that have not run yet, cancels the application's context,
-// runs the stop hooks, closes the nodes in reverse order and finally closes the log. ctx
-// limits the hooks and the nodes. A second call only returns the error of the log.
+// Close runs the shutdown hooks that have not run yet and cancels the application's
+// context. It then runs the stop hooks, closes the nodes in reverse order and closes the
+// log. ctx limits the hooks and the nodes. A second call only returns the error of the
+// log.
 func (r *Reg) Close(ctx context.Context) error {
 	err := r.CloseNodes(ctx)
 	r.watch.Stop()

@@ -29,7 +29,7 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 	log := context.WithoutCancel(ctx)
 	ctx, r.watch = signals.New(ctx, func(s os.Signal, first bool) {
 		if first {
-			r.interrupted(log, s)
+			r.handleFirstSignal(log, s)
 			return
 		}
 		report.Bounded(func() {
@@ -45,16 +45,18 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 		report.Problems(r.Init.Ctx, initLog, failed, r.closeStarted())
 		_ = r.closeLog()
 		exit(1)
-		// reached only in tests; a signal must not change the exit code before
+		// Only tests, which replace exit, reach this line. The watch must not stop
+		// earlier, because a signal would then change the exit code.
 		r.watch.Stop()
 		return nil
 	}
 	return r
 }
 
-// interrupted logs the first signal. An interrupted startup must return within the
-// shutdown timeout. A program without a Runner limits its own shutdown.
-func (r *Reg) interrupted(ctx context.Context, s os.Signal) {
+// handleFirstSignal logs the first signal. If it interrupts the startup, the startup must
+// return within the shutdown timeout. After the startup no limit applies here, because
+// the Runner or the program limits its shutdown.
+func (r *Reg) handleFirstSignal(ctx context.Context, s os.Signal) {
 	message := "start interrupted"
 	if r.step.Load() == nil {
 		message = "stop requested"

@@ -54,7 +54,8 @@ func (c fakeConn) Close() error {
 	return nil
 }
 
-// migrated returns a database with a Prepare function that records what it finds.
+// migrated returns an option for a database with a Prepare function. The function logs
+// its call, and "too early" if a component has not started.
 func migrated(log *[]string, err error) xoption.Option {
 	return xoption.WithDatabase(xoptdatabase.WithDialector(fakeDatabase{log: log}),
 		xoptdatabase.WithPrepare(
@@ -76,7 +77,7 @@ func TestNew_Schema(t *testing.T) {
 		func(t *testing.T) {
 			for _, late := range []bool{false, true} {
 				var log []string
-				cache := newKeeper("cache", driver.Cluster)
+				cache := newLeaseBackend("cache", driver.Cluster)
 				cache.log = &log
 				base, _ := isolatedLeased(t)
 				node := xregnode.Node{Key: xctx.Exec, Node: func(context.Context) (any, error) {
@@ -84,8 +85,7 @@ func TestNew_Schema(t *testing.T) {
 					return nil, nil
 				}}
 				opts := []xoption.Option{
-					migrated(&log, nil), cache.phase(),
-					xoption.WithNodes(node),
+					migrated(&log, nil), cache.phase(), xoption.WithNodes(node),
 				}
 				first, rest := opts, []xoption.Option(nil)
 				if late {
@@ -105,7 +105,7 @@ func TestNew_Schema(t *testing.T) {
 					"open database", "prepare", "node", "release in cache", "close cache",
 					"close database",
 				}
-				if late { // the ID node keeps its leases
+				if late { // the ID node started before and uses the lease directory
 					want = slices.DeleteFunc(want,
 						func(s string) bool { return s == "release in cache" })
 				}
@@ -122,7 +122,7 @@ func TestNew_Schema(t *testing.T) {
 	t.Run("a failed migration closes everything in reverse order", func(t *testing.T) {
 		boom := errors.New("boom")
 		var log []string
-		cache := newKeeper("cache", driver.Cluster)
+		cache := newLeaseBackend("cache", driver.Cluster)
 		cache.log = &log
 		base, _ := isolatedLeased(t)
 		if _, err := xreg.New(t.Context(), nil, base, migrated(&log, boom),
@@ -131,8 +131,7 @@ func TestNew_Schema(t *testing.T) {
 			t.Errorf("New = %v, want boom", err)
 		}
 		want := []string{
-			"open database", "prepare", "release in cache", "close cache",
-			"close database",
+			"open database", "prepare", "release in cache", "close cache", "close database",
 		}
 		if !slices.Equal(log, want) {
 			t.Errorf("order = %v, want %v", log, want)
@@ -154,10 +153,9 @@ func TestNew_Options(t *testing.T) {
 func TestReg_Apply_OpenDatabase(t *testing.T) {
 	var log []string
 	reg, _ := start(t, nil, migrated(&log, nil))
-	// without WithDatabase, this option opens nothing
-	late := xoption.WithDatabase(xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error {
-		return nil
-	}))
+	// this option alone opens no database
+	late := xoption.WithDatabase(
+		xoptdatabase.WithPrepare(func(context.Context, *gorm.DB) error { return nil }))
 	if err := reg.Apply(late); err == nil ||
 		!strings.Contains(err.Error(), "the database is already open") {
 		t.Errorf("Apply = %v, want an error", err)

@@ -35,22 +35,22 @@ func checkHost() error {
 	return xenv.Problem(xenv.Host, host, "is not a host", "a name or an address without its port")
 }
 
-// checkDrainDelay rejects a drain delay that leaves no time for requests, which would be
-// force-closed in every shutdown. Invalid single values are reported elsewhere.
+// checkDrainDelay rejects a drain delay that leaves no time to drain requests: every
+// shutdown would force-close them. Validate reports values that are invalid on their own.
 func checkDrainDelay(s *startup.Settings) error {
-	most := s.ShutdownTimeout - s.Reserve()
-	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < most {
+	limit := s.ShutdownTimeout - s.Reserve()
+	if s.DrainDelay <= 0 || s.ShutdownTimeout <= 0 || s.DrainDelay < limit {
 		return nil
 	}
 	return fmt.Errorf("%s and %s, or xoption.WithDrainDelay and xoption.WithShutdownTimeout: "+
 		"after a drain delay of %s a shutdown timeout of %s leaves no time to finish requests "+
 		"(accepted: a drain delay below %s, or a longer shutdown timeout)",
-		drainDelayKey, shutdownTimeoutKey, s.DrainDelay, s.ShutdownTimeout, most)
+		drainDelayKey, shutdownTimeoutKey, s.DrainDelay, s.ShutdownTimeout, limit)
 }
 
-// atTerminal reports whether standard output or standard error is a terminal. A
-// developer, not a load balancer, then waits for the shutdown. Either may be redirected
-// to a file.
+// atTerminal reports whether standard output or standard error is a terminal. Either may
+// be redirected to a file. At a terminal a developer waits for the shutdown, and there is
+// no load balancer.
 var atTerminal = func() bool {
 	return slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
 		return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
@@ -60,9 +60,9 @@ var atTerminal = func() bool {
 // drainDelayUnset means that neither the environment nor an option sets the drain delay.
 const drainDelayUnset = -1
 
-// newSettings combines the environment with the options so far.
+// newSettings combines the environment with the options that have been applied so far.
 func (r *Reg) newSettings() *startup.Settings {
-	// invalid variables have their defaults; Validate reports them
+	// Load replaces invalid values with their defaults; Validate reports them
 	env, _ := xenv.Load[variables](xenv.Environment())
 	profile, _ := xbase.ParseProfile(env.Envelope) // Validate reports the error
 	s := &startup.Settings{

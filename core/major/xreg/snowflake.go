@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// snowflakePhase starts the ID node, which may lease its node ID.
+// snowflakePhase returns the phase that starts the ID node. The node may lease its node
+// ID.
 func snowflakePhase(p *startup.Plan) *startup.Phase {
 	var n *xsnowflake.Node
 	removeDefault := func() {}
@@ -44,9 +45,9 @@ func snowflakePhase(p *startup.Plan) *startup.Phase {
 func idHealth(err error) error {
 	switch {
 	case errors.Is(err, xsnowflake.ErrWaiting):
-		return xhook.Degraded("waiting") // all replicas wait for the same time
+		return xhook.Degraded("waiting") // all replicas may wait at once and must stay ready
 	case err != nil:
-		// like the error for a caller that needs an ID
+		// the same error code as for callers of Generate
 		return xerror.Wrap(xerror.ServiceUnavailable, "", err)
 	default:
 		return nil
@@ -60,8 +61,8 @@ func describeNode(n *xsnowflake.Node) string {
 	return fmt.Sprintf("datacenter %d, node %d", n.DatacenterID(), n.NodeID())
 }
 
-// startSnowflake creates the ID node and logs its node ID and its source: two nodes with
-// the same node ID generate the same IDs.
+// startSnowflake creates the ID node and logs the node ID and its source, because two
+// nodes with the same node ID generate the same IDs.
 func startSnowflake(ctx context.Context, opts []xsnowflake.Option) (*xsnowflake.Node, error) {
 	n, err := newNode(opts, nodeLeases(ctx)...)
 	if err != nil {
@@ -107,7 +108,8 @@ func logSnowflake(ctx context.Context, n *xsnowflake.Node, source string) {
 	}
 	initLog.Info(ctx, "id node", attrs...)
 	if n.HostLocal() && inContainer(os.DirFS("/")) {
-		initLog.Warn(ctx, "node ID leased through a file that other containers do not share: replicas may generate equal IDs",
+		initLog.Warn(ctx, "node ID leased through a file that other containers do not share: "+
+			"replicas may generate equal IDs",
 			slog.String("fix",
 				"lease it in a database or in Redis ("+xenv.LeaseBackend.String()+"), or set "+
 					xenv.SnowflakeDatacenterID.String()+" and "+xenv.SnowflakeNodeID.String()+

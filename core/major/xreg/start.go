@@ -27,7 +27,7 @@ type Part struct {
 	Detail string
 }
 
-// steps returns the steps of p in order, and joins their problems.
+// steps returns the steps of p in order, and their problems, joined.
 func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	errs := []error{r.nodes.Check(p.Nodes)}
 	add := func(name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase) {
@@ -63,7 +63,7 @@ func (r *Reg) steps(p *startup.Plan) (list []*startup.Phase, problems error) {
 	return list, errors.Join(errs...)
 }
 
-// phase creates the phase of a key, or nil if p does not configure it.
+// phase creates a phase with makePhase. It returns nil if p does not configure the phase.
 func (r *Reg) phase(
 	p *startup.Plan, name string, key xctx.ContextKey, makePhase func(*startup.Plan) *startup.Phase,
 ) (phase *startup.Phase, err error) {
@@ -87,7 +87,7 @@ func (r *Reg) startOne(s *startup.Phase) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: not started: %w", s.Name, context.Cause(ctx))
 	}
-	began := time.Now()
+	startTime := time.Now()
 	var value any
 	err := xhook.Guard(func() (err error) {
 		value, err = s.Start(ctx)
@@ -100,14 +100,15 @@ func (r *Reg) startOne(s *startup.Phase) error {
 	if s.Detail != nil {
 		detail = s.Detail()
 	}
-	r.keep(s, value, detail)
+	r.addComponent(s, value, detail)
 	initLog.Debug(ctx, "started", slog.String("part", s.Name), slog.String("detail", detail),
-		slog.Duration("took", time.Since(began)))
+		slog.Duration("took", time.Since(startTime)))
 	return nil
 }
 
-// keep stores the value of a step and registers its close function and health check.
-func (r *Reg) keep(s *startup.Phase, value any, detail string) {
+// addComponent stores the value of a step and registers its close function and health
+// check.
+func (r *Reg) addComponent(s *startup.Phase, value any, detail string) {
 	name := s.Key.String()
 	if s.Key.IsReserved() { // a component of the framework
 		name = s.Name
@@ -124,7 +125,7 @@ func (r *Reg) keep(s *startup.Phase, value any, detail string) {
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer &&
 		(v.IsNil() || slices.Contains(r.closing, value)) {
-		return // no value, or the value of an earlier step, which must not be closed twice
+		return // a nil pointer, or the value of an earlier step, which is closed only once
 	}
 	if fn := closer(s, value); fn != nil {
 		r.closing = append(r.closing, value)

@@ -28,19 +28,19 @@ func (p *part) Close() error {
 	return nil
 }
 
-// plain has a Close without a result.
-type plain struct{ *part }
+// partNoError is a part whose Close returns no error.
+type partNoError struct{ *part }
 
-func (p plain) Close() { _ = p.part.Close() }
+func (p partNoError) Close() { _ = p.part.Close() }
 
-// withContext has a Close with a context.
-type withContext struct{ *part }
+// partContext is a part whose Close has a context.
+type partContext struct{ *part }
 
-func (b withContext) Close(ctx context.Context) error {
+func (p partContext) Close(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return b.part.Close()
+	return p.part.Close()
 }
 
 // phase returns a phase that records its start and close.
@@ -69,8 +69,8 @@ func TestNew_Order(t *testing.T) {
 		}
 		nodes := []xregnode.Node{
 			{Key: "n1", Node: node("n1", func(p *part) any { return p })},
-			{Key: xctx.Exec, Node: node("exec", func(p *part) any { return plain{p} })},
-			{Key: "n2", Node: node("n2", func(p *part) any { return withContext{p} })},
+			{Key: xctx.Exec, Node: node("exec", func(p *part) any { return partNoError{p} })},
+			{Key: "n2", Node: node("n2", func(p *part) any { return partContext{p} })},
 		}
 		base, _ := isolated(t)
 		reg, err := xreg.New(t.Context(), nodes, base,
@@ -88,19 +88,19 @@ func TestNew_Order(t *testing.T) {
 			t.Errorf("second Close = %v, want nil", err)
 		}
 		want := []string{
-			"start database", "start cache", "start n1", "start exec", "start n2", "engine",
-			"routes",
-			"stop n2", "stop exec", "stop n1", "close n2", "close exec", "close n1", "close cache",
-			"close database",
+			"start database", "start cache", "start n1", "start exec", "start n2",
+			"engine", "routes",
+			"stop n2", "stop exec", "stop n1",
+			"close n2", "close exec", "close n1", "close cache", "close database",
 		}
 		if !slices.Equal(log, want) {
 			t.Errorf("order\n%v\nwant\n%v", log, want)
 		}
 	})
 
-	t.Run("a node finds the values of earlier steps", func(t *testing.T) {
+	t.Run("the context of a node carries the values of earlier steps", func(t *testing.T) {
 		var found []any
-		see := func(value any) xregnode.Func {
+		recordValues := func(value any) xregnode.Func {
 			return func(ctx context.Context) (any, error) {
 				found = append(found, ctx.Value(xctx.ContextKey("a")),
 					ctx.Value(xctx.SnowflakeNodeKey) != nil)
@@ -108,9 +108,9 @@ func TestNew_Order(t *testing.T) {
 			}
 		}
 		reg, _ := start(t, []xregnode.Node{
-			{Key: "a", Node: see(1)},
-			{Key: "b", Node: see(2)},
-			{Key: xctx.Exec, Node: see(3)},
+			{Key: "a", Node: recordValues(1)},
+			{Key: "b", Node: recordValues(2)},
+			{Key: xctx.Exec, Node: recordValues(3)},
 		})
 		if want := []any{nil, true, 1, true, 1, true}; !slices.Equal(found, want) {
 			t.Errorf("nodes found %v, want %v", found, want)
@@ -125,7 +125,7 @@ func TestNew_Order(t *testing.T) {
 		}
 	})
 
-	t.Run("values of a phase are found under their keys", func(t *testing.T) {
+	t.Run("the context carries the values of a phase", func(t *testing.T) {
 		reg, _ := start(t, nil, withPhase(startup.Phase{
 			Name: "cache", Key: xctx.CacheManagerKey,
 			Start: func(context.Context) (any, error) { return "manager", nil },
@@ -167,10 +167,8 @@ func TestNew_Failure(t *testing.T) {
 		if reg != nil || !errors.Is(err, boom) || err.Error() != "node n2: boom" {
 			t.Errorf("New = %v, %v; want nil and the error of n2", reg, err)
 		}
-		if want := []string{
-			"start database", "stop h", "close n1",
-			"close database",
-		}; !slices.Equal(log, want) {
+		want := []string{"start database", "stop h", "close n1", "close database"}
+		if !slices.Equal(log, want) {
 			t.Errorf("order %v, want %v", log, want)
 		}
 	})
@@ -199,12 +197,12 @@ func TestNew_Failure(t *testing.T) {
 		}
 	})
 
-	t.Run("an error of the close is reported too", func(t *testing.T) {
+	t.Run("a close error is also reported", func(t *testing.T) {
 		defer xreg.SetExit(func(int) {})()
 		base, out := isolated(t)
 		xreg.Register(t.Context(), []xregnode.Node{
 			// Close panics
-			{Key: "a", Node: func(context.Context) (any, error) { return plain{}, nil }},
+			{Key: "a", Node: func(context.Context) (any, error) { return partNoError{}, nil }},
 			{Key: "b", Node: func(context.Context) (any, error) { return nil, errors.New("boom") }},
 		}, base)
 		if linesWith(out, "start failed: node b: boom") != 1 ||
@@ -221,7 +219,7 @@ func TestReg_Close_Values(t *testing.T) {
 		reg, err := xreg.New(t.Context(), []xregnode.Node{
 			{Key: "a", Node: func(context.Context) (any, error) { return &part{"a", &log}, nil }},
 			// Close panics because part is nil
-			{Key: "b", Node: func(context.Context) (any, error) { return plain{}, nil }},
+			{Key: "b", Node: func(context.Context) (any, error) { return partNoError{}, nil }},
 		}, base)
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +287,7 @@ func TestNew_Context(t *testing.T) {
 				t.Error("the application's context was canceled with its parent")
 			}
 			if err := reg.Close(t.Context()); err != nil || reg.Init.Ctx.Err() == nil {
-				t.Errorf("Close = %v, context %v; want nil and an ended context",
+				t.Errorf("Close = %v, context error = %v; want nil and a canceled context",
 					err, reg.Init.Ctx.Err())
 			}
 		})

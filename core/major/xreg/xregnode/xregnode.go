@@ -18,7 +18,7 @@ import (
 // contributes to the readiness of the service.
 type Func = func(ctx context.Context) (any, error)
 
-// Node is a component of an application, and the key of its value.
+// Node is a component of an application with the key of its value.
 type Node struct {
 	// Key identifies the value and must be unique. Use xctx.Exec for a node without a
 	// value.
@@ -27,24 +27,26 @@ type Node struct {
 	Node Func
 }
 
-// Nodes stores the values of started nodes. A context carries it under xctx.RegNodeKey.
-// The zero value is empty and ready to use. It is safe for concurrent use.
+// Nodes stores the values of started nodes. The application's context carries it under
+// xctx.RegNodeKey. The zero value is empty and ready to use. Nodes is safe for concurrent
+// use.
 type Nodes struct{ values sync.Map }
 
 // Get returns the value of a node.
 func (n *Nodes) Get(key xctx.ContextKey) (any, bool) { return n.values.Load(key) }
 
-// Set stores the value of a node. Applications list their nodes instead.
+// Set stores the value of a node. Applications do not call it but pass their nodes to
+// xreg.Register.
 func (n *Nodes) Set(key xctx.ContextKey, value any) { n.values.Store(key, value) }
 
-// Check joins the problems of a list of nodes that are to be added to n.
+// Check returns the problems of a list of nodes before they are added to n, joined.
 func (n *Nodes) Check(list []Node) error {
 	var errs []error
 	seen := map[xctx.ContextKey]int{}
 	for i, node := range list {
-		at, key := i+1, node.Key
+		number, key := i+1, node.Key
 		if node.Node == nil {
-			errs = append(errs, fmt.Errorf("node %d (%q): the function is nil", at, key))
+			errs = append(errs, fmt.Errorf("node %d (%q): the function is nil", number, key))
 		}
 		_, registered := n.Get(key)
 		switch {
@@ -52,17 +54,18 @@ func (n *Nodes) Check(list []Node) error {
 		case key.IsNil():
 			errs = append(errs,
 				fmt.Errorf("node %d: the key is empty (use xctx.Exec for a node without a value)",
-					at))
+					number))
 		case key.IsReserved():
 			errs = append(errs,
-				fmt.Errorf("node %d: the key %q is reserved for the framework", at, key))
+				fmt.Errorf("node %d: the key %q is reserved for the framework", number, key))
 		case seen[key] > 0:
-			errs = append(errs,
-				fmt.Errorf("node %d: the key %q is already used by node %d", at, key, seen[key]))
+			errs = append(errs, fmt.Errorf("node %d: the key %q is already used by node %d",
+				number, key, seen[key]))
 		case registered:
-			errs = append(errs, fmt.Errorf("node %d: the key %q is already registered", at, key))
+			errs = append(errs,
+				fmt.Errorf("node %d: the key %q is already registered", number, key))
 		default:
-			seen[key] = at
+			seen[key] = number
 		}
 	}
 	return errors.Join(errs...)
@@ -76,7 +79,7 @@ type nodeContext struct {
 
 // NewContext returns a context that carries the values of nodes under their keys,
 // including values that are set later. Servers of other transports derive the context of
-// each request from it.
+// each request from the application's context.
 func NewContext(ctx context.Context, nodes *Nodes) context.Context {
 	return nodeContext{Context: ctx, nodes: nodes}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg"
 )
 
-var errDown = errors.New("the server does not answer")
+var errDown = errors.New("the server does not respond")
 
-// keeper is a fake database or cache that supports leases.
-type keeper struct {
+// leaseBackend is a fake database or cache that supports leases.
+type leaseBackend struct {
 	driver.Backend
 
 	name      string
@@ -28,27 +28,29 @@ type keeper struct {
 	down      atomic.Bool
 	err       error
 	onClose   func() // called on Close
-	onAcquire func() // if set, called before a request blocks until its context is canceled
+	onAcquire func() // if set, Acquire calls it and blocks until the context is canceled
 
 	leases *xlease.Leases
 }
 
-func newKeeper(name string, scope driver.Scope) *keeper {
-	k := &keeper{Backend: xlease.InProcess(nil), name: name, scope: scope, log: new([]string)}
-	k.leases = xlease.New(k)
-	return k
+func newLeaseBackend(name string, scope driver.Scope) *leaseBackend {
+	b := &leaseBackend{
+		Backend: xlease.InProcess(nil), name: name, scope: scope, log: new([]string),
+	}
+	b.leases = xlease.New(b)
+	return b
 }
 
-func (k *keeper) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Scope: k.scope, Durable: true, Name: "the " + k.name}
+func (b *leaseBackend) Capabilities() driver.Capabilities {
+	return driver.Capabilities{Scope: b.scope, Durable: true, Name: "the " + b.name}
 }
 
-func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
-	if k.down.Load() {
+func (b *leaseBackend) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
+	if b.down.Load() {
 		return driver.Grant{}, errDown
 	}
-	if k.onAcquire != nil {
-		k.onAcquire()
+	if b.onAcquire != nil {
+		b.onAcquire()
 		select {
 		case <-ctx.Done():
 			return driver.Grant{}, ctx.Err()
@@ -56,38 +58,40 @@ func (k *keeper) Acquire(ctx context.Context, r driver.Request) (driver.Grant, e
 			return driver.Grant{}, errDown
 		}
 	}
-	return k.Backend.Acquire(ctx, r)
+	return b.Backend.Acquire(ctx, r)
 }
 
-func (k *keeper) Renew(ctx context.Context, h driver.Holding) (bool, error) {
-	if k.down.Load() {
+func (b *leaseBackend) Renew(ctx context.Context, h driver.Holding) (bool, error) {
+	if b.down.Load() {
 		return false, errDown
 	}
-	return k.Backend.Renew(ctx, h)
+	return b.Backend.Renew(ctx, h)
 }
 
-func (k *keeper) Release(ctx context.Context, h driver.Holding) (bool, error) {
-	*k.log = append(*k.log, "release in "+k.name)
-	return k.Backend.Release(ctx, h)
+func (b *leaseBackend) Release(ctx context.Context, h driver.Holding) (bool, error) {
+	*b.log = append(*b.log, "release in "+b.name)
+	return b.Backend.Release(ctx, h)
 }
 
-func (k *keeper) openLeases(context.Context) (*xlease.Leases, error) { return k.leases, k.err }
+func (b *leaseBackend) openLeases(context.Context) (*xlease.Leases, error) {
+	return b.leases, b.err
+}
 
-// phase returns an option that opens k under its key.
-func (k *keeper) phase() xoption.Option {
+// phase returns an option whose phase opens b.
+func (b *leaseBackend) phase() xoption.Option {
 	p := startup.Phase{
-		Name: k.name, Key: xctx.DatabaseKey,
-		Start: func(context.Context) (any, error) { return k, nil },
+		Name: b.name, Key: xctx.DatabaseKey,
+		Start: func(context.Context) (any, error) { return b, nil },
 		Close: func(context.Context) error {
-			*k.log = append(*k.log, "close "+k.name)
-			if k.onClose != nil {
-				k.onClose()
+			*b.log = append(*b.log, "close "+b.name)
+			if b.onClose != nil {
+				b.onClose()
 			}
-			return k.leases.Close()
+			return b.leases.Close()
 		},
-		Leases: k.openLeases,
+		Leases: b.openLeases,
 	}
-	if k.name == "cache" {
+	if b.name == "cache" {
 		p.Key = xctx.CacheManagerKey
 	}
 	return withPhase(p)
