@@ -12,8 +12,8 @@ import (
 // messageAborted is the error message in the access log of an incomplete response.
 const messageAborted = "connection aborted"
 
-// logAccess writes the line of the access log. The line contains no query, whose values
-// may be secrets, and no part of a body.
+// logAccess writes the access log line of the request. The line contains no query, whose
+// values may be secrets, and no part of a body.
 func (ex *exchange) logAccess(aborted bool) {
 	line := xlog.AccessLine{
 		Method: ex.http.Method, Path: ex.path, Route: ex.c.FullPath(),

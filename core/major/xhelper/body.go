@@ -15,8 +15,8 @@ import (
 )
 
 // body is the body of a request. It marks read errors, so that a truncated body, a slow
-// client or a closed connection is reported as a client error. Until release it counts
-// the bytes read against a budget.
+// client or a closed connection is reported as a client error. It counts the bytes read
+// against a budget, until release returns them.
 type body struct {
 	io.ReadCloser
 	client context.Context // the server's context, canceled when the client disconnects
@@ -45,15 +45,15 @@ func (b *body) Read(p []byte) (int, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if n > 0 {
-		if over := b.reserve(int64(n)); over != nil {
-			return 0, over
+		if overloadErr := b.reserve(int64(n)); overloadErr != nil {
+			return 0, overloadErr
 		}
 	}
 	switch {
 	case err == nil, errors.Is(err, http.ErrBodyReadAfterClose):
 		return n, err
 	case err != io.EOF && errors.Is(b.client.Err(), context.Canceled):
-		err = errors.Join(context.Canceled, err) // the error of HTTP/2 has no type
+		err = errors.Join(context.Canceled, err) // HTTP/2 returns an error without a type
 	}
 	return n, xerror.MarkBody(err)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
+// readers are handlers that read the body in different ways.
 var readers = map[string]gin.HandlerFunc{
 	"read": echo,
 	"json": func(c *gin.Context) {
@@ -44,10 +45,11 @@ const (
 	typeJSON  = "Content-Type: application/json\r\n"
 	typeForm  = "Content-Type: multipart/form-data; boundary=frontier\r\n"
 	halfJSON  = `{"name":"`
-	formStart = "--frontier\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
+	formStart = "--frontier\r\n" +
+		"Content-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
 )
 
-// truncated contains the end of a header and the start of a body.
+// truncated contains the end of the header and the start of the body for each reader.
 var truncated = map[string]string{
 	"read":  typeJSON + "Content-Length: 100\r\n\r\n" + halfJSON,
 	"json":  typeJSON + "Content-Length: 100\r\n\r\n" + halfJSON,
@@ -69,7 +71,7 @@ func bodyServer(t *testing.T, change func(*httptest.Server)) (*httptest.Server, 
 	return s, log
 }
 
-// post sends the start of a request. The caller closes the connection.
+// post sends the start of a request and leaves the connection open.
 func post(t *testing.T, s *httptest.Server, path, rest string) *net.TCPConn {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
@@ -83,8 +85,8 @@ func post(t *testing.T, s *httptest.Server, path, rest string) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// waitFor waits for the access line, which is written after the response.
-func (l *lines) waitFor(t *testing.T) map[string]any {
+// waitAccessLine waits for the access log line, which is written after the response.
+func (l *lines) waitAccessLine(t *testing.T) map[string]any {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < 30*time.Second; <-time.After(time.Millisecond) {
 		if found := l.with(t, "request"); len(found) > 0 {
@@ -120,7 +122,7 @@ func TestServe_BodyErrors(t *testing.T) {
 			conn := post(t, s, path, truncated[path])
 			_ = conn.SetLinger(0) // send a reset
 			_ = conn.Close()
-			line := log.waitFor(t)
+			line := log.waitAccessLine(t)
 			if line["error_code"] != 40007.0 || line["level"] != "info" {
 				t.Errorf("access line %v, want CANCELED at INFO", line)
 			}
@@ -134,8 +136,8 @@ func TestServe_BodyErrors(t *testing.T) {
 		t.Run(path+" without the closing delimiter", func(t *testing.T) {
 			s, _ := bodyServer(t, func(*httptest.Server) {})
 			text := formStart + "half"
-			wantResponse(t, post(t, s, path, typeForm+fmt.Sprintf("Content-Length: %d\r\n\r\n%s",
-				len(text), text)), http.StatusBadRequest, "BODY_ERROR")
+			rest := typeForm + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text)
+			wantResponse(t, post(t, s, path, rest), http.StatusBadRequest, "BODY_ERROR")
 		})
 	}
 }
@@ -179,7 +181,7 @@ func TestServe_BodyErrors_HTTP2(t *testing.T) {
 		_ = res.Body.Close()
 		t.Fatal("Do succeeded, want a canceled request")
 	}
-	if line := log.waitFor(t); line["error_code"] != 40007.0 || line["level"] != "info" {
+	if line := log.waitAccessLine(t); line["error_code"] != 40007.0 || line["level"] != "info" {
 		t.Errorf("access line %v, want CANCELED at INFO", line)
 	}
 }

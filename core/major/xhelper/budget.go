@@ -9,20 +9,20 @@ import (
 // DefaultMaxInflightBodyBytes is the default of Config.MaxInflightBodyBytes: 64 MiB.
 const DefaultMaxInflightBodyBytes int64 = 64 << 20
 
-// bodyBudget limits the body bytes that handlers have read and may still hold in memory.
+// bodyBudget limits the body bytes that handlers have read and may still use.
 type bodyBudget struct {
 	max  int64 // negative for no limit
 	used atomic.Int64
 }
 
-// hasRoom reports whether n bytes are available. A negative n, an unknown length, counts
-// as 0.
+// hasRoom reports whether n bytes are available. A negative n means an unknown length and
+// counts as 0.
 func (b *bodyBudget) hasRoom(n int64) bool { return b.used.Load()+max(n, 0) <= b.max }
 
-// countBody counts the body against the budget and reports whether it does so. It counts
-// received bytes, not the declared length, so that clients which declare large bodies and
-// send nothing cannot exhaust the budget. A request with a limit above the budget is not
-// counted: its handler must not read the body into memory.
+// countBody makes the body count against the budget, and reports whether it does. Bytes
+// count when they are read. The declared length does not count, so that clients that
+// declare large bodies and send nothing cannot exhaust the budget. A request with a limit
+// above the budget is not counted: its handler must not read the body into memory.
 func (ex *exchange) countBody(limit int64) bool {
 	budget := &ex.server.bodies
 	if ex.body == nil || limit < 0 || limit > budget.max || ex.http.ContentLength > limit {

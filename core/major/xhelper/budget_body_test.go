@@ -16,7 +16,8 @@ import (
 
 func TestServe_MaxInflightBodyBytes(t *testing.T) {
 	const budget = 1000
-	// start starts a request that has read n bytes and keeps them until finish is called.
+	// start starts a request whose handler reads n bytes. The request ends when finish is
+	// called.
 	start := func(t *testing.T, engine http.Handler, n int) (finish func()) {
 		t.Helper()
 		r, w := io.Pipe()
@@ -34,8 +35,8 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		}
 		return func() { _ = w.Close(); <-done }
 	}
-	post := func(t *testing.T, engine http.Handler, path string, n int,
-		declared bool,
+	post := func(
+		t *testing.T, engine http.Handler, path string, n int, declared bool,
 	) *httptest.ResponseRecorder {
 		t.Helper()
 		var body io.Reader = strings.NewReader(strings.Repeat("x", n))
@@ -45,7 +46,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		return send(engine, req)
 	}
-	newBudget := func(t *testing.T, c xhelper.Config) (engine *gin.Engine, read *int) {
+	newServer := func(t *testing.T, c xhelper.Config) (engine *gin.Engine, read *int) {
 		t.Helper()
 		engine, _ = newEngine(t, c)
 		read = new(int)
@@ -53,9 +54,9 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			data, err := io.ReadAll(c.Request.Body)
 			*read = len(data)
 			if err != nil {
-				_, again := c.Request.Body.Read(make([]byte, 1))
-				if !errors.Is(again, err) {
-					t.Errorf("error of the next read = %v, want %v", again, err)
+				_, nextErr := c.Request.Body.Read(make([]byte, 1))
+				if !errors.Is(nextErr, err) {
+					t.Errorf("error of the next read = %v, want %v", nextErr, err)
 				}
 				_ = c.Error(err)
 				return
@@ -111,7 +112,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		},
 		{name: "no body", config: config, path: "/read", want: 200},
 		{
-			name: "too large for its route", config: config, path: "/read",
+			name: "above the limit of its route", config: config, path: "/read",
 			size: 1001, declared: true, want: 413,
 		},
 		{
@@ -121,7 +122,7 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 		{name: "default budget", path: "/read", size: 5000, declared: true, want: 200, read: 5000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			engine, read := newBudget(t, tc.config)
+			engine, read := newServer(t, tc.config)
 			finish := start(t, engine, 600)
 			*read = 0
 			w := post(t, engine, tc.path, tc.size, tc.declared)
@@ -137,8 +138,8 @@ func TestServe_MaxInflightBodyBytes(t *testing.T) {
 			finish()
 		})
 	}
-	t.Run("is released at the end of a request", func(t *testing.T) {
-		engine, _ := newBudget(t, config)
+	t.Run("bytes are released at the end of a request", func(t *testing.T) {
+		engine, _ := newServer(t, config)
 		start(t, engine, 1000)()
 		post(t, engine, "/read", 900, false)
 		finish := start(t, engine, 600)

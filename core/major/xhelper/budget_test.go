@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
 
-// budget is the maximum number of allocations for request ID, headers, recovery, access
-// log, error middleware and envelope with a small struct: the exchange, and the
+// budget is the maximum number of allocations of a request that uses all features and
+// whose envelope contains a small struct. One is the exchange, the other is the
 // conversion of the struct to any.
 const budget = 2
 

@@ -8,11 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// gin does not expose the index of the current handler and cannot skip the last handler.
-// Both are necessary so that middleware sees the status of a response that is written
-// after it returned: see TestServe_MiddlewareStatus. If a release of gin has other
-// fields, middleware sees 200 for a missing response, and does not run for a body over
-// the limit.
+// gin has no function that returns the index of the current handler or skips the last
+// handler. Both are necessary so that middleware sees the status of a response that is
+// written after it returned: see TestServe_MiddlewareStatus. If a release of gin has
+// other fields, middleware sees 200 for a missing response, and does not run for a body
+// over the limit.
 var (
 	chainIndex, hasIndex       = fieldOf[int8]("index")
 	chainHandlers, hasHandlers = fieldOf[gin.HandlersChain]("handlers")
@@ -42,8 +42,9 @@ func finished(c *gin.Context) bool {
 	return index != abortIndex && int(index) >= len(*field[gin.HandlersChain](c, chainHandlers))
 }
 
-// dropHandler removes the last handler from the chain of c, but not from the route. gin
-// does not distinguish earlier handlers of the route from middleware, so these still run.
+// dropHandler removes the last handler from the chain of c, but not from the route.
+// Earlier handlers of the route still run, because gin does not distinguish them from
+// middleware.
 func dropHandler(c *gin.Context) {
 	if !hasHandlers {
 		c.Abort()

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// If the fields differ, chain.go uses less precise methods of gin.
+// If the fields of gin.Context change, chain.go uses less precise methods of gin.
 func TestFieldOf(t *testing.T) {
 	if !hasIndex || !hasHandlers {
 		t.Errorf("fields of gin.Context: index %t, handlers %t, want both", hasIndex, hasHandlers)

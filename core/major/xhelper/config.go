@@ -1,9 +1,9 @@
 // Package xhelper implements the request pipeline of the engine: request context, request
 // ID, body limit, panic recovery, error responses and access log.
 //
-// Serve combines all of them in one middleware, which the registry installs. Respond
-// writes only missing responses, and RequestContext only sets the context and the request
-// ID. A middleware that is mounted twice has no effect the second time.
+// Serve combines all of them in one middleware, which package xreg installs. Respond only
+// writes missing responses, and RequestContext only sets the context and the request ID.
+// A middleware that is mounted twice has no effect the second time.
 package xhelper
 
 import (
@@ -32,15 +32,15 @@ type Config struct {
 	// context does not contain. Its cancellation does not reach requests, so a shutdown
 	// can drain them.
 	Base context.Context
-	// EnableInput accepts the request ID of the client's X-Request-UUID if it consists of
-	// 1 to 64 characters of [A-Za-z0-9._-].
+	// EnableInput accepts the client's X-Request-UUID header as the request ID, if its
+	// value consists of 1 to 64 characters of [A-Za-z0-9._-].
 	EnableInput bool
 	// ExcludeURLs are patterns of paths whose requests have no request ID. In a pattern,
 	// * matches any characters except a slash, ? matches one such character, and ** as a
 	// whole segment matches any number of segments.
 	ExcludeURLs []string
-	// QuietURLs are patterns of paths whose successful requests are logged at debug level
-	// only.
+	// QuietURLs are patterns of paths whose successful requests are logged only if debug
+	// logging is enabled.
 	QuietURLs []string
 	// MaxBodyBytes is the maximum size of a request body. 0 means DefaultMaxBodyBytes, a
 	// negative number no limit.
@@ -50,9 +50,9 @@ type Config struct {
 	RouteMaxBodyBytes map[string]int64
 	// MaxInflightBodyBytes is the maximum number of body bytes that the handlers of all
 	// in-flight requests may have read. A request above it fails with SERVICE_OVERLOAD. 0
-	// means DefaultMaxInflightBodyBytes, a negative number no limit. A stream keeps its
-	// share until its handler returns. Requests whose own limit exceeds this limit are
-	// not counted.
+	// means DefaultMaxInflightBodyBytes, a negative number no limit. The bytes of a
+	// stream count until its handler returns. Requests whose own limit exceeds this limit
+	// are not counted.
 	MaxInflightBodyBytes int64
 	// RequestTimeout is the deadline of a request's context. 0 means
 	// DefaultRequestTimeout, a negative duration no limit. Streams and responses of JSON
@@ -65,11 +65,12 @@ type Config struct {
 	// with trusted proxies. Otherwise the access log contains the address of the
 	// connection.
 	TrustProxies bool
-	// Debug adds overhead to envelopes and enables routes behind xmiddle.DebugOnly.
+	// Debug adds the handling time to envelopes and enables routes with
+	// xmiddle.DebugOnly.
 	Debug bool
 	// Profile is the format of the envelope. xmiddle.UseProfile overrides it for a route.
 	Profile xbase.Profile
-	// Log receives the access log and panics. If nil, it is the logger HTTP.
+	// Log receives the access log and panics. Nil means the logger named HTTP.
 	Log *xlog.LogNamedLogger
 }
 
@@ -80,8 +81,8 @@ func (c Config) Check() error {
 		for path := range paths {
 			if !strings.HasPrefix(path, "/") {
 				problems = append(problems,
-					fmt.Errorf(
-						"xhelper: %s: %q does not start with a slash (accepted: paths such as /healthz)", field, path))
+					fmt.Errorf("xhelper: %s: %q does not start with a slash "+
+						"(accepted: paths such as /healthz)", field, path))
 			}
 		}
 	}

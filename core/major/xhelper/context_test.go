@@ -23,12 +23,12 @@ import (
 func success(c *gin.Context) { xresult.Success(c, "done") }
 
 func TestServe_RequestID(t *testing.T) {
-	t.Run("is the client's if it is valid and allowed", func(t *testing.T) {
+	t.Run("is the ID of the client if it is valid and allowed", func(t *testing.T) {
 		for _, tc := range []struct {
 			name  string
 			allow bool
 			sent  []string
-			want  string // "" for a new id
+			want  string // "" for a generated ID
 		}{
 			{name: "missing", allow: true, want: ""},
 			{name: "valid", allow: true, sent: []string{"a-Z_0.9"}, want: "a-Z_0.9"},
@@ -130,8 +130,7 @@ func TestServe_ExcludeURLs(t *testing.T) {
 		}
 	}
 	if got := len(log.with(t, "request")); got != len(cases) {
-		t.Errorf("access log has %d lines, want %d: excluded paths are logged",
-			got, len(cases))
+		t.Errorf("access log has %d lines, want %d: excluded paths are logged", got, len(cases))
 	}
 }
 
@@ -145,8 +144,7 @@ func TestServe_Context(t *testing.T) {
 	engine.GET("/", func(c *gin.Context) {
 		r, ok := c.Request.Context().(*xctx.Request)
 		if !ok || xctx.RequestFrom(c) != r {
-			t.Errorf("context = %T, want *xctx.Request, also from gin",
-				c.Request.Context())
+			t.Errorf("context = %T, want *xctx.Request, also from gin", c.Request.Context())
 		}
 		if c.Value(key{}) != "application" || c.Value(http.ServerContextKey) != "server" {
 			t.Errorf("values = %v, %v", c.Value(key{}), c.Value(http.ServerContextKey))
@@ -159,8 +157,8 @@ func TestServe_Context(t *testing.T) {
 		}
 		success(c)
 	})
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), http.ServerContextKey,
-		"server"))
+	ctx := context.WithValue(t.Context(), http.ServerContextKey, "server")
+	ctx, cancel := context.WithCancel(ctx)
 	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	engine.Use(func(c *gin.Context) {
 		cancel()
@@ -250,11 +248,10 @@ func TestServe_Exchange(t *testing.T) {
 			success(c)
 		})
 		engine.GET("/inner", success)
-		outer := do(engine, http.MethodGet, "/outer")
-		if a, b := outer.Header().Get("X-Request-UUID"),
-			inner.Header().Get("X-Request-UUID"); a == b ||
-			b == "" {
-			t.Errorf("ids = %q and %q, want different ids", a, b)
+		outerID := do(engine, http.MethodGet, "/outer").Header().Get("X-Request-UUID")
+		innerID := inner.Header().Get("X-Request-UUID")
+		if innerID == outerID || innerID == "" {
+			t.Errorf("ids = %q and %q, want different ids", outerID, innerID)
 		}
 		if got := len(log.with(t, "request")); got != 2 {
 			t.Errorf("access log has %d lines, want 2", got)
@@ -281,7 +278,7 @@ func TestServe_Exchange(t *testing.T) {
 		}
 	})
 
-	t.Run("is the same after HandleContext", func(t *testing.T) {
+	t.Run("is reused after HandleContext", func(t *testing.T) {
 		engine, log := newEngine(t, xhelper.Config{})
 		engine.GET("/old", func(c *gin.Context) {
 			c.Request.URL.Path = "/new"

@@ -11,27 +11,27 @@ import (
 // DefaultRequestTimeout is the default of Config.RequestTimeout.
 const DefaultRequestTimeout = 30 * time.Second
 
-// deadlineContext is the server's context of the request with the deadline of the
-// request.
+// deadlineContext adds the request timeout to the server's context of a request.
 //
-// Its timer starts at the first use of Done, so that other requests do not pay for it.
-// context.WithDeadline is not suitable: its deadline cannot be removed when the request
-// becomes a stream, and contexts may have been derived before.
+// Its timer starts at the first call of Done, so that requests without such a call do not
+// pay for it. context.WithDeadline is not suitable, because its deadline cannot be
+// removed when the request becomes a stream. At that time contexts may already be derived
+// from it.
 type deadlineContext struct {
 	context.Context // of the server
 	exchange        *exchange
 	timeout         time.Duration // since the start of the request; no limit if 0 or less
 
-	mu      sync.Mutex // guards startTimer and remove
+	mu      sync.Mutex // serializes startTimer and remove
 	removed atomic.Bool
 	timer   atomic.Pointer[timer] // set once
 }
 
 type exchangeKey struct{}
 
-// timer cancels ctx at the deadline. It is the parent of ctx, so ctx gets its error from
-// timer. Its AfterFunc stores the function that cancels the children, so no goroutine
-// waits for its Done channel.
+// timer cancels ctx at the deadline. It is the parent of ctx, so ctx has the error that
+// timer returns. AfterFunc stores the function that cancels ctx, so no goroutine waits
+// for the Done channel of timer.
 type timer struct {
 	context.Context // of the server
 
@@ -139,12 +139,12 @@ var neverClosed = make(chan struct{})
 // Done implements context.Context.
 func (t *timer) Done() <-chan struct{} { return neverClosed }
 
-// Err implements context.Context. It is called only after the server's context ended or
-// at the deadline.
+// Err implements context.Context. It is called only after the server's context is done,
+// or at the deadline.
 func (t *timer) Err() error { return cmp.Or(t.Context.Err(), context.DeadlineExceeded) }
 
 // AfterFunc is called once, by context.WithCancel, which then needs no goroutine.
 func (t *timer) AfterFunc(f func()) (stop func() bool) {
 	t.notify = f
-	return func() bool { return false } // the timer cannot be canceled otherwise
+	return func() bool { return false } // only fire cancels ctx
 }

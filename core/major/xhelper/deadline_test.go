@@ -19,7 +19,7 @@ const timeout = 10 * time.Second
 type valueKey struct{}
 
 // serveTimed calls handle as the handler of a request. The returned function cancels the
-// request like a client.
+// request, as a client would.
 func serveTimed(t *testing.T, c xhelper.Config, handle gin.HandlerFunc) context.CancelFunc {
 	t.Helper()
 	engine, _ := newEngine(t, c)
@@ -32,9 +32,9 @@ func serveTimed(t *testing.T, c xhelper.Config, handle gin.HandlerFunc) context.
 
 func TestServe_RequestTimeout(t *testing.T) {
 	type outcome struct {
-		err   error
-		cause error
-		took  time.Duration
+		err     error
+		cause   error
+		elapsed time.Duration
 	}
 	wait := func(ctx context.Context, start time.Time) outcome {
 		select {
@@ -43,7 +43,7 @@ func TestServe_RequestTimeout(t *testing.T) {
 		}
 		return outcome{ctx.Err(), context.Cause(ctx), time.Since(start)}
 	}
-	none := outcome{took: time.Hour}
+	none := outcome{elapsed: time.Hour}
 	late := outcome{context.DeadlineExceeded, context.DeadlineExceeded, timeout}
 	tests := []struct {
 		name   string
@@ -69,16 +69,20 @@ func TestServe_RequestTimeout(t *testing.T) {
 			"cancels a derived context",
 			xhelper.Config{RequestTimeout: timeout},
 			func(c *gin.Context, start time.Time) outcome {
-				ctx, cancel := context.WithTimeout(context.WithValue(c.Request.Context(),
-					valueKey{},
-					1), time.Minute)
+				ctx := context.WithValue(c.Request.Context(), valueKey{}, 1)
+				ctx, cancel := context.WithTimeout(ctx, time.Minute)
 				defer cancel()
 				return wait(ctx, start)
 			}, late,
 		},
-		{"is 30 s by default", xhelper.Config{}, func(c *gin.Context, start time.Time) outcome {
-			return wait(c.Request.Context(), start)
-		}, outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second}},
+		{
+			"is 30 s by default",
+			xhelper.Config{},
+			func(c *gin.Context, start time.Time) outcome {
+				return wait(c.Request.Context(), start)
+			},
+			outcome{context.DeadlineExceeded, context.DeadlineExceeded, 30 * time.Second},
+		},
 		{
 			"has no effect if negative",
 			xhelper.Config{RequestTimeout: -1},
@@ -183,7 +187,7 @@ func TestServe_RequestTimeout_Streams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var late error
+				var ctxErr error
 				cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout},
 					func(c *gin.Context) {
 						ctx := c.Request.Context()
@@ -196,20 +200,20 @@ func TestServe_RequestTimeout_Streams(t *testing.T) {
 						case <-derived.Done():
 						case <-time.After(time.Hour):
 						}
-						_, has := ctx.Deadline()
-						late = errors.Join(ctx.Err(), derived.Err())
-						if has {
+						_, hasDeadline := ctx.Deadline()
+						ctxErr = errors.Join(ctx.Err(), derived.Err())
+						if hasDeadline {
 							t.Error("the stream has a deadline")
 						}
 					})
 				defer cancel()
-				if late != nil {
-					t.Errorf("context of the stream = %v, want nil", late)
+				if ctxErr != nil {
+					t.Errorf("context error of the stream = %v, want nil", ctxErr)
 				}
 			})
 		})
 	}
-	t.Run("a flushed JSON response keeps the timeout", func(t *testing.T) {
+	t.Run("the timeout applies to a flushed JSON response", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			cancel := serveTimed(t, xhelper.Config{RequestTimeout: timeout}, func(c *gin.Context) {
@@ -235,8 +239,8 @@ func TestServe_RequestTimeout_Deadline(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(c.Request.Context())
 		defer cancel()
-		if again, ok := ctx.Deadline(); !ok || !again.Equal(at) {
-			t.Errorf("deadline of a derived context = %v, want %v", again, at)
+		if derived, ok := ctx.Deadline(); !ok || !derived.Equal(at) {
+			t.Errorf("deadline of a derived context = %v, want %v", derived, at)
 		}
 	})
 	cancel()

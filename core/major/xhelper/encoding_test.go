@@ -12,24 +12,24 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhelper"
 )
 
-// replacedWriter is a writer that a middleware does not remove.
+// replacedWriter is the writer of a middleware that does not restore the former writer.
 type replacedWriter struct{ gin.ResponseWriter }
 
 func TestServe_ReplacedWriter(t *testing.T) {
 	for _, status := range []int{http.StatusNoContent, http.StatusNotFound} {
-		var left bool
+		var remains bool
 		engine := gin.New()
 		engine.Use(func(c *gin.Context) {
 			c.Next()
-			_, left = c.Writer.(*replacedWriter)
+			_, remains = c.Writer.(*replacedWriter)
 		}, xhelper.Serve(xhelper.Config{}), func(c *gin.Context) {
 			c.Writer = &replacedWriter{c.Writer}
 			c.Next()
 		})
 		engine.GET("/", func(c *gin.Context) { c.Status(status) })
-		if w := do(engine, http.MethodGet, "/"); w.Code != status || left {
+		if w := do(engine, http.MethodGet, "/"); w.Code != status || remains {
 			t.Errorf("got %d, replaced writer remains = %t; want %d, false",
-				w.Code, left, status)
+				w.Code, remains, status)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestServe_ContentEncoding(t *testing.T) {
 		}
 	})
 
-	t.Run("is kept for the encoding of an outer middleware", func(t *testing.T) {
+	t.Run("remains for the encoding of an outer middleware", func(t *testing.T) {
 		ctx, _ := capture(t)
 		engine := gin.New()
 		engine.Use(bracketed, xhelper.Serve(xhelper.Config{Base: ctx}))

@@ -16,7 +16,7 @@ import (
 
 // exchange is one request and its response. It is a single allocation, unless the request
 // has a body. It is never reused, because the request's context, which is a part of it,
-// may outlive the request. Packages without gin access it as the xctx.Request.
+// may outlive the request. Packages that do not import gin use its xctx.Request.
 type exchange struct {
 	request  xctx.Request
 	http     http.Request
@@ -39,9 +39,9 @@ type exchange struct {
 	cancelHead context.CancelFunc // cancels the context of a HEAD request, otherwise nil
 }
 
-// exchangeOf returns the exchange of c, or nil. A handler, or a task started by it, may
-// send a request with its own context to an engine in the same process. That request has
-// a separate exchange, even if gin reuses the gin.Context.
+// exchangeOf returns the exchange of c, or nil. A handler, or a goroutine that it starts,
+// may send a request with the context of c to an engine in the same process. That request
+// has a separate exchange, even if gin reuses the gin.Context.
 func exchangeOf(c *gin.Context) *exchange {
 	ex, _ := c.Request.Context().Value(exchangeKey{}).(*exchange)
 	if ex == nil || ex.c != c || ex.closed.Load() {
@@ -83,17 +83,17 @@ func (s *server) start(c *gin.Context) *exchange {
 // setID sets the request ID: the client's if it is allowed and valid, otherwise a new
 // one.
 func (s *server) setID(ex *exchange) {
-	sent := ex.c.Request.Header[string(xhttp.RequestUUID)]
-	if s.EnableInput && len(sent) > 0 && xctx.ValidID(sent[0]) {
-		ex.request.SetID(sent[0])
+	values := ex.c.Request.Header[string(xhttp.RequestUUID)]
+	if s.EnableInput && len(values) > 0 && xctx.ValidID(values[0]) {
+		ex.request.SetID(values[0])
 		return
 	}
 	ex.request.GenerateID()
 }
 
 func routeSetting[T any](c *gin.Context, routes map[string]T, all T) T {
-	if own, ok := routes[c.FullPath()]; ok {
-		return own
+	if setting, ok := routes[c.FullPath()]; ok {
+		return setting
 	}
 	return all
 }
@@ -110,18 +110,18 @@ func (ex *exchange) close() {
 		ex.cancelHead()
 	}
 	if form := ex.c.Request.MultipartForm; form != nil {
-		_ = form.RemoveAll() // remaining files are in the temporary directory
+		_ = form.RemoveAll() // files that cannot be removed remain in the temporary directory
 	}
 }
 
 // writer wraps gin's writer and changes three things. It replaces an invalid status with
 // 500. It delays the header of an error status without a body, which c.AbortWithStatus
-// would write at once, so that the envelope can follow. Status returns the status of an
-// error that is not written yet.
+// would write immediately, so that the envelope can follow. Its Status also returns the
+// status of an error response that is not written yet.
 type writer struct {
 	gin.ResponseWriter
 	exchange *exchange
-	held     bool
+	delayed  bool // the header of an error status is not written yet
 	hijacked bool
 }
 
@@ -130,7 +130,7 @@ const maxStatus = 599
 
 // WriteHeader sets the status. Like gin, it ignores a code of 0 or less.
 func (w *writer) WriteHeader(code int) {
-	if w.held {
+	if w.delayed {
 		return
 	}
 	if code > 0 && (code < http.StatusContinue || code > maxStatus) {
@@ -142,7 +142,7 @@ func (w *writer) WriteHeader(code int) {
 // WriteHeaderNow writes the header. It delays the header of an error status.
 func (w *writer) WriteHeaderNow() {
 	if w.ResponseWriter.Status() >= http.StatusBadRequest && !w.ResponseWriter.Written() {
-		w.held = true
+		w.delayed = true
 		return
 	}
 	w.beforeWrite()
@@ -150,11 +150,11 @@ func (w *writer) WriteHeaderNow() {
 }
 
 // Written reports whether the response has started. It includes a delayed header.
-func (w *writer) Written() bool { return w.held || w.ResponseWriter.Written() }
+func (w *writer) Written() bool { return w.delayed || w.ResponseWriter.Written() }
 
 // Size returns the number of body bytes written, or -1 if the response has not started.
 func (w *writer) Size() int {
-	if w.held {
+	if w.delayed {
 		return max(0, w.ResponseWriter.Size())
 	}
 	return w.ResponseWriter.Size()

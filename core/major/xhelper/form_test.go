@@ -50,13 +50,13 @@ func TestServe_FormErrors(t *testing.T) {
 				"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", 10_001) + "--x--",
 			"UPLOAD_TOO_LARGE",
 		},
-		{"a broken escape in the query", "/parse?a=%zz", plain, "a=b", "PARAMETER_ERROR"},
+		{"an invalid escape in the query", "/parse?a=%zz", plain, "a=b", "PARAMETER_ERROR"},
 		{
-			"a broken escape in the query of an upload", "/file?a=%zz",
+			"an invalid escape in the query of an upload", "/file?a=%zz",
 			multipart, "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x--",
 			"PARAMETER_ERROR",
 		},
-		{"a broken escape in the form", "/bind", plain, "name=%zz", "PARAMETER_ERROR"},
+		{"an invalid escape in the form", "/bind", plain, "name=%zz", "PARAMETER_ERROR"},
 		{"too many fields", "/bind", plain, strings.Repeat("a=b&", 10_001), "PARAMETER_ERROR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

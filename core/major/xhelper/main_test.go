@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// lines collects the lines of a log.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -49,6 +50,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
+// with returns the lines with the message msg.
 func (l *lines) with(t *testing.T, msg string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -64,7 +66,7 @@ func (l *lines) with(t *testing.T, msg string) []map[string]any {
 	return found
 }
 
-// capture returns a context whose log lines are collected.
+// capture returns a context that collects the log lines.
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
@@ -75,7 +77,7 @@ func capture(t *testing.T) (context.Context, *lines) {
 	return xlog.NewContext(t.Context(), engine), l
 }
 
-// newEngine returns an engine like Plinth's, whose log lines are collected.
+// newEngine returns an engine with the settings of Plinth's engine, and its log lines.
 func newEngine(t *testing.T, config xhelper.Config, more ...gin.HandlerFunc) (*gin.Engine, *lines) {
 	t.Helper()
 	ctx, log := capture(t)

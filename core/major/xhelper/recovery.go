@@ -12,8 +12,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// recovered handles a panic and reports whether the connection must be aborted.
-func (ex *exchange) recovered(v any) (abort bool) {
+// handlePanic handles a recovered panic and reports whether the connection must be
+// aborted.
+func (ex *exchange) handlePanic(v any) (abort bool) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // as in net/http
 		return true
 	}

@@ -19,7 +19,8 @@ import (
 func TestServe_Panic(t *testing.T) {
 	t.Run("responds with 500 and logs the stack once", func(t *testing.T) {
 		for name, value := range map[string]any{
-			"text": "secret text", "error": errors.New("secret error"),
+			"text":                                "secret text",
+			"error":                               errors.New("secret error"),
 			"an error with a code":                xerror.New(xerror.NotFound, "secret data"),
 			"a broken pipe of another connection": &net.OpError{Op: "write", Err: syscall.EPIPE},
 		} {
@@ -63,12 +64,12 @@ func TestServe_Panic(t *testing.T) {
 		wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusInternalServerError,
 			"SERVER_INTERNAL_ERROR")
 		lines := log.with(t, "panic")
-		if len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["panic"]),
-			"index out of range") {
+		if len(lines) != 1 ||
+			!strings.Contains(fmt.Sprint(lines[0]["panic"]), "index out of range") {
 			t.Fatalf("logged %v", lines)
 		}
-		if got := panicSource(fmt.Sprint(lines[0]["stack"])); !strings.Contains(got,
-			"TestServe_Panic") {
+		got := panicSource(fmt.Sprint(lines[0]["stack"]))
+		if !strings.Contains(got, "TestServe_Panic") {
 			t.Errorf("panic source = %q", got)
 		}
 	})
@@ -122,7 +123,7 @@ func TestServe_Panic(t *testing.T) {
 		}
 	})
 
-	t.Run("continues with http.ErrAbortHandler", func(t *testing.T) {
+	t.Run("does not recover http.ErrAbortHandler", func(t *testing.T) {
 		engine, log := newEngine(t, xhelper.Config{})
 		engine.GET("/", func(*gin.Context) { panic(http.ErrAbortHandler) })
 		s := listen(t, engine)
@@ -166,6 +167,7 @@ func TestServe_Panic(t *testing.T) {
 	})
 }
 
+// panicSource returns the line of a stack that names the function that panicked.
 func panicSource(stack string) string {
 	lines := strings.Split(stack, "\n")
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "panic(") {

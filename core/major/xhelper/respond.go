@@ -26,7 +26,7 @@ func (ex *exchange) respond() {
 		}
 		return
 	}
-	ex.c.Writer = &ex.writer // ignore a writer that middleware left in its place
+	ex.c.Writer = &ex.writer // replaces a writer that middleware did not remove
 	if status, err := ex.outcome(); err != nil {
 		ex.fail(status, err)
 	}
@@ -36,7 +36,7 @@ func (ex *exchange) respond() {
 // middleware. It therefore removes the Content-Encoding of such a middleware.
 func (ex *exchange) fail(status int, err error) {
 	ex.c.Writer = &ex.writer
-	ex.writer.held = false
+	ex.writer.delayed = false
 	if !ex.encoded {
 		delete(ex.writer.Header(), string(xhttp.ContentEncoding))
 	}
@@ -51,7 +51,7 @@ func (ex *exchange) outcome() (status int, err error) {
 	err = lastError(c)
 	switch {
 	case err != nil:
-		return withStatus(c, status, ex.writer.held, err)
+		return withStatus(c, status, ex.writer.delayed, err)
 	case ex.rejected != nil:
 		return 0, ex.rejected
 	case status == http.StatusNotFound && c.FullPath() == "":
@@ -79,14 +79,13 @@ func lastError(c *gin.Context) error {
 	return nil
 }
 
-// withStatus returns err and the status for it, or 0 for the status of its code. It uses
-// the status that the handler chose for an unknown error, as in c.AbortWithError(400,
-// err), instead of SERVER_INTERNAL_ERROR.
-func withStatus(c *gin.Context, status int, held bool, err error) (int, error) {
-	own := held || status >= http.StatusBadRequest && c.FullPath() != ""
-	// the handler chose a code
-	_, coded := errors.AsType[*xerror.Error](err)
-	if own && !coded && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
+// withStatus returns err and its status, or the status 0 if the error code determines it.
+// If the handler set a status for an unknown error, as in c.AbortWithError(400, err),
+// withStatus uses that status instead of SERVER_INTERNAL_ERROR.
+func withStatus(c *gin.Context, status int, delayed bool, err error) (int, error) {
+	statusSet := delayed || status >= http.StatusBadRequest && c.FullPath() != ""
+	_, hasCode := errors.AsType[*xerror.Error](err)
+	if statusSet && !hasCode && xerror.From(err).GetErrorCode() == xerror.ServerInternalError {
 		return status, xerror.Wrap(xerror.ForStatus(status), "", err)
 	}
 	return 0, err

@@ -139,7 +139,8 @@ func TestServe_ErrorResponse(t *testing.T) {
 		engine, _ := newEngine(t, xhelper.Config{})
 		engine.GET("/", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotExist, "")) })
 		for language, want := range map[string]string{
-			"en": xerror.NotExist.Message("en"), "zh-CN": xerror.NotExist.Message("zh"),
+			"en":           xerror.NotExist.Message("en"),
+			"zh-CN":        xerror.NotExist.Message("zh"),
 			"":             xerror.NotExist.Message("en"),
 			"zh;q=0.2, en": xerror.NotExist.Message("en"),
 		} {
@@ -189,7 +190,7 @@ func TestServe_BareStatus(t *testing.T) {
 		}
 	})
 
-	t.Run("appears written to handlers", func(t *testing.T) {
+	t.Run("handlers see the response as written", func(t *testing.T) {
 		engine, _ := newEngine(t, xhelper.Config{})
 		engine.GET("/", func(c *gin.Context) {
 			c.AbortWithStatus(http.StatusForbidden)
@@ -203,7 +204,7 @@ func TestServe_BareStatus(t *testing.T) {
 		wantOutput(t, do(engine, http.MethodGet, "/"), http.StatusForbidden, "FORBIDDEN")
 	})
 
-	t.Run("keeps an error status with a body", func(t *testing.T) {
+	t.Run("does not change an error status with a body", func(t *testing.T) {
 		engine, _ := newEngine(t, xhelper.Config{})
 		engine.GET("/json", func(c *gin.Context) {
 			c.AbortWithStatusJSON(http.StatusConflict, gin.H{"mine": true})
@@ -216,7 +217,8 @@ func TestServe_BareStatus(t *testing.T) {
 			c.Writer.Flush()
 		})
 		for path, want := range map[string]string{
-			"/json": `409 {"mine":true}`, "/std": "418 mine\n",
+			"/json":  `409 {"mine":true}`,
+			"/std":   "418 mine\n",
 			"/flush": "502 ",
 		} {
 			w := do(engine, http.MethodGet, path)
@@ -226,7 +228,7 @@ func TestServe_BareStatus(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps other statuses without a body", func(t *testing.T) {
+	t.Run("does not change other statuses without a body", func(t *testing.T) {
 		engine, log := newEngine(t, xhelper.Config{})
 		for _, status := range []int{201, 202, 204, 205, 301, 303, 304, 307} {
 			engine.GET(fmt.Sprint("/", status), func(c *gin.Context) { c.Status(status) })

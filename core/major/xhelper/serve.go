@@ -9,11 +9,12 @@ import (
 	"github.com/plinthgo/plinth/core/common/xerror"
 )
 
-// serve is the middleware. The outermost middleware starts and closes the exchange. Its
-// configuration applies until Serve runs. Each feature is applied once.
+// serve is the middleware. The outermost middleware starts and closes the exchange. The
+// configuration of that middleware applies until Serve runs. Each feature is applied
+// once.
 func (s *server) serve(c *gin.Context) {
 	ex := exchangeOf(c)
-	// gin's HandleContext restarted the chain; this run also completes the response
+	// gin's HandleContext has restarted the chain; this run also completes the response
 	restarted := ex != nil && c.Writer == ex.writer.ResponseWriter
 	switch {
 	case ex == nil:
@@ -39,10 +40,11 @@ func (s *server) serve(c *gin.Context) {
 }
 
 // finish recovers from a panic and writes the access log. It must be deferred. If the
-// handlers neither returned nor panicked, runtime.Goexit is in progress and continues.
+// handlers neither returned nor panicked, a handler called runtime.Goexit, which
+// continues.
 func (ex *exchange) finish(returned *bool) {
 	v := recover()
-	abort := v != nil && ex.recovered(v)
+	abort := v != nil && ex.handlePanic(v)
 	ex.logAccess(abort || v == nil && !*returned)
 	if abort {
 		panic(http.ErrAbortHandler)
@@ -83,7 +85,7 @@ func (b rejectedBody) Read([]byte) (int, error) { return 0, b.err }
 // Close does nothing, because the server closes the original body.
 func (rejectedBody) Close() error { return nil }
 
-// innermost returns the server's own writer, which http.MaxBytesReader uses to close the
+// innermost returns the writer of the server, which http.MaxBytesReader uses to close the
 // connection.
 func innermost(w http.ResponseWriter) http.ResponseWriter {
 	if outer, ok := w.(interface{ Unwrap() http.ResponseWriter }); ok {

@@ -25,7 +25,7 @@ type outcome struct {
 	status  int
 }
 
-// outcomes are the ways in which a handler can handle a request with a body of 4 bytes.
+// outcomes are different results of a handler for a request with a body of 4 bytes.
 var outcomes = []outcome{
 	{"an error", func(c *gin.Context) { _ = c.Error(xerror.New(xerror.NotFound, "")) }, 404},
 	{"a wrapped error", func(c *gin.Context) {
@@ -45,8 +45,8 @@ var outcomes = []outcome{
 	},
 	{"a failed bind", func(c *gin.Context) { xbind.Bind(c, &struct{ Name string }{}).Data() }, 415},
 	{
-		"a failed bind of gin", func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) },
-		400,
+		"a failed bind of gin",
+		func(c *gin.Context) { _ = c.BindJSON(&struct{ Name string }{}) }, 400,
 	},
 	{"abort", func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	{"a bare status", func(c *gin.Context) { c.Status(http.StatusNotFound) }, 404},
@@ -156,7 +156,7 @@ func TestServe_MiddlewareStatus_UnknownRoute(t *testing.T) {
 	}
 }
 
-// During a shutdown, requests are canceled with a cause.
+// A shutdown cancels requests with a cause.
 func TestServe_MiddlewareStatus_ContextCause(t *testing.T) {
 	engine, _ := newEngine(t, xhelper.Config{})
 	var w statusRecorder
@@ -226,10 +226,10 @@ func TestServe_HandlerStatus_Abort(t *testing.T) {
 }
 
 func TestServe_FailureLog(t *testing.T) {
-	thrown := func(c *gin.Context) {
-		_ = c.Error(xerror.NewInternalServerError(c, "thrown", errUnknown))
+	logged := func(c *gin.Context) { // NewInternalServerError logs the error
+		_ = c.Error(xerror.NewInternalServerError(c, "logged", errUnknown))
 	}
-	for _, tc := range append(outcomes, outcome{"a thrown error", thrown, 500}) {
+	for _, tc := range append(outcomes, outcome{"a logged error", logged, 500}) {
 		engine, log := newEngine(t, xhelper.Config{})
 		engine.POST("/", tc.handler)
 		res := send(engine, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/",
@@ -258,8 +258,12 @@ func TestServe_EnvelopeHeaders(t *testing.T) {
 		_ = c.Error(xerror.SystemMaintenance)
 	})
 	for path, retry := range map[string]string{
-		"/success": "", "/404": "", "/503": "5",
-		"/busy": "5", "/later": "3600", "/nowhere": "",
+		"/success": "",
+		"/404":     "",
+		"/nowhere": "",
+		"/503":     "5",
+		"/busy":    "5",
+		"/later":   "3600",
 	} {
 		h := do(engine, http.MethodGet, path).Header()
 		if got := h.Get("X-Content-Type-Options"); got != "nosniff" {

@@ -10,10 +10,10 @@ import (
 )
 
 // A stream is a response without a defined end. A request becomes a stream if its
-// connection is hijacked, if its response starts with the content type of a stream, or if
-// a handler calls MarkStream or xresult.Stream. Request headers do not make a request a
-// stream here, but the shutdown of xmain also closes requests of clients that accept only
-// events.
+// connection is hijacked or if its response starts with the content type of a stream. A
+// handler can also call MarkStream or xresult.Stream. Request headers do not make a
+// request a stream in this package. The shutdown of xmain also treats requests of clients
+// that accept only events as streams.
 
 // MarkStream declares the request of c a stream before its response starts. Use it if the
 // content type does not identify a stream, for example for long polling. A stream has no
@@ -82,7 +82,8 @@ func (w *writer) beforeWrite() {
 	}
 }
 
-// isJSON recognizes the most frequent content type, to skip the check for the others.
+// isJSON recognizes the most frequent content type, so that most responses skip the
+// comparison with the content types of streams.
 func isJSON(contentType string) bool {
 	rest, ok := strings.CutPrefix(contentType, "application/json")
 	return ok && (rest == "" || rest[0] == ';')

@@ -96,7 +96,8 @@ func TestMarkStream_NoServe(t *testing.T) {
 }
 
 func TestServe_Head(t *testing.T) {
-	// A HEAD client waits for the header, then for the next response on the connection.
+	// A client of HEAD waits for the header, then for the next response on the
+	// connection.
 	t.Run("cancels the context after the header of a stream", func(t *testing.T) {
 		for name, timeout := range map[string]time.Duration{
 			"with a request timeout":    0,
@@ -129,11 +130,12 @@ func TestServe_Head(t *testing.T) {
 		}
 	})
 
-	// A HEAD request keeps its context until it starts a stream.
+	// The context of a HEAD request is canceled only when the response starts a stream.
 	t.Run("does not cancel the context of other responses", func(t *testing.T) {
 		for name, contentType := range map[string]string{
-			"an event stream before it starts": "", "a document": "application/json",
-			"JSON lines": "application/jsonl",
+			"an event stream before it starts": "",
+			"a document":                       "application/json",
+			"JSON lines":                       "application/jsonl",
 		} {
 			t.Run(name, func(t *testing.T) {
 				engine, _ := newEngine(t, xhelper.Config{})

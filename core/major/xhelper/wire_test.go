@@ -21,7 +21,7 @@ type response struct {
 	status int
 	header http.Header
 	body   string
-	closes bool // closes the connection
+	closes bool // the server closes the connection
 }
 
 // call sends a request over the network. It also returns errors of reading the body.
@@ -56,8 +56,7 @@ func sendRaw(t *testing.T, s *httptest.Server, text string) (response, error) {
 func readResponse(res *http.Response) (response, error) {
 	body, err := io.ReadAll(res.Body)
 	return response{
-		status: res.StatusCode, header: res.Header, body: string(body),
-		closes: res.Close,
+		status: res.StatusCode, header: res.Header, body: string(body), closes: res.Close,
 	}, err
 }
 
@@ -183,9 +182,9 @@ func TestServe_Hijack(t *testing.T) {
 		_ = rw.Flush()
 		_ = c.Error(errors.New("too late"))
 	})
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	s := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer close(ended) // the server does not wait for hijacked connections
+		defer close(done) // the server does not wait for hijacked connections
 		engine.ServeHTTP(w, r)
 	}))
 	text, err := io.ReadAll(raw(t, s,
@@ -193,7 +192,7 @@ func TestServe_Hijack(t *testing.T) {
 	if err != nil || string(text) != "HTTP/1.1 101 Switching Protocols\r\n\r\nmine" {
 		t.Errorf("got %q, %v", text, err)
 	}
-	<-ended
+	<-done
 	if got := log.with(t, "request"); len(got) != 1 || got[0]["status"] != 101.0 {
 		t.Errorf("access log = %v, want one line with 101", got)
 	}
@@ -237,11 +236,15 @@ func TestServe_AccessLog(t *testing.T) {
 			t.Errorf("log = %s, want no query, body or data", log)
 		}
 		for key, want := range map[string]any{
-			"method": "POST", "path": "/user/7\n\x1b[31m", "route": "/user/:id",
-			"status": 200.0, "bytes": float64(len(res.body)),
+			"method":     "POST",
+			"path":       "/user/7\n\x1b[31m",
+			"route":      "/user/:id",
+			"status":     200.0,
+			"bytes":      float64(len(res.body)),
 			"client_ip":  "127.0.0.1",
-			"request_id": res.header.Get("X-Request-UUID"), "level": "info",
-			"name": "HTTP",
+			"request_id": res.header.Get("X-Request-UUID"),
+			"level":      "info",
+			"name":       "HTTP",
 		} {
 			if got := lines[0][key]; got != want {
 				t.Errorf("%s = %v, want %v", key, got, want)
@@ -252,8 +255,9 @@ func TestServe_AccessLog(t *testing.T) {
 	t.Run("has the level of the status", func(t *testing.T) {
 		engine, log := newEngine(t, xhelper.Config{QuietURLs: []string{"/healthz/**"}})
 		for path, code := range map[string]*xerror.ErrorCode{
-			"/404": xerror.NotFound,
-			"/502": xerror.GatewayError, "/healthz/bad": xerror.ServiceUnavailable,
+			"/404":         xerror.NotFound,
+			"/502":         xerror.GatewayError,
+			"/healthz/bad": xerror.ServiceUnavailable,
 		} {
 			engine.GET(path, func(c *gin.Context) {
 				_ = c.Error(xerror.New(code, "for the client"))
@@ -261,8 +265,10 @@ func TestServe_AccessLog(t *testing.T) {
 		}
 		engine.GET("/healthz", success)
 		for path, want := range map[string]string{
-			"/404": "info", "/502": "error",
-			"/healthz/bad": "error", "/healthz": "",
+			"/404":         "info",
+			"/502":         "error",
+			"/healthz/bad": "error",
+			"/healthz":     "",
 		} {
 			before := len(log.with(t, "request"))
 			do(engine, http.MethodGet, path)
@@ -287,10 +293,7 @@ func TestServe_TrustProxies(t *testing.T) {
 	}{
 		{name: "by default", remote: "192.0.2.1:1234", want: "192.0.2.1"},
 		{name: "IPv6", remote: "[2001:db8::1]:1234", want: "2001:db8::1"},
-		{
-			name: "address without a port", remote: "2001:db8::1",
-			want: "2001:db8::1",
-		},
+		{name: "address without a port", remote: "2001:db8::1", want: "2001:db8::1"},
 		{name: "Unix socket", remote: "@", want: "@"},
 		{name: "trusted proxy", trust: true, remote: "192.0.2.1:1234", want: "203.0.113.9"},
 		{name: "another proxy", trust: true, remote: "198.51.100.1:1234", want: "198.51.100.1"},
