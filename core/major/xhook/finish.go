@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// finishGrace is the time that canceled work has to return. If ctx has a deadline, it is
-// at most a quarter of the remaining time.
+// finishGrace is the time that canceled work has to return. If the context has a
+// deadline, the limit is at most a quarter of the remaining time.
 const finishGrace = time.Second
 
 // Errors returned by Finish.
@@ -25,7 +25,7 @@ var (
 // running. A timeout of 0 or less means no timeout.
 //
 // If ctx has less than four seconds left, the two margins are one half and one eighth of
-// that time. If ctx has no deadline, the work has one second after cancel.
+// that time. If ctx has no deadline, the work has one second to return after cancel.
 //
 // Finish returns nil if the work finished by itself, ErrForced or ErrAbandoned.
 func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, cancel func()) error {
@@ -42,11 +42,11 @@ func Finish(ctx context.Context, timeout time.Duration, done <-chan struct{}, ca
 		return nil
 	}
 	cancel()
-	last := grace
+	wait = grace
 	if hasDeadline {
-		last = time.Until(deadline.Add(-grace / 2))
+		wait = time.Until(deadline.Add(-grace / 2))
 	}
-	if closedWithin(context.WithoutCancel(ctx), last, done) {
+	if closedWithin(context.WithoutCancel(ctx), wait, done) {
 		return ErrForced
 	}
 	return ErrAbandoned

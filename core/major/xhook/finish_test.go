@@ -21,8 +21,8 @@ func TestFinish(t *testing.T) {
 	}{
 		{
 			name:     "finishes by itself",
-			deadline: time.Minute, duration: time.Second, canceled: never, returned: time.Second,
-			want: nil,
+			deadline: time.Minute, duration: time.Second,
+			canceled: never, returned: time.Second, want: nil,
 		},
 		{
 			name:     "canceled before the deadline",
@@ -31,25 +31,25 @@ func TestFinish(t *testing.T) {
 		},
 		{
 			name:     "canceled at the timeout",
-			deadline: time.Minute, timeout: 10 * time.Second, duration: never,
-			afterCancel: 0, canceled: 10 * time.Second, returned: 10 * time.Second,
-			want: xhook.ErrForced,
+			deadline: time.Minute, timeout: 10 * time.Second, duration: never, afterCancel: 0,
+			canceled: 10 * time.Second, returned: 10 * time.Second, want: xhook.ErrForced,
 		},
 		{
 			name:     "abandoned",
-			deadline: time.Minute, duration: never, afterCancel: never, canceled: 58 * time.Second,
-			returned: 59500 * time.Millisecond, want: xhook.ErrAbandoned,
+			deadline: time.Minute, duration: never, afterCancel: never,
+			canceled: 58 * time.Second, returned: 59500 * time.Millisecond,
+			want: xhook.ErrAbandoned,
 		},
 		{
 			name:     "abandoned with a short deadline",
 			deadline: 800 * time.Millisecond, duration: never, afterCancel: never,
-			canceled: 400 * time.Millisecond,
-			returned: 700 * time.Millisecond, want: xhook.ErrAbandoned,
+			canceled: 400 * time.Millisecond, returned: 700 * time.Millisecond,
+			want: xhook.ErrAbandoned,
 		},
 		{
 			name:    "without a deadline",
-			timeout: time.Second, duration: never, afterCancel: never, canceled: time.Second,
-			returned: 2 * time.Second, want: xhook.ErrAbandoned,
+			timeout: time.Second, duration: never, afterCancel: never,
+			canceled: time.Second, returned: 2 * time.Second, want: xhook.ErrAbandoned,
 		},
 		{
 			name:     "without a deadline and a timeout",
@@ -75,10 +75,10 @@ func TestFinish(t *testing.T) {
 						time.AfterFunc(tc.afterCancel, func() { close(done) })
 					}
 				})
-				if returned := time.Since(start); !errors.Is(got, tc.want) ||
-					canceled != tc.canceled ||
-					returned != tc.returned {
-					t.Errorf("Finish = %v after %s, canceled after %s; want %v after %s, canceled after %s",
+				returned := time.Since(start)
+				if !errors.Is(got, tc.want) || canceled != tc.canceled || returned != tc.returned {
+					t.Errorf("Finish = %v after %s, canceled after %s; "+
+						"want %v after %s, canceled after %s",
 						got, returned, canceled, tc.want, tc.returned, tc.canceled)
 				}
 			})

@@ -12,8 +12,8 @@ import (
 const CheckTimeout = 2 * time.Second
 
 // HealthChecker is implemented by nodes that contribute to readiness. CheckHealth returns
-// nil or an error of Degraded if the node is healthy. It must be safe for concurrent use;
-// its context expires after CheckTimeout.
+// nil if the node is healthy, and an error of Degraded if it works with limitations. It
+// must be safe for concurrent use. Its context expires after CheckTimeout.
 type HealthChecker interface {
 	CheckHealth(ctx context.Context) error
 }
@@ -57,8 +57,8 @@ type checkRun struct {
 	err  error
 }
 
-// AddHealth adds fn to the readiness of the application of ctx. It returns false if ctx
-// belongs to no application.
+// AddHealth adds a health check to the application of ctx. It returns false if ctx
+// belongs to no application or if fn is nil.
 func AddHealth(ctx context.Context, name string, fn Func) bool {
 	return From(ctx).AddHealth(name, fn)
 }
@@ -77,8 +77,8 @@ func (l *Lifecycle) AddHealth(name string, fn Func) bool {
 // Check runs all health checks concurrently, each with CheckTimeout, and returns the
 // results in the order in which the checks were added.
 //
-// Concurrent callers share one run of each check. A check that hangs is never started a
-// second time.
+// Concurrent callers share one run of each check. While a check hangs, it is not started
+// again.
 func (l *Lifecycle) Check(ctx context.Context) []Health {
 	if l == nil {
 		return nil

@@ -18,7 +18,7 @@ type hold struct {
 }
 
 // HoldReady prevents the service from reporting ready until release is called. A task
-// that must listen or warm up first calls HoldReady before anything else, and release
+// that must first listen or warm up calls HoldReady as its first statement, and release
 // when it is done. The name identifies the hold in errors.
 //
 // held is false if ctx belongs to no application, or if the service is already ready or
@@ -43,8 +43,9 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	return release, true
 }
 
-// Ready waits until every hold is released and runs the ready hooks in the same way as
-// Start. It then waits for holds added in the meantime and sets StateReady.
+// Ready waits until every hold is released and runs the ready hooks as Start runs the
+// start hooks. It then waits for holds that were added in the meantime and sets
+// StateReady.
 //
 // Ready returns the error of Fail if the service has failed. If ctx is done or the
 // shutdown starts during a wait, the error lists the unreleased holds. In these cases the
@@ -59,8 +60,9 @@ func (l *Lifecycle) Ready(ctx context.Context) error {
 	return l.awaitHolds(ctx, StateReady)
 }
 
-// awaitHolds sets the state to next as soon as every hold is released. It returns an
-// error if the wait cannot succeed; a failure of the service has precedence.
+// awaitHolds waits until every hold is released and sets the state to next. It returns an
+// error if the service fails, the shutdown starts or ctx is done. A failure of the
+// service has precedence.
 func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 	var cause error
 	for {
@@ -85,8 +87,8 @@ func (l *Lifecycle) awaitHolds(ctx context.Context, next State) error {
 }
 
 // openHolds returns the unreleased holds and the failure of the service. If neither
-// exists it sets the state to next under the same lock, so that no hold is added in
-// between.
+// exists, it also sets the state to next while it holds the lock, so that no hold is
+// added before the state changes.
 func (l *Lifecycle) openHolds(next State) (open []hold, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,9 +18,9 @@ func TestLifecycle_Shutdown(t *testing.T) {
 			l := xhook.New()
 			ctx := xhook.NewContext(t.Context(), l)
 			one, two := make(chan struct{}), make(chan struct{})
-			closeAndWait := func(own, other chan struct{}) xhook.Func {
+			closeAndWait := func(running, other chan struct{}) xhook.Func {
 				return func(context.Context) error {
-					close(own)
+					close(running)
 					<-other
 					return nil
 				}
@@ -36,7 +36,7 @@ func TestLifecycle_Shutdown(t *testing.T) {
 				t.Error("OnShutdown = true after the shutdown")
 			}
 			if err := l.Shutdown(ctx); err != nil {
-				t.Errorf("second Shutdown = %v, want nothing to run", err)
+				t.Errorf("second Shutdown = %v, want nil", err)
 			}
 		})
 	})
@@ -48,9 +48,9 @@ func TestLifecycle_Shutdown(t *testing.T) {
 			l := xhook.New()
 			var log []string
 			l.OnShutdown("hangs", func(context.Context) error { <-release; return nil })
-			l.OnShutdown("obedient", func(ctx context.Context) error {
+			l.OnShutdown("returns", func(ctx context.Context) error {
 				<-ctx.Done()
-				return record(&log, "obedient", nil)(ctx)
+				return record(&log, "returns", nil)(ctx)
 			})
 			timeout := errors.New("timed out")
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, timeout)

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// State is a stage of a Lifecycle. It only moves forward.
+// State is a stage of a Lifecycle. A Lifecycle only changes to a later stage.
 type State uint32
 
 // The stages of a Lifecycle.

@@ -8,9 +8,10 @@
 // ctx is the application's context or one derived from it. All functions and methods are
 // safe for concurrent use.
 //
-// Startup runs start hooks, tasks, holds and ready hooks. Shutdown runs drain hooks
-// first. Shutdown hooks then run while the HTTP server drains in-flight requests. The
-// tasks and the stop hooks are last.
+// Startup runs the start hooks, starts the tasks, waits for the holds of HoldReady and
+// runs the ready hooks. Shutdown runs the drain hooks first. The shutdown hooks then run
+// while the HTTP server drains in-flight requests. After the tasks have returned, the
+// stop hooks run.
 package xhook
 
 import (
@@ -49,17 +50,16 @@ const (
 // String returns the name of the phase for error messages.
 func (p phase) String() string {
 	return [...]string{
-		"start hook", "ready hook", "drain hook", "shutdown hook", "stop hook",
-		"close",
+		"start hook", "ready hook", "drain hook", "shutdown hook", "stop hook", "close",
 	}[p]
 }
 
 // Lifecycle contains the hooks, the state, the health checks and the failure of one
 // application.
 //
-// For a nil *Lifecycle the OnX methods, AddHealth, HoldReady and Fail return false,
-// Draining and Readied return nil channels, State returns StateStarting and Check returns
-// nil. The methods that run hooks panic.
+// For a nil *Lifecycle the OnX methods, AddHealth, HoldReady and Fail return false.
+// Draining, Readied and Check return nil, and State returns StateStarting. All other
+// methods panic.
 type Lifecycle struct {
 	mu     sync.Mutex // guards the fields below
 	hooks  [phases][]hook
@@ -100,10 +100,10 @@ func From(ctx context.Context) *Lifecycle {
 }
 
 // OnStart runs fn after the nodes have started and before the service listens. Hooks run
-// in the order in which they were added; the first error aborts the startup.
+// in the order in which they were added. The first error aborts the startup.
 //
-// It reports whether fn was added. It returns false if ctx belongs to no application or
-// if the phase is over.
+// OnStart reports whether fn was added. It returns false if ctx belongs to no
+// application, if fn is nil, or if all hooks of the same kind have run.
 func OnStart(ctx context.Context, name string, fn Func) bool { return From(ctx).OnStart(name, fn) }
 
 // OnReady runs fn after the service listens, its tasks have started and every hold of
@@ -122,9 +122,9 @@ func OnDrain(ctx context.Context, name string, fn Func) bool { return From(ctx).
 // even if the service never became ready. Their errors are joined.
 //
 // The context of fn is canceled when requests are force-closed. fn must then force-close
-// its own requests and return. A hook that does not return then is an error and is
-// abandoned, and the context of the tasks is canceled. If force-closing needs more time,
-// the task should wait for it.
+// its own requests and return, but the shutdown does not wait for it. A hook that is
+// still running at that time is an error, and the context of the tasks is canceled. Use
+// Finish to return earlier. If force-closing takes time, the task should wait for it.
 //
 // OnShutdown returns false in the same cases as OnStart, and as soon as the shutdown
 // hooks have started.
@@ -143,7 +143,7 @@ func OnStop(ctx context.Context, name string, fn Func) bool { return From(ctx).O
 func Fail(ctx context.Context, err error) bool { return From(ctx).Fail(err) }
 
 // Draining returns a channel that is closed when the shutdown starts. Use it in handlers
-// that stream for a long time. The channel is nil if ctx belongs to no application.
+// of long streams. The channel is nil if ctx belongs to no application.
 func Draining(ctx context.Context) <-chan struct{} { return From(ctx).Draining() }
 
 // Readied returns a channel that is closed when the service becomes ready. It stays open
@@ -167,7 +167,7 @@ func (l *Lifecycle) OnShutdown(name string, fn Func) bool { return l.add(phaseSh
 func (l *Lifecycle) OnStop(name string, fn Func) bool { return l.add(phaseStop, name, fn) }
 
 // OnClose runs fn after the stop hooks, to close the component that name identifies.
-// Close functions run in reverse order. It is intended for code that runs an application,
+// Close functions run in reverse order. OnClose is for code that runs an application,
 // such as xreg. It returns false in the same cases as OnStart.
 func (l *Lifecycle) OnClose(name string, fn Func) bool { return l.add(phaseClose, name, fn) }
 

@@ -79,7 +79,7 @@ func TestLifecycle_Hooks(t *testing.T) {
 		}
 	})
 
-	t.Run("a hook that hangs is abandoned when its context ends", func(t *testing.T) {
+	t.Run("a hook that hangs is abandoned at the deadline", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			defer close(release)
@@ -181,10 +181,8 @@ func TestLifecycle_State(t *testing.T) {
 		appendState()
 		_ = l.Stop(t.Context())
 		appendState()
-		if want := []string{
-			"starting", "ready", "draining", "draining",
-			"stopped",
-		}; !slices.Equal(got, want) {
+		want := []string{"starting", "ready", "draining", "draining", "stopped"}
+		if !slices.Equal(got, want) {
 			t.Errorf("states = %v, want %v", got, want)
 		}
 	})
@@ -195,7 +193,7 @@ func TestDraining(t *testing.T) {
 	ctx := xhook.NewContext(t.Context(), l)
 	select {
 	case <-xhook.Draining(ctx):
-		t.Fatal("closed before the stop")
+		t.Fatal("closed before the shutdown")
 	default:
 	}
 	seen := false
@@ -236,10 +234,13 @@ func TestLifecycle_Nil(t *testing.T) {
 	fn := func(context.Context) error { return nil }
 	ctx := t.Context()
 	for name, got := range map[string]bool{
-		"OnStart": xhook.OnStart(ctx, "a", fn), "OnReady": xhook.OnReady(ctx, "a", fn),
-		"OnDrain": xhook.OnDrain(ctx, "a", fn), "OnShutdown": xhook.OnShutdown(ctx, "a", fn),
-		"OnStop":    xhook.OnStop(ctx, "a", fn),
-		"AddHealth": xhook.AddHealth(ctx, "a", fn), "Fail": xhook.Fail(ctx, errors.New("x")),
+		"OnStart":    xhook.OnStart(ctx, "a", fn),
+		"OnReady":    xhook.OnReady(ctx, "a", fn),
+		"OnDrain":    xhook.OnDrain(ctx, "a", fn),
+		"OnShutdown": xhook.OnShutdown(ctx, "a", fn),
+		"OnStop":     xhook.OnStop(ctx, "a", fn),
+		"AddHealth":  xhook.AddHealth(ctx, "a", fn),
+		"Fail":       xhook.Fail(ctx, errors.New("x")),
 	} {
 		if got {
 			t.Errorf("%s = true, want false", name)
