@@ -17,23 +17,25 @@ const anything = "*"
 
 // CORSConfig is a policy for cross-origin requests (Fetch standard, section 3.3).
 //
-// It does not cover access from public sites to private networks: such preflights fail.
+// It does not allow public sites to access private networks: browsers reject the
+// preflight responses.
 type CORSConfig struct {
 	// AllowOrigins are the origins that may read responses: exact origins such as
 	// "https://app.example.com", all subdomains of a domain as in
 	// "https://*.example.com", or only "*".
 	AllowOrigins []string
-	// AllowOriginFunc reports whether a further origin is allowed. It may be nil.
+	// AllowOriginFunc reports whether an origin is allowed that AllowOrigins does not
+	// contain. It may be nil.
 	AllowOriginFunc func(origin string) bool
-	// AllowMethods are the allowed methods. If empty, they are GET, HEAD, POST, PUT,
+	// AllowMethods are the allowed methods. An empty list means GET, HEAD, POST, PUT,
 	// PATCH and DELETE. "*" allows every method of the path. A preflight response lists
 	// only methods of the path, if these are known.
 	AllowMethods []string
 	// AllowHeaders are the allowed request headers, in addition to the CORS-safelisted
-	// ones. If empty, they are Accept-Language, Authorization, Content-Type and
+	// headers. An empty list means Accept-Language, Authorization, Content-Type and
 	// X-Request-UUID. "*" allows every requested header.
 	AllowHeaders []string
-	// ExposeHeaders are the response headers that scripts may read. If nil, it is
+	// ExposeHeaders are the response headers that scripts may read. Nil means
 	// X-Request-UUID.
 	ExposeHeaders []string
 	// AllowCredentials allows requests with cookies. It cannot be combined with the
@@ -44,10 +46,11 @@ type CORSConfig struct {
 	MaxAge time.Duration
 }
 
-// CORS returns the middleware of a policy. The error contains all problems of the policy.
+// CORS returns middleware that applies a policy. The error contains all problems of the
+// policy.
 //
-// Use it on the engine, not on a group: gin runs the middleware of a group only for its
-// routes, and a preflight matches no route.
+// Use it on the engine, not on a group. gin runs the middleware of a group only for its
+// routes, and a preflight request matches no route.
 func CORS(config CORSConfig) (gin.HandlerFunc, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (config CORSConfig) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	preflight := c.Request.Method == http.MethodOptions
 	if !config.anyOrigin() {
-		// also without an origin, so that caches separate the responses
+		// also without an Origin header, because caches store both responses
 		h.Add(string(xhttp.Vary), string(xhttp.Origin))
 	}
 	if preflight {
@@ -159,8 +162,8 @@ func setList(h http.Header, name xhttp.Header, list []string) {
 	}
 }
 
-// preflight sets the headers of a preflight response. It only lists what is allowed; the
-// browser compares this with the request.
+// preflight sets the headers of a preflight response. They list the allowed methods and
+// headers, which the browser compares with the request.
 func (config CORSConfig) preflight(c *gin.Context, requested string) {
 	h := c.Writer.Header()
 	setList(h, xhttp.AccessControlAllowMethods, config.methodsOf(c, requested))
@@ -174,14 +177,14 @@ func (config CORSConfig) preflight(c *gin.Context, requested string) {
 // methodsOf returns the methods that both the policy and the path allow. If the methods
 // of the path are unknown, it returns those of the policy.
 func (config CORSConfig) methodsOf(c *gin.Context, requested string) []string {
-	every, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
+	anyMethod, route := slices.Contains(config.AllowMethods, anything), routeMethods(c)
 	switch {
-	case every && len(route) > 0:
+	case anyMethod && len(route) > 0:
 		return route
 	// a method has the same syntax as a header name
-	case every && httpguts.ValidHeaderFieldName(requested):
+	case anyMethod && httpguts.ValidHeaderFieldName(requested):
 		return []string{requested}
-	case every:
+	case anyMethod:
 		return nil
 	case len(route) == 0:
 		return config.AllowMethods

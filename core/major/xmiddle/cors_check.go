@@ -20,7 +20,7 @@ func (config CORSConfig) check() error {
 	report := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("xmiddle: CORS: "+format, args...))
 	}
-	// as in the Fetch standard
+	// the forbidden names are those of the Fetch standard
 	checkNames := func(field string, names []string, forbidden ...string) {
 		for _, name := range names {
 			switch {
@@ -71,7 +71,7 @@ func (config CORSConfig) checkOrigins(report func(string, ...any)) {
 	}
 }
 
-// originProblem returns why no browser sends an origin that matches pattern, or "".
+// originProblem returns the reason why pattern is rejected, or "".
 func originProblem(pattern string) string {
 	scheme, host, _ := strings.Cut(pattern, "://")
 	domain, wildcard := strings.CutPrefix(host, "*.")

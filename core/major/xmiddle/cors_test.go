@@ -25,6 +25,7 @@ func build(t *testing.T, config xmiddle.CORSConfig) *gin.Engine {
 	return newEngine(xhelper.Config{}, handler, xmiddle.AllowOption)
 }
 
+// corsOf returns the headers of CORS in alphabetical order, without their common prefix.
 func corsOf(h http.Header) string {
 	var found []string
 	for name, values := range h {
@@ -109,7 +110,8 @@ func TestCORS_Preflight(t *testing.T) {
 		{
 			name:   "defaults, methods of the path",
 			config: xmiddle.CORSConfig{AllowOrigins: one}, path: "/item", method: "PUT",
-			want: "Allow-Headers: Accept-Language, Authorization, Content-Type, X-Request-UUID; Allow-Methods: GET, PUT; Allow-Origin: " + origin,
+			want: "Allow-Headers: Accept-Language, Authorization, Content-Type, X-Request-UUID; " +
+				"Allow-Methods: GET, PUT; Allow-Origin: " + origin,
 		},
 		{
 			name: "unknown path, methods of the policy", path: "/nowhere", method: "PUT",
@@ -141,7 +143,8 @@ func TestCORS_Preflight(t *testing.T) {
 				AllowOrigins: one, AllowHeaders: []string{"*"},
 				AllowCredentials: true, MaxAge: 10 * time.Minute,
 			},
-			want: "Allow-Credentials: true; Allow-Headers: authorization,x-b; Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
+			want: "Allow-Credentials: true; Allow-Headers: authorization,x-b; " +
+				"Allow-Methods: GET, PUT; Allow-Origin: " + origin + "; Max-Age: 600",
 		},
 		{
 			name: "invalid header name", path: "/item", method: "GET", headers: "x-a, x\tb",
@@ -238,8 +241,8 @@ func TestCORS(t *testing.T) {
 		engine.GET("/panic", func(*gin.Context) { panic("boom") })
 		for _, path := range []string{"/error", "/panic", "/nowhere"} {
 			w := do(engine, http.MethodGet, path, "Origin", "https://app.example.com")
-			if got := w.Header().Get(
-				"Access-Control-Allow-Origin"); got != "https://app.example.com" {
+			got := w.Header().Get("Access-Control-Allow-Origin")
+			if got != "https://app.example.com" {
 				t.Errorf("%s: Access-Control-Allow-Origin = %q", path, got)
 			}
 		}
@@ -249,16 +252,15 @@ func TestCORS(t *testing.T) {
 func TestReleaseAllCors(t *testing.T) {
 	engine := newEngine(xhelper.Config{}, xmiddle.ReleaseAllCors)
 	w := do(engine, http.MethodGet, "/item", "Origin", "https://anywhere.example", "Cookie", "a=b")
-	if got, want := corsOf(w.Header()),
-		"Allow-Origin: *; Expose-Headers: X-Request-UUID"; got != want ||
-		w.Header().Get("Vary") != "" {
+	want := "Allow-Origin: *; Expose-Headers: X-Request-UUID"
+	if got := corsOf(w.Header()); got != want || w.Header().Get("Vary") != "" {
 		t.Errorf("got %q with Vary %q, want %q without Vary", got, w.Header().Get("Vary"), want)
 	}
 	w = do(engine, http.MethodOptions, "/item", "Origin", "https://anywhere.example",
 		"Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers",
 		"authorization,x-mine")
-	if got, want := corsOf(w.Header()),
-		"Allow-Headers: authorization,x-mine; Allow-Methods: GET, PUT; Allow-Origin: *"; got != want {
+	want = "Allow-Headers: authorization,x-mine; Allow-Methods: GET, PUT; Allow-Origin: *"
+	if got := corsOf(w.Header()); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -268,17 +270,17 @@ func TestCORS_InvalidPolicy(t *testing.T) {
 		handler, err := xmiddle.CORS(xmiddle.CORSConfig{
 			AllowOrigins: []string{
 				"null", "example.com", "https://", "https://example.com/",
-				"https://a.example.com/path",
-				"https://user@example.com",
+				"https://a.example.com/path", "https://user@example.com",
 				"https://Example.com", "https://example.com:443", "http://example.com:80",
-				"https://*.com", "https://a.*.com",
-				"https://*", "https://例子.com", "https://example.com:", "https://example.com?q",
-				"https://a..b",
+				"https://*.com", "https://a.*.com", "https://*", "https://例子.com",
+				"https://example.com:", "https://example.com?q", "https://a..b",
 			},
 			AllowMethods:  []string{"get", "CONNECT", "TRACE", "TRACK", "PU T", ""},
 			AllowHeaders:  []string{"X A", ""},
-			ExposeHeaders: []string{"*", "Set-Cookie", "X A"}, AllowCredentials: true,
-			MaxAge: 1500 * time.Millisecond,
+			ExposeHeaders: []string{"*", "Set-Cookie", "X A"},
+
+			AllowCredentials: true,
+			MaxAge:           1500 * time.Millisecond,
 		})
 		if handler != nil || err == nil {
 			t.Fatal("CORS accepted the policy")

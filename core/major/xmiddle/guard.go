@@ -14,16 +14,16 @@ import (
 
 // RequireReferer rejects requests without a Referer header with 403 FORBIDDEN.
 //
-// It prevents links from other sites, but it is not a security measure: any client can
-// send the header.
+// It is not a security measure: any client can send the header, and the value is not
+// checked.
 func RequireReferer(c *gin.Context) {
 	if strings.TrimSpace(xhttp.Referer.Get(c.Request.Header)) == "" {
 		xresult.AbortError(c, xerror.Forbidden, "the Referer header is missing", nil)
 	}
 }
 
-// DebugOnly enables its routes in debug mode only. Otherwise it responds with 401
-// UNAUTHORIZED.
+// DebugOnly is middleware that enables its routes in debug mode only. Otherwise it
+// responds with 401 UNAUTHORIZED.
 func DebugOnly(c *gin.Context) {
 	if !xctxutil.IsDebug(c.Request.Context()) {
 		xresult.AbortError(c, xerror.Unauthorized, "", nil)
@@ -36,9 +36,9 @@ func DebugOnly(c *gin.Context) {
 // authenticated.
 type PermissionChecker func(ctx context.Context, permission string) (bool, error)
 
-// RequirePermission returns middleware that accepts only requests with all permissions.
-// If a permission is missing, it responds with 403 PERMISSION_DENIED, without the name of
-// the permission.
+// RequirePermission returns middleware that requires all of the named permissions. If one
+// is missing, it responds with 403 PERMISSION_DENIED. The response does not contain the
+// name of the permission.
 //
 // It panics if check is nil or names is empty.
 func RequirePermission(check PermissionChecker, names ...string) gin.HandlerFunc {

@@ -77,7 +77,7 @@ func AllowOption(c *gin.Context) {
 // AllowOptionRequest is the same as AllowOption.
 func AllowOptionRequest(c *gin.Context) { AllowOption(c) }
 
-// routeMethods returns the methods of the path if the path does not have the method of
+// routeMethods returns the methods of the path if none of its routes has the method of
 // the request. gin determines them before the middleware runs.
 func routeMethods(c *gin.Context) []string {
 	allow := xhttp.Allow.Get(c.Writer.Header())

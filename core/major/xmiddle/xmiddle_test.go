@@ -19,7 +19,7 @@ import (
 )
 
 func TestResponseMiddleware(t *testing.T) {
-	t.Run("responds in bare gin", func(t *testing.T) {
+	t.Run("responds in an engine without Serve", func(t *testing.T) {
 		engine := gin.New()
 		engine.Use(xmiddle.ResponseMiddleware)
 		engine.GET("/error", func(c *gin.Context) {
@@ -63,8 +63,8 @@ func TestUseProfile(t *testing.T) {
 				wantOutput(t, do(engine, http.MethodGet, "/java/error"), http.StatusBadRequest,
 					"ParameterError")
 				for path, want := range map[string]bool{"/java/ok": true, "/go": false} {
-					if got := strings.Contains(do(engine, http.MethodGet, path).Body.String(),
-						`"duration"`); got != want {
+					body := do(engine, http.MethodGet, path).Body.String()
+					if got := strings.Contains(body, `"duration"`); got != want {
 						t.Errorf("%s: has duration = %t, want %t", path, got, want)
 					}
 				}
@@ -118,10 +118,10 @@ func TestRequireReferer(t *testing.T) {
 }
 
 func TestDebugOnly(t *testing.T) {
-	wantOutput(t, do(newEngine(xhelper.Config{}, xmiddle.DebugOnly), http.MethodGet, "/item"),
-		http.StatusUnauthorized, "UNAUTHORIZED")
-	wantOutput(t, do(newEngine(xhelper.Config{Debug: true}, xmiddle.DebugOnly), http.MethodGet,
-		"/item"), http.StatusOK, "Success")
+	engine := newEngine(xhelper.Config{}, xmiddle.DebugOnly)
+	wantOutput(t, do(engine, http.MethodGet, "/item"), http.StatusUnauthorized, "UNAUTHORIZED")
+	engine = newEngine(xhelper.Config{Debug: true}, xmiddle.DebugOnly)
+	wantOutput(t, do(engine, http.MethodGet, "/item"), http.StatusOK, "Success")
 }
 
 func TestRequirePermission(t *testing.T) {
