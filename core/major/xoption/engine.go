@@ -23,8 +23,8 @@ func WithRoute(register func(ctx context.Context, engine *gin.Engine)) Option {
 // middleware for all routes, template functions or form limits. Recovery, request IDs,
 // the access log and error responses are already installed.
 func WithEngine(change func(*gin.Engine)) Option {
-	return requireArg("WithEngine",
-		change != nil, func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
+	return requireArg("WithEngine", change != nil,
+		func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
 }
 
 // WithServe configures the request middleware: request IDs, the access log, and the size
@@ -40,8 +40,8 @@ func WithProfile(profile xbase.Profile) Option {
 	return setting(func(s *startup.Settings) { s.Serve.Profile = profile })
 }
 
-// WithErrorMapper maps the application's errors to error codes, before the mappers of the
-// framework. The registry is shared by the process; the mappers are removed when the
+// WithErrorMapper maps the application's errors to error codes. The mappers run before
+// those of the framework and apply to the whole process. They are removed when the
 // application is closed.
 func WithErrorMapper(mappers ...xerror.Mapper) Option {
 	return func(p *startup.Plan) { p.Mappers = append(p.Mappers, mappers...) }

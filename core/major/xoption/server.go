@@ -19,17 +19,17 @@ func WithAddress(address string) Option {
 	return setting(func(s *startup.Settings) { s.Address = address })
 }
 
-// WithListener serves an open listener, for example one passed to the process. It is
-// closed at shutdown.
+// WithListener serves an open listener, for example one that the process inherited. The
+// shutdown closes it.
 func WithListener(l net.Listener) Option {
-	return requireArg("WithListener",
-		l != nil, setting(func(s *startup.Settings) { s.Listener = l }))
+	return requireArg("WithListener", l != nil,
+		setting(func(s *startup.Settings) { s.Listener = l }))
 }
 
-// WithServer configures the HTTP server. ReadHeaderTimeout, ReadTimeout, IdleTimeout and
-// MaxHeaderBytes are preset from the environment. WriteTimeout limits a whole response,
-// including streams, and replaces PLINTH_WRITE_TIMEOUT. Handler, BaseContext and ErrorLog
-// are set afterwards.
+// WithServer configures the HTTP server. The environment has already set
+// ReadHeaderTimeout, ReadTimeout, IdleTimeout and MaxHeaderBytes. WriteTimeout limits a
+// whole response, including streams, and replaces PLINTH_WRITE_TIMEOUT. The Runner later
+// overwrites Handler, BaseContext and ErrorLog.
 func WithServer(change func(*http.Server)) Option {
 	return requireArg("WithServer", change != nil,
 		setting(func(s *startup.Settings) { s.ChangeServer = append(s.ChangeServer, change) }))

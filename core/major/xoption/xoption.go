@@ -1,7 +1,10 @@
 // Package xoption contains the declarative options of an application.
 //
 //	reg := xreg.Register(ctx, nodes,
-//		xoption.WithDatabase(xoptdatabase.FromEnv(), xoptdatabase.WithAutoMigrate(&entity.User{})),
+//		xoption.WithDatabase(
+//			xoptdatabase.FromEnv(),
+//			xoptdatabase.WithAutoMigrate(&entity.User{}),
+//		),
 //		xoption.WithCache(xoptcache.FromEnv()),
 //		xoption.WithRoute(route.Register),
 //		xoption.WithHealth(),
@@ -44,9 +47,9 @@ func WithNodes(nodes ...xregnode.Node) Option {
 	return func(p *startup.Plan) { p.Nodes = append(p.Nodes, nodes...) }
 }
 
-// WithEnvFile loads the files at paths into the environment instead of .env. Variables
-// that are already set keep their values. A missing file is an error. It must be passed
-// to Register.
+// WithEnvFile loads the files at paths into the environment instead of .env. It does not
+// change variables that are already set. A missing file is an error. WithEnvFile must be
+// passed to Register.
 func WithEnvFile(paths ...string) Option {
 	return registerOnly("WithEnvFile",
 		func(p *startup.Plan) { p.EnvFiles = append(p.EnvFiles, paths...) })
@@ -75,13 +78,13 @@ func WithSnowflake(opts ...xsnowflake.Option) Option {
 		func(p *startup.Plan) { p.Snowflake = append(p.Snowflake, opts...) })
 }
 
-// WithLeases sets the application's leases and overrides LEASE_BACKEND. For example,
-// xlease.New(xlease.InProcess(nil)) covers only this process. The function runs after the
-// database and the cache are open, and the application closes its result. The last call
-// has precedence. It must be passed to Register.
+// WithLeases sets the function that opens the application's leases, and overrides
+// LEASE_BACKEND. For example, xlease.New(xlease.InProcess(nil)) covers only this process.
+// The function runs after the database and the cache are open. The application closes the
+// leases. The last call of WithLeases has precedence. It must be passed to Register.
 func WithLeases(open func(ctx context.Context) (*xlease.Leases, error)) Option {
-	return requireArg("WithLeases",
-		open != nil, registerOnly("WithLeases", func(p *startup.Plan) { p.Leases = open }))
+	return requireArg("WithLeases", open != nil,
+		registerOnly("WithLeases", func(p *startup.Plan) { p.Leases = open }))
 }
 
 // WithDebug enables or disables debug mode and overrides PLINTH_DEBUG.
@@ -89,20 +92,22 @@ func WithDebug(on bool) Option {
 	return setting(func(s *startup.Settings) { s.Serve.Debug = on })
 }
 
-// WithLogger makes the application log to e. The default logger of the process is
-// unchanged, and the caller remains responsible for closing e.
+// WithLogger makes the application log to e. It does not change the default logger of the
+// process. The caller must close e. WithLogger must be passed to Register.
 func WithLogger(e *xlog.Engine) Option {
-	return requireArg("WithLogger",
-		e != nil, registerOnly("WithLogger", func(p *startup.Plan) { p.Logger = e }))
+	return requireArg("WithLogger", e != nil,
+		registerOnly("WithLogger", func(p *startup.Plan) { p.Logger = e }))
 }
 
-// WithLogConfig overrides the environment's log configuration.
+// WithLogConfig changes the log configuration of the environment. It must be passed to
+// Register.
 func WithLogConfig(change func(*xlog.Config)) Option {
-	return requireArg("WithLogConfig", change != nil, registerOnly("WithLogConfig",
-		func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) }))
+	return requireArg("WithLogConfig", change != nil,
+		registerOnly("WithLogConfig",
+			func(p *startup.Plan) { p.LogConfig = append(p.LogConfig, change) }))
 }
 
-// registerOnly returns an option that the Runner cannot apply.
+// registerOnly returns an option that is an error in the options of the Runner.
 func registerOnly(name string, option Option) Option {
 	return func(p *startup.Plan) {
 		if p.Late {
@@ -118,7 +123,8 @@ func setting(change func(*startup.Settings)) Option {
 	return func(p *startup.Plan) { p.Settings = append(p.Settings, change) }
 }
 
-// requireArg returns option, or an error if the argument is nil.
+// requireArg returns option if ok is true. Otherwise it returns an option that reports a
+// nil argument.
 func requireArg(name string, ok bool, option Option) Option {
 	if !ok {
 		return invalid("%s: argument is nil", name)
@@ -126,7 +132,7 @@ func requireArg(name string, ok bool, option Option) Option {
 	return option
 }
 
-// invalid returns an option that reports an error.
+// invalid returns an option that reports the formatted error.
 func invalid(format string, args ...any) Option {
 	err := fmt.Errorf("xoption: "+format, args...)
 	return func(p *startup.Plan) { p.Problems = errors.Join(p.Problems, err) }

@@ -64,16 +64,16 @@ func TestWithDatabase(t *testing.T) {
 			}
 			if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
 				strings.Contains(err.Error(), `"first"`) {
-				t.Errorf("Check = %v, want the second driver", err)
+				t.Errorf("Err = %v, want the second driver", err)
 			}
 		})
 
-	t.Run("the environment is read when the phase runs", func(t *testing.T) {
+	t.Run("the environment is read when the phase is created", func(t *testing.T) {
 		t.Setenv("DATABASE_DRIVER", "none")
 		p := plan(xoption.WithDatabase(xoptdatabase.FromEnv()))
 		t.Setenv("DATABASE_DRIVER", "later")
 		if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"later"`) {
-			t.Errorf("Check = %v, want the driver of the later environment", err)
+			t.Errorf("Err = %v, want the driver of the later environment", err)
 		}
 	})
 
@@ -88,11 +88,10 @@ func TestWithDatabase(t *testing.T) {
 		}
 	})
 
-	t.Run("a driver without leases", func(t *testing.T) {
+	t.Run("a driver without leases sets no Leases function", func(t *testing.T) {
 		p := plan(xoption.WithDatabase(xoptdatabase.WithDialector(tests.DummyDialector{})))
 		if phase := phases(p)[0]; phase.Err != nil || phase.Leases != nil {
-			t.Errorf("Err = %v, supports leases: %t; want false",
-				phase.Err, phase.Leases != nil)
+			t.Errorf("Err = %v, supports leases: %t; want false", phase.Err, phase.Leases != nil)
 		}
 	})
 }
@@ -109,7 +108,7 @@ func TestWithCache(t *testing.T) {
 			}
 			if err := check(t, p); err == nil || !strings.Contains(err.Error(), `"second"`) ||
 				strings.Contains(err.Error(), `"first"`) {
-				t.Errorf("Check = %v, want the second driver", err)
+				t.Errorf("Err = %v, want the second driver", err)
 			}
 		})
 }
@@ -152,9 +151,8 @@ func TestPhases(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Run("nil functions are problems", func(t *testing.T) {
 		p := plan(xoption.WithRoute(nil), xoption.WithEngine(nil), xoption.WithServe(nil),
-			xoption.WithServer(nil),
-			xoption.WithLogConfig(nil), xoption.WithLogger(nil), xoption.WithListener(nil),
-			xoption.WithLeases(nil))
+			xoption.WithServer(nil), xoption.WithLogConfig(nil), xoption.WithLogger(nil),
+			xoption.WithListener(nil), xoption.WithLeases(nil))
 		if n := strings.Count(p.Problems.Error(), "is nil"); n != 8 {
 			t.Errorf("Problems = %v, want 8", p.Problems)
 		}
@@ -182,14 +180,14 @@ func TestOptions(t *testing.T) {
 		}
 	})
 
-	t.Run("request limits", func(t *testing.T) {
+	t.Run("0 disables a limit and a negative limit is a problem", func(t *testing.T) {
 		for d, want := range map[time.Duration]time.Duration{0: -1, time.Second: time.Second} {
-			if got := served(xoption.WithRequestTimeout(d)).RequestTimeout; got != want {
+			if got := serveConfig(xoption.WithRequestTimeout(d)).RequestTimeout; got != want {
 				t.Errorf("WithRequestTimeout(%s) = %s, want %s", d, got, want)
 			}
 		}
 		for n, want := range map[int64]int64{0: -1, 7: 7} {
-			if got := served(xoption.WithMaxBodyBytes(n)).MaxBodyBytes; got != want {
+			if got := serveConfig(xoption.WithMaxBodyBytes(n)).MaxBodyBytes; got != want {
 				t.Errorf("WithMaxBodyBytes(%d) = %d, want %d", n, got, want)
 			}
 		}
@@ -204,8 +202,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// served returns the configuration of the request middleware with opt.
-func served(opt xoption.Option) xhelper.Config {
+// serveConfig returns the configuration of the request middleware with opt.
+func serveConfig(opt xoption.Option) xhelper.Config {
 	var settings startup.Settings
 	for _, change := range plan(opt).Settings {
 		change(&settings)

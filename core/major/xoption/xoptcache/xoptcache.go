@@ -1,5 +1,5 @@
-// Package xoptcache contains the most common options of package xcache under the names of
-// the specification.
+// Package xoptcache contains the most common options of package xcache under the names
+// that the specification requires.
 //
 //	xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithDefaultTTL(time.Hour))
 //

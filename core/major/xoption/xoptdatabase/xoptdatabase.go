@@ -1,5 +1,5 @@
-// Package xoptdatabase contains the most common options of package xdb under the names of
-// the specification.
+// Package xoptdatabase contains the most common options of package xdb under the names
+// that the specification requires.
 //
 //	xoption.WithDatabase(
 //		xoptdatabase.FromEnv(),
