@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is a clock that runs with the system clock and can be moved. The zero value shows
+// Clock is a clock that runs with the system clock and can be moved. The zero value has
 // the system time. It is safe for concurrent use.
 type Clock struct{ offset atomic.Int64 }
 

@@ -3,7 +3,7 @@
 //
 //	func TestRegister(t *testing.T) {
 //		t.Parallel()
-//		app := plinthtest.New(t, options()...) // what main passes to xreg.Register
+//		app := plinthtest.New(t, options()...) // the options of xreg.Register
 //		r := app.Request(http.MethodPost, "/api/v1/user/register", request)
 //		var user User
 //		r.Into(&user)
@@ -51,11 +51,11 @@ type App struct {
 // New starts an application and stops it when the test completes. An error fails the test
 // and prints the log.
 //
-// A configured database is replaced by an in-memory database of the driver "sqlite", and
-// a cache by one of the driver "memory". The test must import both plugins. All other
-// options apply, such as the entities to migrate. No .env file is loaded. Nodes, hooks,
-// health checks and routes run as usual. If the application has a database or a cache,
-// its leases are those of this process.
+// New replaces a configured database with an in-memory database of the driver "sqlite",
+// and a configured cache with one of the driver "memory". The test must import the
+// plugins of these drivers. All other options apply, such as the entities to migrate. New
+// loads no .env file. Nodes, hooks, health checks and routes run as usual. If the
+// application has a database or a cache, its leases cover only this process.
 func New(tb testing.TB, opts ...xoption.Option) *App {
 	tb.Helper()
 	return start(tb, append(opts, inMemory))
@@ -80,8 +80,9 @@ func inMemory(p *startup.Plan) {
 	}
 }
 
-// processLeases returns leases of this process. An in-memory database has a single
-// writer, so that a lease acquired within a transaction would wait for that transaction.
+// processLeases returns leases that cover only this process. The in-memory database
+// cannot store them, because it has a single writer: a caller that acquires a lease
+// within a transaction would wait for itself.
 func processLeases(context.Context) (*xlease.Leases, error) {
 	if xenv.GetEnvString(xenv.LeaseBackend, "") == "none" {
 		return nil, nil // leases are disabled
@@ -89,8 +90,8 @@ func processLeases(context.Context) (*xlease.Leases, error) {
 	return xlease.New(xlease.InProcess(nil)), nil
 }
 
-// nodes counts the ID nodes of the process, so that applications with a shared database
-// generate different IDs.
+// nodes counts the ID nodes of the process. Each application has a different node ID, so
+// that applications with a shared database generate different IDs.
 var nodes atomic.Int64
 
 func start(tb testing.TB, opts []xoption.Option) *App {
@@ -178,8 +179,8 @@ func (a *App) Reg() *xreg.Reg { return a.reg }
 // Clock returns the clock of the application's IDs, cache and log.
 func (a *App) Clock() *Clock { return a.clock }
 
-// Go runs a task of the application concurrently with the test. The test waits for the
-// task at its end. A panic of the task fails the test.
+// Go runs a task of the application concurrently with the test. When the test completes,
+// it waits for the task. A panic of the task fails the test.
 func (a *App) Go(task xmain.Task) {
 	a.tasks.Go(func() {
 		if err := xhook.Guard(func() error { task(a.reg.Init.Ctx); return nil }); err != nil {

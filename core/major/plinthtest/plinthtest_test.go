@@ -116,13 +116,13 @@ func TestResponse(t *testing.T) {
 
 func TestApp_LogsOf(t *testing.T) {
 	t.Parallel()
-	one, two := plinthtest.New(t, xoption.WithRoute(routes)),
-		plinthtest.New(t, xoption.WithRoute(routes))
+	one := plinthtest.New(t, xoption.WithRoute(routes))
+	two := plinthtest.New(t, xoption.WithRoute(routes))
 	r := one.Request(http.MethodGet, "/log", nil)
 	lines := one.LogsOf("said")
 	if len(lines) != 1 || lines[0]["name"] != "MINE" || lines[0]["level"] != "info" ||
-		lines[0]["request_id"] != r.RequestID() ||
-		lines[0]["n"] != 7.0 || lines[0]["time"] == nil {
+		lines[0]["request_id"] != r.RequestID() || lines[0]["n"] != 7.0 ||
+		lines[0]["time"] == nil {
 		t.Errorf("lines = %+v, want one line of the request", lines)
 	}
 	if got := two.LogsOf("said"); len(got) != 0 {
@@ -141,9 +141,9 @@ func TestApp_Clock(t *testing.T) {
 	}
 	at := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
 	app.Clock().Set(at)
-	if got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time(); got.Sub(at) > time.Minute ||
-		got.Before(at) {
-		t.Errorf("the third ID is of %s, want %s", got, at)
+	got := xsnowflake.MustGenerateSnowflakeID(app.Context()).Time()
+	if got.Sub(at) > time.Minute || got.Before(at) {
+		t.Errorf("the time of the third ID is %s, want %s", got, at)
 	}
 }
 
@@ -165,10 +165,10 @@ func TestNew(t *testing.T) {
 		}
 	})
 
-	t.Run("the application stops at the end of the test", func(t *testing.T) {
+	t.Run("the application stops when the test completes", func(t *testing.T) {
 		var events []string
-		appendEvent := func(what string) xhook.Func {
-			return func(context.Context) error { events = append(events, what); return nil }
+		appendEvent := func(event string) xhook.Func {
+			return func(context.Context) error { events = append(events, event); return nil }
 		}
 		t.Run("inner", func(t *testing.T) {
 			app := plinthtest.New(t, xoption.WithHealth(), xoption.WithNodes(xregnode.Node{
@@ -189,8 +189,8 @@ func TestNew(t *testing.T) {
 				t.Errorf("/readyz = %d %s, want ready", r.Status(), r.Body())
 			}
 		})
-		if got, want := strings.Join(events, " "),
-			"start ready drain task stop closed"; got != want {
+		const want = "start ready drain task stop closed"
+		if got := strings.Join(events, " "); got != want {
 			t.Errorf("events = %s, want %s", got, want)
 		}
 	})
@@ -225,14 +225,14 @@ func TestNew(t *testing.T) {
 				xhook.Fail(plinthtest.New(tb).Context(), errors.New("broken"))
 			}, want: "the application failed: broken"},
 			{name: "no envelope", test: func(tb testing.TB) {
-				plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodGet, "/plain",
-					nil).Code()
+				app := plinthtest.New(tb, xoption.WithRoute(routes))
+				app.Request(http.MethodGet, "/plain", nil).Code()
 			}, want: "GET /plain: 200: no envelope"},
 			{name: "data of another type", test: func(tb testing.TB) {
-				plinthtest.New(tb, xoption.WithRoute(routes)).Request(http.MethodPost, "/echo",
-					nil).Into(new(int))
+				app := plinthtest.New(tb, xoption.WithRoute(routes))
+				app.Request(http.MethodPost, "/echo", nil).Into(new(int))
 			}, want: "POST /echo: 200: "},
-			{name: "body without JSON", test: func(tb testing.TB) {
+			{name: "body that JSON cannot represent", test: func(tb testing.TB) {
 				plinthtest.New(tb).Request(http.MethodPost, "/", func() {})
 			}, want: "body: "},
 			{name: "log of a failed test", test: func(tb testing.TB) {
@@ -251,7 +251,7 @@ func TestNew(t *testing.T) {
 	})
 }
 
-func TestApp_URL(t *testing.T) {
+func TestApp_Engine(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, xoption.WithRoute(routes))
 	server := httptest.NewServer(app.Engine())
@@ -276,31 +276,31 @@ type closer struct{ events *[]string }
 
 func (c closer) Close() { *c.events = append(*c.events, "closed") }
 
-// failing is a testing.TB that records failures.
-type failing struct {
+// recordingTB is a testing.TB that records failures and logs.
+type recordingTB struct {
 	testing.TB
 	mu       sync.Mutex
 	messages []string
 	cleanups []func()
 }
 
-func (f *failing) record(text string) {
+func (f *recordingTB) record(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.messages = append(f.messages, text)
 }
-func (f *failing) Helper()                           {}
-func (f *failing) Errorf(format string, args ...any) { f.record(fmt.Sprintf(format, args...)) }
-func (f *failing) Logf(format string, args ...any)   { f.record(fmt.Sprintf(format, args...)) }
-func (f *failing) Fatalf(format string, args ...any) { f.Errorf(format, args...); panic(f) }
-func (f *failing) FailNow()                          { panic(f) }
-func (f *failing) Failed() bool                      { return len(f.messages) > 0 }
-func (f *failing) Cleanup(fn func())                 { f.cleanups = append(f.cleanups, fn) }
+func (f *recordingTB) Helper()                           {}
+func (f *recordingTB) Errorf(format string, args ...any) { f.record(fmt.Sprintf(format, args...)) }
+func (f *recordingTB) Logf(format string, args ...any)   { f.record(fmt.Sprintf(format, args...)) }
+func (f *recordingTB) Fatalf(format string, args ...any) { f.Errorf(format, args...); panic(f) }
+func (f *recordingTB) FailNow()                          { panic(f) }
+func (f *recordingTB) Failed() bool                      { return len(f.messages) > 0 }
+func (f *recordingTB) Cleanup(fn func())                 { f.cleanups = append(f.cleanups, fn) }
 
-// run runs a failing test and returns its messages.
+// run runs a test that is expected to fail, and returns its messages.
 func run(t *testing.T, test func(tb testing.TB)) string {
 	t.Helper()
-	f := &failing{TB: t}
+	f := &recordingTB{TB: t}
 	func() {
 		defer func() {
 			if v := recover(); v != nil && v != any(f) {

@@ -29,9 +29,9 @@ func WithContext(ctx context.Context) RequestOption {
 
 // Request sends a request through the engine and returns its response.
 //
-// A string, []byte or io.Reader is sent as the body unchanged, url.Values are sent as a
-// form, nil means no body, and any other value is sent as JSON. The content type is
-// application/json except for a form, unless an option sets it.
+// Request sends a string, []byte or io.Reader unchanged, url.Values as a form, and any
+// other value as JSON. A nil body means no body. The content type is application/json,
+// except for a form, unless an option sets it.
 func (a *App) Request(method, path string, body any, opts ...RequestOption) *Response {
 	a.tb.Helper()
 	reader, contentType := a.encode(body)
