@@ -1,10 +1,11 @@
-// Package core documents the base of Plinth. It contains no code.
+// Package core is the root of Plinth's base module. It contains no code.
 //
-// The packages form three layers. Each layer imports only the layers before it:
+// The packages of the module form three layers. Each layer imports only the layers above
+// it in this list:
 //
-//	defined   names; the standard library only
-//	common    envelope, errors, logs, ids, utilities, validation; neither the web engine nor the ORM
-//	major     the framework over gin and gorm; no driver, no client of a server
+//	defined   names; imports only the standard library
+//	common    envelope, errors, logs, IDs, utilities, validation; imports no gin or gorm
+//	major     the framework, with gin and gorm; imports no driver or client of a server
 //
 // Plugins and extensions are separate modules that import core. layers_test.go enforces
 // the layers.

@@ -14,19 +14,19 @@ import (
 const (
 	repository = "github.com/plinthgo/plinth/"
 	module     = repository + "core/"
-	outside    = "." // in deny: everything outside the standard library
+	outside    = "." // in deny: all packages outside the standard library
 )
 
-// A layer is one directory of this module with its rank and the import prefixes that it
-// denies.
+// layer is a directory of this module with its rank and the import prefixes that it must
+// not import.
 type layer struct {
 	dir  string
 	rank int
 	deny []string
 }
 
-// layers are the directories of this module, lowest first. internal is for tests and may
-// import only defined.
+// layers are the directories of this module, lowest first. defined and internal have the
+// same rank and may import each other.
 var layers = []layer{
 	{dir: "defined", rank: 0, deny: []string{outside}},
 	{dir: "internal", rank: 0, deny: []string{"github.com/gin-gonic", "gorm.io"}},
@@ -34,10 +34,13 @@ var layers = []layer{
 		dir: "common", rank: 1,
 		deny: []string{"github.com/gin-gonic", "gorm.io", "google.golang.org/grpc"},
 	},
-	{dir: "major", rank: 2, deny: []string{
-		"gorm.io/driver", "github.com/glebarez",
-		"github.com/sijms", "github.com/redis", "google.golang.org/grpc",
-	}},
+	{
+		dir: "major", rank: 2,
+		deny: []string{
+			"gorm.io/driver", "github.com/glebarez", "github.com/sijms", "github.com/redis",
+			"google.golang.org/grpc",
+		},
+	},
 }
 
 // TestLayers checks every import of the module's code. Tests may import more.
@@ -82,7 +85,7 @@ func (l layer) deniedBy(path string) string {
 		dir, _, _ := strings.Cut(rest, "/")
 		to := slices.IndexFunc(layers, func(l layer) bool { return l.dir == dir })
 		if to < 0 || layers[to].rank > l.rank {
-			return "a layer may import only itself and the ones below"
+			return "a layer may import only itself and lower layers"
 		}
 		return ""
 	}
@@ -98,7 +101,7 @@ func (l layer) deniedBy(path string) string {
 	return ""
 }
 
-// TestLayers_Denied proves that the check fails for forbidden imports.
+// TestLayers_Denied verifies the check itself.
 func TestLayers_Denied(t *testing.T) {
 	for _, tc := range []struct {
 		name string

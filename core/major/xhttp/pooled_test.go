@@ -15,16 +15,16 @@ import (
 type contextKey struct{}
 
 func TestUnpooled_GinContext(t *testing.T) {
-	own := context.WithValue(t.Context(), contextKey{}, 1)
+	ctx := context.WithValue(t.Context(), contextKey{}, 1)
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	if got := xctx.Unpooled(c); got != context.Context(c) {
 		t.Errorf("Unpooled without a request = %v, want the gin context itself", got)
 	}
-	c.Request = httptest.NewRequestWithContext(own, http.MethodGet, "/", http.NoBody)
-	if got := xctx.Unpooled(c); got != own {
+	c.Request = httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	if got := xctx.Unpooled(c); got != ctx {
 		t.Errorf("Unpooled of a gin context = %v, want the context of the request", got)
 	}
-	if got := xctx.Unpooled(own); got != own {
+	if got := xctx.Unpooled(ctx); got != ctx {
 		t.Errorf("Unpooled of another context = %v, want it unchanged", got)
 	}
 }

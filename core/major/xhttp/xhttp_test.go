@@ -24,14 +24,13 @@ func TestHeader_String(t *testing.T) {
 	for _, h := range []xhttp.Header{
 		xhttp.Accept, xhttp.AcceptLanguage, xhttp.AccessControlAllowCreds,
 		xhttp.AccessControlAllowHeaders, xhttp.AccessControlAllowMethods,
-		xhttp.AccessControlAllowOrigin,
-		xhttp.AccessControlExposeHeaders, xhttp.AccessControlMaxAge,
-		xhttp.AccessControlRequestHeaders,
+		xhttp.AccessControlAllowOrigin, xhttp.AccessControlExposeHeaders,
+		xhttp.AccessControlMaxAge, xhttp.AccessControlRequestHeaders,
 		xhttp.AccessControlRequestMethod, xhttp.Allow, xhttp.Authorization, xhttp.CacheControl,
 		xhttp.ContentDisposition, xhttp.ContentEncoding, xhttp.ContentLength, xhttp.ContentType,
-		xhttp.ETag, xhttp.LastModified,
-		xhttp.Origin, xhttp.Referer, xhttp.RefreshToken, xhttp.RequestUUID, xhttp.RetryAfter,
-		xhttp.UserAgent, xhttp.Vary, xhttp.XContentTypeOptions, xhttp.XForwardedFor,
+		xhttp.ETag, xhttp.LastModified, xhttp.Origin, xhttp.Referer, xhttp.RefreshToken,
+		xhttp.RequestUUID, xhttp.RetryAfter, xhttp.UserAgent, xhttp.Vary,
+		xhttp.XContentTypeOptions, xhttp.XForwardedFor,
 	} {
 		if got := http.CanonicalHeaderKey(h.String()); got != h.String() {
 			t.Errorf("header %q, want the canonical %q", h, got)
@@ -69,8 +68,8 @@ func TestGetAuthorization(t *testing.T) {
 		{name: "not ASCII", header: "Bearer 中文", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xhttp.GetAuthorization(contextWith(xhttp.Authorization,
-				tc.header)); got != tc.want {
+			c := contextWith(xhttp.Authorization, tc.header)
+			if got := xhttp.GetAuthorization(c); got != tc.want {
 				t.Errorf("GetAuthorization = %q, want %q", got, tc.want)
 			}
 		})
@@ -115,8 +114,8 @@ func TestGetToken(t *testing.T) {
 		{name: "missing", header: "", want: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := xhttp.GetToken(contextWith(xhttp.RefreshToken, tc.header),
-				xhttp.RefreshToken); got != tc.want {
+			c := contextWith(xhttp.RefreshToken, tc.header)
+			if got := xhttp.GetToken(c, xhttp.RefreshToken); got != tc.want {
 				t.Errorf("GetToken = %q, want %q", got, tc.want)
 			}
 		})

@@ -17,6 +17,6 @@ func NoRoute(c *gin.Context) { xresult.AbortError(c, xerror.PageNotFound, "", ni
 // NoMethod responds with 405 METHOD_NOT_ALLOWED. The Allow header lists the methods of
 // the path.
 //
-// gin calls NoMethod and sets the header if HandleMethodNotAllowed of the engine is true.
-// Plinth's registry enables it.
+// gin calls NoMethod and sets the header if the engine's HandleMethodNotAllowed is true.
+// Package xreg enables it.
 func NoMethod(c *gin.Context) { xresult.AbortError(c, xerror.MethodNotAllowed, "", nil) }

@@ -97,7 +97,7 @@ func ExampleNoRoute() {
 	engine := gin.New()
 	engine.NoRoute(xroute.NoRoute)
 	engine.NoMethod(xroute.NoMethod)
-	engine.HandleMethodNotAllowed = true // Plinth's registry sets it
+	engine.HandleMethodNotAllowed = true // package xreg sets it
 	fmt.Println(len(engine.Routes()))
 	// Output: 0
 }
