@@ -15,13 +15,13 @@ import (
 // ErrJob reports an invalid job: its spec, name or options.
 var ErrJob = errors.New("cronx: invalid job")
 
-// Func is the function of a job. A returned error is logged, and does not affect the next
-// run.
+// Func is the function of a job. The runner logs a returned error, which does not affect
+// the next run.
 type Func interface {
 	func(ctx context.Context) | func(ctx context.Context) error
 }
 
-// Job is a scheduled job. It is immutable, and may be registered with several runners.
+// Job is a scheduled job. It is immutable and may be registered with several runners.
 type Job struct {
 	spec       string
 	run        func(ctx context.Context) error
@@ -37,8 +37,9 @@ type Job struct {
 // NewJob returns a job that runs fn whenever spec is due. Err and the start of the runner
 // report invalid arguments.
 //
-// The context of fn has the application's values, its own request ID, and the tick of
-// TickFrom. WithTimeout and the runner's graceful stop timeout cancel it.
+// The context of fn carries the application's values, a new request ID and the Tick that
+// TickFrom returns. It is canceled after the timeout of WithTimeout, and when the
+// runner's graceful stop timeout expires.
 func NewJob[F Func](spec string, fn F, opts ...JobOption) *Job {
 	j := &Job{spec: spec}
 	switch run := any(fn).(type) {
@@ -68,8 +69,8 @@ func NewJob[F Func](spec string, fn F, opts ...JobOption) *Job {
 func funcName(fn any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
 	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = strings.NewReplacer("(*", "", ")", "", "[...]",
-		"").Replace(strings.TrimSuffix(name, "-fm"))
+	notation := strings.NewReplacer("(*", "", ")", "", "[...]", "")
+	name = notation.Replace(strings.TrimSuffix(name, "-fm"))
 	return name[:min(len(name), maxName)]
 }
 
@@ -85,14 +86,14 @@ func (j *Job) Named() bool { return j.named }
 // Overlap reports whether runs may overlap.
 func (j *Job) Overlap() bool { return j.overlap }
 
-// SingleRun reports whether each tick runs once among all replicas.
+// SingleRun reports whether each tick runs on only one of all replicas.
 func (j *Job) SingleRun() bool { return j.singleRun }
 
 // Timeout returns the timeout of a run; 0 means no timeout.
 func (j *Job) Timeout() time.Duration { return j.timeout }
 
 // Run calls the job's function in the current goroutine, for example in a test. It does
-// not log, and does not recover panics.
+// not log and does not recover panics.
 func (j *Job) Run(ctx context.Context) error { return j.run(ctx) }
 
 // Schedule computes the times at which a job is due.
@@ -105,8 +106,8 @@ func (s Schedule) Next(t time.Time) time.Time { return s.s.Next(t) }
 func (s Schedule) Location() *time.Location { return s.s.Location() }
 
 // Schedule returns the schedule of the job. zone applies if neither the spec nor
-// WithLocation sets a zone; nil is the local zone. The error wraps ErrJob and contains
-// all problems of the job.
+// WithLocation sets a zone. A nil zone means the local zone. The error wraps ErrJob and
+// contains all problems of the job.
 func (j *Job) Schedule(zone *time.Location) (Schedule, error) {
 	switch {
 	case j == nil:

@@ -66,10 +66,15 @@ func TestSchedule_Location(t *testing.T) {
 		job  *cronx.Job
 		want string
 	}{
-		{name: "spec", job: cronx.NewJob("TZ=Europe/Paris @daily",
-			cleanUp, cronx.WithLocation(tokyo)), want: "Europe/Paris"},
-		{name: "job", job: cronx.NewJob("@daily",
-			cleanUp, cronx.WithLocation(tokyo), cronx.WithLocation(nil)), want: "Asia/Tokyo"},
+		{
+			name: "spec", want: "Europe/Paris",
+			job: cronx.NewJob("TZ=Europe/Paris @daily", cleanUp, cronx.WithLocation(tokyo)),
+		},
+		{
+			name: "job", want: "Asia/Tokyo",
+			job: cronx.NewJob("@daily", cleanUp,
+				cronx.WithLocation(tokyo), cronx.WithLocation(nil)),
+		},
 		{name: "runner", job: cronx.NewJob("@daily", cleanUp), want: "UTC"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -82,28 +87,27 @@ func TestSchedule_Location(t *testing.T) {
 }
 
 func TestJob_Err(t *testing.T) {
-	job := cronx.NewJob("61 * * * *",
-		(func(context.Context) error)(nil), cronx.WithTimeout(0), cronx.WithName("a b\n"))
+	job := cronx.NewJob("61 * * * *", (func(context.Context) error)(nil),
+		cronx.WithTimeout(0), cronx.WithName("a b\n"))
 	err := job.Err()
 	if !errors.Is(err, cronx.ErrJob) {
 		t.Fatalf("Err = %v, want ErrJob", err)
 	}
 	for _, want := range []string{
-		`"a b\n": invalid name`, "nil function", "WithTimeout: 0s",
-		`field 1 (minute) "61"`,
+		`"a b\n": invalid name`, "nil function", "WithTimeout: 0s", `field 1 (minute) "61"`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Err = %v, want an error that contains %q", err, want)
 		}
 	}
-	var none *cronx.Job
+	var nilJob *cronx.Job
 	for name, job := range map[string]*cronx.Job{
-		"nil":                       none,
+		"nil":                       nilJob,
 		"nil function":              cronx.NewJob("@daily", (func(context.Context))(nil)),
 		"single run without a name": cronx.NewJob("@daily", cleanUp, cronx.WithSingleRun()),
 		"empty name":                cronx.NewJob("@daily", cleanUp, cronx.WithName("")),
-		"long name": cronx.NewJob("@daily",
-			cleanUp, cronx.WithName(strings.Repeat("n", 101))),
+		"long name": cronx.NewJob("@daily", cleanUp,
+			cronx.WithName(strings.Repeat("n", 101))),
 		"negative timeout": cronx.NewJob("@daily", cleanUp, cronx.WithTimeout(-1)),
 	} {
 		if err := job.Err(); !errors.Is(err, cronx.ErrJob) {

@@ -8,7 +8,8 @@ import (
 
 const repository = "github.com/plinthgo/plinth/"
 
-// The test lists all direct and indirect imports of each package, without test imports.
+// TestImports checks the direct and indirect imports of each package, without test
+// imports.
 func TestImports(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f",
 		`{{.ImportPath}} {{join .Deps " "}}`, "./...")
@@ -20,15 +21,15 @@ func TestImports(t *testing.T) {
 	}
 	listed := 0
 	for line := range strings.Lines(string(out)) {
-		reached := strings.Fields(line)
+		fields := strings.Fields(line) // the package and its imports
 		listed++
-		for _, path := range reached[1:] {
+		for _, path := range fields[1:] {
 			rest, ours := strings.CutPrefix(path, repository)
 			folder, _, _ := strings.Cut(rest, "/")
 			if strings.HasPrefix(path, "github.com/gin-gonic/") ||
-				strings.HasPrefix(path, "gorm.io/") || ours && folder != "core" &&
-				folder != "cronx" {
-				t.Errorf("%s imports %s", reached[0], path)
+				strings.HasPrefix(path, "gorm.io/") ||
+				ours && folder != "core" && folder != "cronx" {
+				t.Errorf("%s imports %s", fields[0], path)
 			}
 		}
 	}

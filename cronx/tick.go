@@ -17,7 +17,7 @@ type Tick struct {
 // tickKey is the context key of the Tick.
 type tickKey struct{}
 
-// NewContext returns a context with tick, like the context of a run.
+// NewContext returns a context that carries tick, like the context of a run.
 func NewContext(ctx context.Context, tick Tick) context.Context {
 	return context.WithValue(ctx, tickKey{}, tick)
 }

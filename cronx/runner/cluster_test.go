@@ -33,7 +33,8 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// replicaKey contains a replica as JSON. It makes this program a replica process.
+// replicaKey contains a replica as JSON. If it is set, the test binary runs as a replica
+// process.
 const replicaKey xenv.EnvKey = "XCRONRUNNER_TEST_REPLICA"
 
 // replica configures one process of a cluster.
@@ -46,28 +47,27 @@ type replica struct {
 // clusterPeriod seconds, so that runs finish in time on a busy machine. The same number
 // of jobs is due each second.
 const (
-	clusterJobs   = 40
-	clusterPeriod = 4
-	ticksASecond  = clusterJobs / clusterPeriod
+	clusterJobs    = 40
+	clusterPeriod  = 4
+	ticksPerSecond = clusterJobs / clusterPeriod
 )
 
-// playReplica runs jobs until the end of standard input.
-func playReplica(text string) (code int) {
+// runReplica runs jobs until the end of standard input.
+func runReplica(text string) (code int) {
 	var r replica
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		panic(err)
 	}
-	if err := r.play(); err != nil {
+	if err := r.serve(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
 
-func (r replica) play() error {
+func (r replica) serve() error {
 	engine, err := xlog.New(xlog.Config{
-		Format: xlog.FormatJSON, Writer: os.Stderr,
-		Level: slog.LevelWarn,
+		Format: xlog.FormatJSON, Writer: os.Stderr, Level: slog.LevelWarn,
 	})
 	if err != nil {
 		return err
@@ -127,8 +127,9 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 		MaxOpenConns: 5, SlowThreshold: time.Minute,
 	}
 	if r.Kind == "sqlite" {
-		options.DSN, options.Parts.Source, options.MaxOpenConns = "",
-			xenv.Map{"DATABASE_PATH": r.Address}, 2
+		options.DSN = ""
+		options.Parts.Source = xenv.Map{"DATABASE_PATH": r.Address}
+		options.MaxOpenConns = 2
 	}
 	db, err := xdb.Open(ctx, options)
 	if err != nil {
@@ -160,8 +161,7 @@ func (r replica) openDatabase(ctx context.Context) (*ledger, error) {
 
 func (r replica) openCache(ctx context.Context) (*ledger, error) {
 	m, err := xcache.Open(ctx, xcache.Options{
-		Driver: "redis",
-		Config: cachedriver.Config{URL: r.Address}, Prefix: r.Prefix,
+		Driver: "redis", Config: cachedriver.Config{URL: r.Address}, Prefix: r.Prefix,
 	})
 	if err != nil {
 		return nil, err
@@ -196,9 +196,9 @@ func (r replica) openCache(ctx context.Context) (*ledger, error) {
 	}, nil
 }
 
-// onEachBackend runs a test on a database file and on every configured server, in
+// forEachBackend runs a test on a database file and on every configured server, in
 // parallel.
-func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
+func forEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("slow test")
@@ -208,7 +208,7 @@ func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	for _, kind := range []string{"sqlite", "postgres", "mysql", "redis"} {
 		wg.Go(func() {
 			t.Run(kind, func(t *testing.T) {
-				r := find(t, kind)
+				r := newReplica(t, kind)
 				l, err := r.open(t.Context()) // create the tables in one process
 				if err != nil {
 					t.Fatal(err)
@@ -220,19 +220,20 @@ func onEachBackend(t *testing.T, test func(t *testing.T, r replica)) {
 	}
 }
 
-// find returns a replica without clock skew, or skips the test if the server is missing.
-func find(t *testing.T, kind string) replica {
+// newReplica returns a replica without clock skew. It skips the test if no server of this
+// kind is configured.
+func newReplica(t *testing.T, kind string) replica {
 	t.Helper()
 	r := replica{Kind: kind, Prefix: fmt.Sprintf("cron%d_", rand.Uint32())}
-	form := "_DSN"
+	suffix := "_DSN"
 	switch kind {
 	case "sqlite":
 		r.Address = filepath.Join(t.TempDir(), "cron.db")
 		return r
 	case "redis":
-		form = "_URL"
+		suffix = "_URL"
 	}
-	variable := xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+	variable := xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + suffix)
 	var ok bool
 	if r.Address, ok = xenv.GetEnv(variable); !ok {
 		t.Skip(variable.String() +
@@ -241,16 +242,16 @@ func find(t *testing.T, kind string) replica {
 	return r
 }
 
-// settle waits until the number of runs of the ticks between two seconds is want.
-func (r replica) settle(t *testing.T, want int, from, to int64) {
+// awaitRuns waits until the ticks from second from until before second to have want runs,
+// for at most a minute.
+func (r replica) awaitRuns(t *testing.T, want int, from, to int64) {
 	t.Helper()
 	l, err := r.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.close() }()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); until(
-		time.Now().Add(200 * time.Millisecond)) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); sleep(200 * time.Millisecond) {
 		list, err := l.read(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -268,7 +269,7 @@ func (r replica) settle(t *testing.T, want int, from, to int64) {
 	}
 }
 
-// runs returns the number of executions of each run.
+// runs returns the number of times that each tick has run, and drops the ledger.
 func (r replica) runs(t *testing.T) map[string]int {
 	t.Helper()
 	l, err := r.open(t.Context())
@@ -290,14 +291,13 @@ func (r replica) runs(t *testing.T) map[string]int {
 	return counts
 }
 
-// until waits until at.
-func until(at time.Time) { <-time.After(time.Until(at)) }
+// sleepUntil waits until at.
+func sleepUntil(at time.Time) { <-time.After(time.Until(at)) }
 
-// The processes have different clocks, start and stop: 20 s with 10 ticks each, 200
-// ticks.
-func TestSingleRun_Processes(t *testing.T) { onEachBackend(t, fiveReplicas) }
+// Replicas with different clocks start and stop within 20 s, in which 200 ticks are due.
+func TestSingleRun_Processes(t *testing.T) { forEachBackend(t, testProcesses) }
 
-func fiveReplicas(t *testing.T, r replica) {
+func testProcesses(t *testing.T, r replica) {
 	t.Helper()
 	const seconds = 20
 	with := func(skew time.Duration) replica {
@@ -308,17 +308,16 @@ func fiveReplicas(t *testing.T, r replica) {
 	all := []*process{with(-3 * time.Second).start(t)}
 	from := time.Now().Add(4 * time.Second).Truncate(time.Second)
 	for i, skew := range []time.Duration{
-		3 * time.Second, 1500 * time.Millisecond,
-		-2200 * time.Millisecond,
+		3 * time.Second, 1500 * time.Millisecond, -2200 * time.Millisecond,
 	} {
-		until(from.Add(time.Duration(3*i+1) * time.Second))
+		sleepUntil(from.Add(time.Duration(3*i+1) * time.Second))
 		all = append(all, with(skew).start(t))
 	}
-	until(from.Add(11500 * time.Millisecond))
+	sleepUntil(from.Add(11500 * time.Millisecond))
 	first.stop(t)
 	all = append(all, with(-time.Second).start(t))
-	until(from.Add((seconds + 4) * time.Second))
-	r.settle(t, ticksASecond*seconds, from.Unix(), from.Unix()+seconds)
+	sleepUntil(from.Add((seconds + 4) * time.Second))
+	r.awaitRuns(t, ticksPerSecond*seconds, from.Unix(), from.Unix()+seconds)
 	stopAll(t, all)
 	logged := logsOf(append(all, first))
 	counts := r.runs(t)
@@ -336,13 +335,13 @@ func fiveReplicas(t *testing.T, r replica) {
 			}
 		}
 	}
-	t.Logf("%d ticks, %d runs", ticksASecond*seconds, total)
+	t.Logf("%d ticks, %d runs", ticksPerSecond*seconds, total)
 }
 
-// The processes are killed at any time and replaced.
-func TestSingleRun_KilledProcesses(t *testing.T) { onEachBackend(t, killedReplicas) }
+// Replicas are killed at any time and replaced.
+func TestSingleRun_KilledProcesses(t *testing.T) { forEachBackend(t, testKilledProcesses) }
 
-func killedReplicas(t *testing.T, r replica) {
+func testKilledProcesses(t *testing.T, r replica) {
 	t.Helper()
 	var all []*process
 	start := func() {
@@ -355,23 +354,23 @@ func killedReplicas(t *testing.T, r replica) {
 	}
 	const kills = 8
 	for i := range kills {
-		until(from.Add(2*time.Second + time.Duration(i)*700*time.Millisecond))
+		sleepUntil(from.Add(2*time.Second + time.Duration(i)*700*time.Millisecond))
 		at := rand.IntN(len(all))
 		all[at].kill()
 		all = slices.Delete(all, at, at+1)
 		start()
 	}
-	until(time.Now().Add(time.Second))
+	sleep(time.Second)
 	stopAll(t, all)
-	ticks := ticksASecond * int(time.Since(from)/time.Second+5)
+	ticks := ticksPerSecond * int(time.Since(from)/time.Second+5)
 	counts := r.runs(t)
 	for run, n := range counts {
 		if n != 1 {
 			t.Errorf("%s has %d runs, want at most 1", run, n)
 		}
 	}
-	if len(counts) > ticks || len(counts) < ticksASecond {
-		t.Errorf("%d runs, want at most %d, and more than a few", len(counts), ticks)
+	if len(counts) > ticks || len(counts) < ticksPerSecond {
+		t.Errorf("%d runs, want %d to %d", len(counts), ticksPerSecond, ticks)
 	}
 	t.Logf("%d processes killed: %d ticks, %d runs", kills, ticks, len(counts))
 }

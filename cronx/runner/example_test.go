@@ -27,7 +27,7 @@ func ExampleNew() {
 	refresh := func(ctx context.Context) error {
 		tick, _ := cronx.TickFrom(ctx)
 		fmt.Println(tick.Name, tick.Time.Nanosecond())
-		stop() // as SIGTERM would
+		stop() // like SIGTERM
 		return nil
 	}
 	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, runner.New(

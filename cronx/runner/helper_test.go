@@ -23,8 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if text, play := xenv.GetEnv(replicaKey); play {
-		os.Exit(playReplica(text))
+	if text, ok := xenv.GetEnv(replicaKey); ok {
+		os.Exit(runReplica(text))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -62,13 +62,12 @@ func (l *lines) with(message string) []map[string]any {
 	return found
 }
 
-// capture returns the log until the end of the test.
+// capture collects the log until the end of the test.
 func capture(t *testing.T) *lines {
 	t.Helper()
 	out := &lines{}
 	engine, err := xlog.New(xlog.Config{
-		Format: xlog.FormatJSON, Writer: out,
-		Level: slog.LevelDebug,
+		Format: xlog.FormatJSON, Writer: out, Level: slog.LevelDebug,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ type service struct {
 	err    error // valid after done is closed
 }
 
-// leased returns the context of an application with the leases.
+// leased returns the context of an application with leases.
 func leased(t *testing.T, leases *xlease.Leases) context.Context {
 	t.Helper()
 	return context.WithValue(t.Context(), xctx.LeasesKey, leases)
@@ -119,13 +118,13 @@ func (s *service) stop() error {
 	return s.err
 }
 
-// cluster is a backend in memory that claims cluster scope.
+// cluster is an in-memory backend that reports cluster scope.
 type cluster struct {
 	driver.Backend
 
 	mu    sync.Mutex
-	fail  func(call string) error // error of a call
-	after func(call string) error // error of its response; both may be nil
+	fail  func(call string) error // called before each call; may be nil
+	after func(call string) error // called after each call; may be nil
 }
 
 func newCluster() *cluster { return &cluster{Backend: xlease.InProcess(nil)} }
@@ -144,10 +143,11 @@ func (c *cluster) set(change func(c *cluster)) {
 	change(c)
 }
 
-func (c *cluster) ask(call string, later bool) error {
+// callHook calls fail or, if after is true, after.
+func (c *cluster) callHook(call string, after bool) error {
 	c.mu.Lock()
 	hook := c.fail
-	if later {
+	if after {
 		hook = c.after
 	}
 	c.mu.Unlock()
@@ -162,35 +162,35 @@ func (*cluster) Capabilities() driver.Capabilities {
 }
 
 func (c *cluster) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
-	if err := c.ask("acquire "+r.Name, false); err != nil {
+	if err := c.callHook("acquire "+r.Name, false); err != nil {
 		return driver.Grant{}, err
 	}
 	g, err := c.Backend.Acquire(ctx, r)
-	if lost := c.ask("acquire "+r.Name, true); lost != nil {
+	if lost := c.callHook("acquire "+r.Name, true); lost != nil {
 		return driver.Grant{}, lost
 	}
 	return g, err
 }
 
 func (c *cluster) Renew(ctx context.Context, h driver.Holding) (bool, error) {
-	if err := c.ask("renew "+h.Name, false); err != nil {
+	if err := c.callHook("renew "+h.Name, false); err != nil {
 		return false, err
 	}
 	return c.Backend.Renew(ctx, h)
 }
 
 func (c *cluster) Release(ctx context.Context, h driver.Holding) (bool, error) {
-	if err := c.ask("release "+h.Name, false); err != nil {
+	if err := c.callHook("release "+h.Name, false); err != nil {
 		return false, err
 	}
 	held, err := c.Backend.Release(ctx, h)
-	if lost := c.ask("release "+h.Name, true); lost != nil {
+	if lost := c.callHook("release "+h.Name, true); lost != nil {
 		return false, lost
 	}
 	return held, err
 }
 
-// sleep advances the fake clock.
+// sleep waits for d. In a synctest bubble it advances the fake clock.
 func sleep(d time.Duration) { <-time.After(d) }
 
 // skewed returns a clock with an offset.

@@ -15,12 +15,13 @@ import (
 const (
 	// maxLate is the maximum delay of a run.
 	maxLate = 30 * time.Second
-	// maxNap is the maximum interval between two checks of the wall clock, which may be
-	// adjusted or continue during a suspend.
-	maxNap = 10 * time.Second
-	// maxBack is the maximum clock adjustment for which jobs wait until the clock has
-	// caught up, so that no tick runs twice. A larger adjustment corrects a wrong clock.
-	maxBack = time.Hour
+	// maxSleep is the maximum interval between two checks of the wall clock, which can be
+	// adjusted, and which advances while the process is suspended.
+	maxSleep = 10 * time.Second
+	// If the clock is set back by at most maxSetBack, jobs wait until it has caught up,
+	// so that no tick runs twice. A larger adjustment corrects a wrong clock, so jobs
+	// follow it.
+	maxSetBack = time.Hour
 )
 
 // entry is a scheduled job.
@@ -29,7 +30,7 @@ type entry struct {
 	name     string
 	schedule cronx.Schedule
 	next     time.Time   // the next tick, or zero; only the loop uses it
-	busy     atomic.Bool // running, for a job without overlap and single run
+	busy     atomic.Bool // a run is in progress; unused for jobs with overlap or single run
 }
 
 // scheduler runs the jobs of one Serve call.
@@ -38,48 +39,48 @@ type scheduler struct {
 	entries []*entry
 	leases  *xlease.Leases
 
-	app       context.Context    // values of the application
-	quit      context.Context    // canceled when no run may start
-	end       context.CancelFunc // cancels quit
-	runs      context.Context    // parent of all runs
-	cancelAll context.CancelCauseFunc
+	appCtx      context.Context // values of the application; never canceled
+	stopCtx     context.Context // canceled when no more runs may start
+	requestStop context.CancelFunc
+	runsCtx     context.Context // parent of the contexts of all runs
+	cancelAll   context.CancelCauseFunc
 
-	last   time.Time // the time of the last check
-	looped chan struct{}
+	lastCheck time.Time
+	loopDone  chan struct{}
 
 	running  sync.WaitGroup
 	mu       sync.Mutex
 	active   map[string]int // number of running or claimed ticks per job
-	canceled []string       // jobs that shutdown canceled
+	canceled []string       // jobs whose runs the shutdown canceled
 
-	once    sync.Once
-	stopped chan struct{} // closed after shutdown
-	err     error         // of the shutdown
+	stopOnce sync.Once
+	stopped  chan struct{} // closed after the shutdown
+	stopErr  error         // result of the shutdown
 }
 
 func newScheduler(ctx context.Context, c *config) *scheduler {
 	s := &scheduler{
-		config: c, app: context.WithoutCancel(ctx), looped: make(chan struct{}),
+		config: c, appCtx: context.WithoutCancel(ctx), loopDone: make(chan struct{}),
 		stopped: make(chan struct{}), active: map[string]int{},
 	}
-	s.quit, s.end = context.WithCancel(s.app)
-	s.runs, s.cancelAll = context.WithCancelCause(s.app)
+	s.stopCtx, s.requestStop = context.WithCancel(s.appCtx)
+	s.runsCtx, s.cancelAll = context.WithCancelCause(s.appCtx)
 	return s
 }
 
-// live runs the jobs until ctx is canceled or the shutdown hook is called, which is
-// earlier in an application.
-func (s *scheduler) live(ctx context.Context, started func()) error {
+// runUntilStopped runs the jobs until ctx is canceled or the shutdown hook is called. An
+// application calls the hook before it cancels ctx.
+func (s *scheduler) runUntilStopped(ctx context.Context, started func()) error {
 	defer s.cancelAll(nil)
-	defer s.end()
+	defer s.requestStop()
 	now := s.clock()
-	s.last = now
+	s.lastCheck = now
 	for _, e := range s.entries {
 		e.next = e.schedule.Next(now)
 	}
 	s.announce(ctx, now)
 	xhook.OnShutdown(ctx, name, s.stop)
-	go s.loop(ctx.Done(), xhook.Draining(ctx)) // runs outlast ctx; stop waits for them
+	go s.loop(ctx.Done(), xhook.Draining(ctx)) // runs may outlast ctx; stop waits for them
 	started()
 	select {
 	case <-s.stopped:
@@ -89,18 +90,18 @@ func (s *scheduler) live(ctx context.Context, started func()) error {
 	return s.stop(context.WithoutCancel(ctx))
 }
 
-// clock returns the wall clock without the monotonic clock.
+// clock returns the time of the wall clock, without a monotonic reading.
 func (s *scheduler) clock() time.Time { return s.now().Round(0) }
 
-// loop starts due runs until shutdown.
+// loop starts due runs until the shutdown starts.
 func (s *scheduler) loop(ctxDone, draining <-chan struct{}) {
-	defer close(s.looped)
-	defer s.end()
+	defer close(s.loopDone)
+	defer s.requestStop()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
-		case <-s.quit.Done():
+		case <-s.stopCtx.Done():
 			return
 		case <-ctxDone:
 			return
@@ -112,30 +113,29 @@ func (s *scheduler) loop(ctxDone, draining <-chan struct{}) {
 	}
 }
 
-// check starts due runs, and returns the time until the next check.
+// check starts the due runs of all jobs and returns the time until the next check.
 func (s *scheduler) check(now time.Time) time.Duration {
-	if back := s.last.Sub(now); back > maxBack {
-		s.log.Warn(s.app, "clock was set back",
-			slog.Duration("by", back))
+	if back := s.lastCheck.Sub(now); back > maxSetBack {
+		s.log.Warn(s.appCtx, "clock was set back", slog.Duration("by", back))
 		for _, e := range s.entries {
 			e.next = e.schedule.Next(now)
 		}
 	}
-	s.last = now
-	nap := maxNap
+	s.lastCheck = now
+	sleep := maxSleep
 	for _, e := range s.entries {
-		s.due(e, now)
+		s.startDue(e, now)
 		if !e.next.IsZero() {
-			nap = min(nap, e.next.Sub(now))
+			sleep = min(sleep, e.next.Sub(now))
 		}
 	}
-	return nap
+	return sleep
 }
 
-// due starts the due runs of a job, and logs missed ticks.
-func (s *scheduler) due(e *entry, now time.Time) {
+// startDue starts the due runs of a job and logs missed ticks.
+func (s *scheduler) startDue(e *entry, now time.Time) {
 	if !e.next.IsZero() && now.Sub(e.next) > maxLate {
-		s.log.Warn(s.app, "ticks missed: process suspended or clock set forward",
+		s.log.Warn(s.appCtx, "ticks missed: process suspended or clock set forward",
 			slog.String("job", e.name), slog.Time("first", e.next))
 		e.next = e.schedule.Next(now.Add(-maxLate - 1))
 	}
@@ -160,13 +160,13 @@ func (s *scheduler) start(e *entry, at time.Time) {
 		if exclusive {
 			defer e.busy.Store(false)
 		}
-		s.run(s.runs, e, at)
+		s.run(s.runsCtx, e, at)
 	})
 }
 
 // skip logs a tick that is skipped because a run is in progress.
 func (s *scheduler) skip(e *entry, at time.Time) {
-	s.log.Warn(s.app, "tick skipped: previous run in progress", e.attrs(at)...)
+	s.log.Warn(s.appCtx, "tick skipped: previous run in progress", e.attrs(at)...)
 }
 
 // attrs returns the attributes of log messages about a tick.

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/cronx/runner"
 )
 
-// Calls of every kind fail before or after their execution.
+// Calls of each kind fail before or after the backend executes them.
 func TestSingleRun_LostCalls(t *testing.T) {
 	for _, call := range []string{
 		"acquire plinth.cron/", "release plinth.cron/",
@@ -19,47 +19,48 @@ func TestSingleRun_LostCalls(t *testing.T) {
 	} {
 		for _, when := range []string{"before", "after"} {
 			t.Run(call+" "+when, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { lose(t, call, when == "after") })
+				synctest.Test(t, func(t *testing.T) { failCalls(t, call, when == "after") })
 			})
 		}
 	}
 }
 
-// lose fails a third of the calls, or of their responses. The choice is random, because
-// every third call could always be that of the same replica.
-func lose(t *testing.T, call string, answers bool) {
+// failCalls makes a third of the calls fail, or a third of the responses. The choice is
+// random, because every third call could always be that of the same replica.
+func failCalls(t *testing.T, call string, responses bool) {
 	t.Helper()
 	out := capture(t)
 	c := newCluster()
-	third := func(done string) error {
-		if strings.HasPrefix(done, call) && rand.IntN(3) == 0 {
+	failThird := func(name string) error {
+		if strings.HasPrefix(name, call) && rand.IntN(3) == 0 {
 			return errors.New("connection reset")
 		}
 		return nil
 	}
-	if answers {
-		c.after = third
+	if responses {
+		c.after = failThird
 	} else {
-		c.fail = third
+		c.fail = failThird
 	}
-	var y tally
+	var counter runCounter
 	for range 3 {
-		serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 45s", y.add)))
+		serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 45s", counter.add)))
 	}
 	sleep(time.Hour)
-	y.never(t)
-	if total := y.total(); total > 80 || total < 20 {
+	counter.checkAtMostOnce(t)
+	if total := counter.total(); total > 80 || total < 20 {
 		t.Errorf("%d runs of 80 ticks", total)
 	}
 	logged := map[any]bool{}
 	for _, line := range out.with("tick not run") {
 		logged[line["tick"]] = true
 	}
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	for at := bubble.Add(45 * time.Second); at.Before(bubble.Add(59 * time.Minute)); at = at.Add(
-		45 * time.Second) {
-		if y.runs[at.Unix()] == 0 && !logged[at.In(time.Local).Format(time.RFC3339)] {
+	counter.mu.Lock()
+	defer counter.mu.Unlock()
+	const interval = 45 * time.Second
+	end := epoch.Add(59 * time.Minute)
+	for at := epoch.Add(interval); at.Before(end); at = at.Add(interval) {
+		if counter.runs[at.Unix()] == 0 && !logged[at.In(time.Local).Format(time.RFC3339)] {
 			t.Errorf("%s did not run, and no warning was logged", at)
 		}
 	}
@@ -88,29 +89,30 @@ func TestSingleRun_Shutdown(t *testing.T) {
 		})
 	})
 
-	// The runner stops one second after a tick, with a timeout of one second, during a
-	// slow call.
+	// The runner is stopped one second after a tick, during a slow call, with a graceful
+	// stop timeout of one second.
 	t.Run("stops during a claim", func(t *testing.T) {
 		for _, tc := range []struct {
-			name  string
-			call  string
-			takes time.Duration
-			want  string
-			log   string
+			name     string
+			call     string
+			duration time.Duration
+			want     string
+			log      string
 		}{
 			{
 				name: "not claimed",
-				call: "acquire plinth.cron/", takes: 2500 * time.Millisecond,
+				call: "acquire plinth.cron/", duration: 2500 * time.Millisecond,
 				log: "tick not run: shutdown started",
 			},
 			{
-				name: "claimed", call: "release plinth.cron/",
-				takes: 2500 * time.Millisecond,
-				want:  stopped + "canceled: single", log: "tick not run: claimed",
+				name: "claimed",
+				call: "release plinth.cron/", duration: 2500 * time.Millisecond,
+				want: stopped + "canceled: single", log: "tick not run: claimed",
 			},
 			{
-				name: "no response in time", call: "release plinth.cron/",
-				takes: 10 * time.Second, want: stopped + "abandoned: backend call",
+				name: "no response in time",
+				call: "release plinth.cron/", duration: 10 * time.Second,
+				want: stopped + "abandoned: backend call",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -119,7 +121,7 @@ func TestSingleRun_Shutdown(t *testing.T) {
 					c := newCluster()
 					c.after = func(call string) error {
 						if strings.HasPrefix(call, tc.call) {
-							sleep(tc.takes)
+							sleep(tc.duration)
 						}
 						return nil
 					}
@@ -127,8 +129,8 @@ func TestSingleRun_Shutdown(t *testing.T) {
 						runner.WithGracefulStopTimeout(time.Second),
 						runner.WithRegister(single("@every 1m", nothing)))
 					sleep(61 * time.Second)
-					if err := s.stop(); (err == nil) != (tc.want == "") || err != nil &&
-						err.Error() != tc.want {
+					err := s.stop()
+					if (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
 						t.Errorf("shutdown returned %v, want %q", err, tc.want)
 					}
 					if !strings.Contains(out.String(), tc.log) {

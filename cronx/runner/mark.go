@@ -1,10 +1,10 @@
 package runner
 
-// mark stores the claimed ticks of a job in the mark of a lease: the latest claimed tick
-// in seconds since 1970, and a bitmap of the seconds before it.
+// mark stores the claimed ticks of a job in the mark of a lease. It contains the latest
+// claimed tick in seconds since 1970, and a bitmap of the seconds before it.
 //
-// The latest tick exclusive is not enough: a replica whose clock is ahead claims a tick
-// before the others have reached earlier ones.
+// The latest tick alone is not enough: a replica whose clock is ahead may claim a tick
+// before the others have reached earlier ticks.
 type mark int64
 
 const (
@@ -13,11 +13,12 @@ const (
 	before = 1<<window - 1
 )
 
-// take returns the mark after the tick at second is claimed. The outcome is elsewhere if
-// the tick was claimed before, and offTime if it is older than the window.
-func (m mark) take(second int64) (next mark, o outcome) {
+// claim returns the mark after the tick at second is claimed. The outcome is
+// claimedElsewhere if the tick was claimed before, and outOfRange if it is older than the
+// window.
+func (m mark) claim(second int64) (next mark, o outcome) {
 	if m == 0 {
-		return mark(second << window), taken
+		return mark(second << window), claimed
 	}
 	latest, bits := int64(m)>>window, int64(m)&before
 	switch ahead := second - latest; {
@@ -26,15 +27,15 @@ func (m mark) take(second int64) (next mark, o outcome) {
 	case ahead > 0:
 		bits = (bits<<1 | 1) << (ahead - 1) & before // bit i is i+1 seconds before the latest
 	case ahead == 0:
-		return m, elsewhere
+		return m, claimedElsewhere
 	case -ahead > window:
-		return m, offTime
+		return m, outOfRange
 	default:
 		bit := int64(1) << (-ahead - 1)
 		if bits&bit != 0 {
-			return m, elsewhere
+			return m, claimedElsewhere
 		}
-		return m | mark(bit), taken
+		return m | mark(bit), claimed
 	}
-	return mark(second<<window | bits), taken
+	return mark(second<<window | bits), claimed
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMark_take(t *testing.T) {
+func TestMark_Claim(t *testing.T) {
 	t.Run("claims each second once in any order", func(t *testing.T) {
 		const first = 1_800_000_000
 		for _, tc := range []struct {
@@ -19,7 +19,7 @@ func TestMark_take(t *testing.T) {
 				want: []bool{true, false, true, false, false},
 			},
 			{
-				name: "a gap stays open", order: []int64{0, 3, 1, 2, 1, 2, 3},
+				name: "a gap can be filled", order: []int64{0, 3, 1, 2, 1, 2, 3},
 				want: []bool{true, true, true, true, false, false, false},
 			},
 			{
@@ -32,15 +32,15 @@ func TestMark_take(t *testing.T) {
 				want: []bool{true, true, true, false},
 			},
 			{
-				name: "window moves", order: []int64{0, 30, 0, 31, 1, 30},
+				name: "the window moves", order: []int64{0, 30, 0, 31, 1, 30},
 				want: []bool{true, true, false, true, true, false},
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				var m mark
 				for i, second := range tc.order {
-					next, o := m.take(first + second)
-					ok := o == taken
+					next, o := m.claim(first + second)
+					ok := o == claimed
 					if ok != tc.want[i] {
 						t.Errorf("step %d, second %d: %v, want %v", i, second, ok, tc.want[i])
 					}
@@ -58,23 +58,23 @@ func TestMark_take(t *testing.T) {
 	t.Run("claims no second twice and rejects none in the window", func(t *testing.T) {
 		for range 200 {
 			latest := int64(1_800_000_000)
-			m, _ := mark(0).take(latest)
+			m, _ := mark(0).claim(latest)
 			known := map[int64]bool{latest: true}
 			for range 500 {
 				second := latest + rand.Int64N(80) - 45
-				next, o := m.take(second)
-				want := taken
+				next, o := m.claim(second)
+				want := claimed
 				switch {
 				case second < latest-window:
-					want = offTime
+					want = outOfRange
 				case known[second]:
-					want = elsewhere
+					want = claimedElsewhere
 				}
 				if o != want {
 					t.Fatalf("%d, %d before the latest: %d, want %d",
 						second, latest-second, o, want)
 				}
-				if o == taken {
+				if o == claimed {
 					known[second], m = true, next
 					latest = max(latest, second)
 				}

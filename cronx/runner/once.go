@@ -13,26 +13,26 @@ import (
 
 // A replica claims a tick under a short lease, whose mark contains the claimed ticks. The
 // backend stores the mark before the run starts, so that each tick runs at most once.
-// Runs without overlap hold another lease.
+// During a run without overlap the replica holds a second lease.
 const (
-	takeName = "plinth.cron/"
-	runName  = "plinth.cron.run/"
+	claimName = "plinth.cron/"
+	runName   = "plinth.cron.run/"
 
-	// takeTTL is how long a replica that crashes during a claim blocks the others.
-	// claimTimeout is longer.
-	takeTTL      = 15 * time.Second
-	callTime     = 5 * time.Second // of one call: two calls fit into the usable part of the TTL
+	// claimTTL is how long a replica that crashes during a claim blocks the others. It is
+	// shorter than claimTimeout.
+	claimTTL     = 15 * time.Second
+	callTimeout  = 5 * time.Second // of one call; two calls fit into the usable part of the TTL
 	claimTimeout = maxLate
 
 	// By the backend's clock, a tick can be claimed from maxEarly before its time until
-	// maxOverdue after it. The backend keeps a mark for at least one minute
-	// (driver.Ended), longer than the tick can be claimed.
+	// maxOverdue after it. The backend retains a mark for at least one minute
+	// (driver.Ended), which is longer than the tick can be claimed.
 	maxEarly   = 5 * time.Second
 	maxOverdue = 50 * time.Second
 
-	// runTimeout is how long a run waits for the lease of the previous run, which may be
+	// maxRunWait is how long a run waits for the lease of the previous run, which may be
 	// about to finish.
-	runTimeout = 3 * time.Second
+	maxRunWait = 3 * time.Second
 
 	minPause = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
@@ -42,31 +42,31 @@ const (
 type outcome uint8
 
 const (
-	unknown   outcome = iota // retry
-	taken                    // by this process
-	elsewhere                // by another process
-	early                    // due soon, by the backend's clock
-	offTime                  // due too long ago or much later, by the backend's clock
-	stopping                 // shutdown has started
+	unknown          outcome = iota // the caller retries
+	claimed                         // by this process
+	claimedElsewhere                // by another process
+	early                           // due soon, by the backend's clock
+	outOfRange                      // due too long ago or much later, by the backend's clock
+	stopping                        // the shutdown has started
 )
 
 // runOnce runs a tick unless another replica has claimed it.
 func (s *scheduler) runOnce(e *entry, at time.Time) {
-	if !s.take(e, at) {
+	if !s.claim(e, at) {
 		return
 	}
 	if e.job.Overlap() {
-		s.run(s.runs, e, at)
+		s.run(s.runsCtx, e, at)
 		return
 	}
 	lease := s.leaseRun(e, at)
 	if lease == nil {
 		return
 	}
-	ctx, cancel := lease.Bind(s.runs)
+	ctx, cancel := lease.Bind(s.runsCtx)
 	defer func() {
 		cancel()
-		ctx, cancel := context.WithTimeout(s.app, callTime)
+		ctx, cancel := context.WithTimeout(s.appCtx, callTimeout)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil && !errors.Is(err, xlease.ErrLost) {
 			s.log.Warn(ctx, "run lease not released, will expire",
@@ -76,49 +76,49 @@ func (s *scheduler) runOnce(e *entry, at time.Time) {
 	s.run(ctx, e, at)
 }
 
-// take reports whether this process has claimed the tick.
-func (s *scheduler) take(e *entry, at time.Time) bool {
-	end := time.NewTimer(claimTimeout)
-	defer end.Stop()
-	unconfirmed := false // an unconfirmed attempt may have claimed it
+// claim tries to claim the tick for up to claimTimeout. It reports whether this process
+// has claimed it.
+func (s *scheduler) claim(e *entry, at time.Time) bool {
+	timeout := time.NewTimer(claimTimeout)
+	defer timeout.Stop()
+	unconfirmed := false // an unconfirmed attempt may have claimed the tick
 	for pause := minPause; ; pause = min(pause*2, maxPause) {
-		o, off, err := s.tryTake(e, at)
+		o, ahead, err := s.tryClaim(e, at)
 		switch o {
 		case unknown:
 			unconfirmed = unconfirmed || errors.Is(err, errUnconfirmed)
 		case early:
-			end.Reset(off + claimTimeout)
-			pause = 2 * off // spread waits for at least half of it
-		case taken, elsewhere, offTime, stopping:
-			s.logSkipped(e, at, o, off, unconfirmed)
-			return o == taken
+			timeout.Reset(ahead + claimTimeout)
+			pause = 2 * ahead // spread waits for at least half of it
+		case claimed, claimedElsewhere, outOfRange, stopping:
+			s.logSkipped(e, at, o, ahead, unconfirmed)
+			return o == claimed
 		}
 		select {
 		case <-time.After(spread(pause)):
-		case <-s.quit.Done():
-			s.logSkipped(e, at, stopping, off, unconfirmed)
+		case <-s.stopCtx.Done():
+			s.logSkipped(e, at, stopping, ahead, unconfirmed)
 			return false
-		case <-end.C:
-			s.log.Warn(s.app, "tick not run: backend unavailable",
+		case <-timeout.C:
+			s.log.Warn(s.appCtx, "tick not run: backend unavailable",
 				e.attrs(at, slog.Any("error", err))...)
 			return false
 		}
 	}
 }
 
-// logSkipped logs why a tick does not run here, unless another replica runs it.
+// logSkipped logs why this process does not run a tick, unless another replica runs it.
 func (s *scheduler) logSkipped(
 	e *entry, at time.Time, o outcome, ahead time.Duration, unconfirmed bool,
 ) {
 	switch {
-	case o == offTime:
-		s.log.Warn(s.app, "tick not run: clock differs from the backend",
+	case o == outOfRange:
+		s.log.Warn(s.appCtx, "tick not run: clock differs from the backend",
 			e.attrs(at, slog.Duration("ahead", ahead))...)
 	case o == stopping:
-		s.log.Warn(s.app, "tick not run: shutdown started", e.attrs(at)...)
-	case o == elsewhere && unconfirmed:
-		s.log.Warn(s.app, "tick not run: claim not confirmed",
-			e.attrs(at)...)
+		s.log.Warn(s.appCtx, "tick not run: shutdown started", e.attrs(at)...)
+	case o == claimedElsewhere && unconfirmed:
+		s.log.Warn(s.appCtx, "tick not run: claim not confirmed", e.attrs(at)...)
 	}
 }
 
@@ -127,36 +127,36 @@ func spread(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// errUnconfirmed reports a claim without a confirmation.
+// errUnconfirmed reports that the backend has not confirmed a claim.
 var errUnconfirmed = errors.New("cronx/runner: claim not confirmed by the backend")
 
 // tryTake tries once to claim the tick. ahead is the time until the tick by the backend's
 // clock. Shutdown does not cancel the calls, because an unconfirmed claim would prevent
 // other replicas from running the tick.
-func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(s.app, callTime)
-	lease, err := s.leases.Lease(ctx, takeName+e.name, takeTTL, xlease.WithMark(0, 0),
+func (s *scheduler) tryClaim(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(s.appCtx, callTimeout)
+	lease, err := s.leases.Lease(ctx, claimName+e.name, claimTTL, xlease.WithMark(0, 0),
 		xlease.WithManualRenewal())
 	cancel()
 	if err != nil {
 		return unknown, 0, err
 	}
 	ahead = at.Sub(time.UnixMicro(lease.Token())) // tokens are the backend's time
-	next, o := mark(lease.Mark()).take(at.Unix())
+	next, o := mark(lease.Mark()).claim(at.Unix())
 	switch {
-	case o != taken:
-	case s.quit.Err() != nil:
+	case o != claimed:
+	case s.stopCtx.Err() != nil:
 		o = stopping
 	case -ahead > maxOverdue || ahead-maxEarly > claimTimeout:
-		o = offTime
+		o = outOfRange
 	case ahead > maxEarly:
 		o, ahead = early, ahead-maxEarly
 	default:
 		lease.SetMark(int64(next))
 	}
-	ctx, cancel = context.WithTimeout(s.app, callTime)
+	ctx, cancel = context.WithTimeout(s.appCtx, callTimeout)
 	defer cancel()
-	if err = lease.Release(ctx); err != nil && o == taken {
+	if err = lease.Release(ctx); err != nil && o == claimed {
 		return unknown, 0, errors.Join(errUnconfirmed, err)
 	}
 	return o, ahead, nil
@@ -166,23 +166,23 @@ func (s *scheduler) tryTake(e *entry, at time.Time) (_ outcome, ahead time.Durat
 // progress.
 func (s *scheduler) leaseRun(e *entry, at time.Time) *xlease.Lease {
 	defer s.enter(e)()
-	ctx, cancel := context.WithTimeout(s.runs, claimTimeout)
+	ctx, cancel := context.WithTimeout(s.runsCtx, claimTimeout)
 	defer cancel()
 	start := time.Now()
 	pause := xretry.Backoff{First: minPause, Max: maxPause}
 	for {
-		attempt, done := context.WithTimeout(ctx, callTime)
+		attempt, done := context.WithTimeout(ctx, callTimeout)
 		lease, err := s.leases.Lease(attempt, runName+e.name, s.leaseTTL)
 		done()
 		switch {
 		case err == nil:
 			return lease
-		case errors.Is(err, xlease.ErrHeld) && time.Since(start) >= runTimeout:
+		case errors.Is(err, xlease.ErrHeld) && time.Since(start) >= maxRunWait:
 			s.skip(e, at)
 			return nil
 		}
 		if xretry.Sleep(ctx, pause.Next()) != nil {
-			s.log.Warn(s.app, "tick not run: claimed, then backend unavailable",
+			s.log.Warn(s.appCtx, "tick not run: claimed, then backend unavailable",
 				e.attrs(at, slog.Any("error", err))...)
 			return nil
 		}

@@ -16,51 +16,51 @@ import (
 	"github.com/plinthgo/plinth/cronx/runner"
 )
 
-// tally counts runs per tick.
-type tally struct {
+// runCounter counts the runs of each tick.
+type runCounter struct {
 	mu   sync.Mutex
 	runs map[int64]int
 }
 
-func (y *tally) add(ctx context.Context) {
+func (c *runCounter) add(ctx context.Context) {
 	tick, _ := cronx.TickFrom(ctx)
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	if y.runs == nil {
-		y.runs = map[int64]int{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = map[int64]int{}
 	}
-	y.runs[tick.Time.Unix()]++
+	c.runs[tick.Time.Unix()]++
 }
 
 // check fails the test if a tick of the interval [from, to) does not have exactly one
 // run.
-func (y *tally) check(t *testing.T, from, to time.Time, step time.Duration) {
+func (c *runCounter) check(t *testing.T, from, to time.Time, step time.Duration) {
 	t.Helper()
-	y.mu.Lock()
-	defer y.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for at := from; at.Before(to); at = at.Add(step) {
-		if n := y.runs[at.Unix()]; n != 1 {
+		if n := c.runs[at.Unix()]; n != 1 {
 			t.Errorf("tick %s has %d runs, want 1", at.Format(time.TimeOnly), n)
 		}
 	}
 }
 
-// never fails the test if a tick has more than one run.
-func (y *tally) never(t *testing.T) {
+// checkAtMostOnce fails the test if a tick has more than one run.
+func (c *runCounter) checkAtMostOnce(t *testing.T) {
 	t.Helper()
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	for at, runs := range y.runs {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at, runs := range c.runs {
 		if runs != 1 {
 			t.Errorf("%d runs at %d", runs, at)
 		}
 	}
 }
 
-func (y *tally) total() (n int) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	for _, runs := range y.runs {
+func (c *runCounter) total() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, runs := range c.runs {
 		n += runs
 	}
 	return n
@@ -80,7 +80,7 @@ func TestSingleRun(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					capture(t)
 					c := newCluster()
-					var y tally
+					var counter runCounter
 					var options []cronx.JobOption
 					if overlap {
 						options = append(options, cronx.WithOverlap())
@@ -88,7 +88,7 @@ func TestSingleRun(t *testing.T) {
 					startReplica := func(skew time.Duration) *service {
 						return serve(t, leased(t, c.leases(t)), runner.WithNow(skewed(skew)),
 							runner.WithRegister(single("* * * * * *", func(ctx context.Context) {
-								y.add(ctx)
+								counter.add(ctx)
 								sleep(10 * time.Millisecond)
 							}, options...)))
 					}
@@ -108,7 +108,7 @@ func TestSingleRun(t *testing.T) {
 						t.Error(err)
 					}
 					sleep(30 * time.Second)
-					y.check(t, bubble.Add(time.Second), bubble.Add(60*time.Second), time.Second)
+					counter.check(t, epoch.Add(time.Second), epoch.Add(60*time.Second), time.Second)
 				})
 			})
 		}
@@ -118,20 +118,20 @@ func TestSingleRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out := capture(t)
 			c := newCluster()
-			var now, most, runs atomic.Int64
+			var running, maxRunning, runs atomic.Int64
 			for range 5 {
 				serve(t, leased(t, c.leases(t)), runner.WithRegister(
 					single("*/10 * * * * *", func(context.Context) {
 						runs.Add(1)
-						most.Store(max(most.Load(), now.Add(1)))
+						maxRunning.Store(max(maxRunning.Load(), running.Add(1)))
 						sleep(55 * time.Second) // longer than the TTL of its lease
-						now.Add(-1)
+						running.Add(-1)
 					})))
 			}
 			sleep(2*time.Minute + 5*time.Second)
-			if most.Load() != 1 || runs.Load() != 2 || len(out.with("tick skipped")) != 10 {
+			if maxRunning.Load() != 1 || runs.Load() != 2 || len(out.with("tick skipped")) != 10 {
 				t.Errorf("concurrency %d, %d runs, %d skipped, want 1, 2, 10",
-					most.Load(), runs.Load(), len(out.with("tick skipped")))
+					maxRunning.Load(), runs.Load(), len(out.with("tick skipped")))
 			}
 			sleep(time.Minute)
 		})
@@ -165,15 +165,17 @@ func TestSingleRun(t *testing.T) {
 			out := capture(t)
 			c := newCluster()
 			c.fail = func(string) error { return errors.New("the backend is down") }
-			var y tally
+			var counter runCounter
 			for range 3 {
-				serve(t, leased(t, c.leases(t)), runner.WithRegister(single("@every 1m", y.add)))
+				serve(t, leased(t, c.leases(t)),
+					runner.WithRegister(single("@every 1m", counter.add)))
 			}
 			sleep(95 * time.Second)
 			found := out.with("tick not run: backend unavailable")
-			if y.total() != 0 || len(found) != 3 || found[0]["level"] != "warn" ||
+			if counter.total() != 0 || len(found) != 3 || found[0]["level"] != "warn" ||
 				!strings.Contains(out.String(), "the backend is down") {
-				t.Errorf("%d runs, log = %s, want 0 and a warning of each replica", y.total(), out)
+				t.Errorf("%d runs, log = %s, want 0 and a warning of each replica",
+					counter.total(), out)
 			}
 			sleep(20 * time.Second) // the backend recovers shortly after the next tick
 			go func() {
@@ -181,29 +183,30 @@ func TestSingleRun(t *testing.T) {
 				c.set(func(c *cluster) { c.fail = nil })
 			}()
 			sleep(30 * time.Second)
-			y.check(t, bubble.Add(2*time.Minute), bubble.Add(2*time.Minute+time.Second),
+			counter.check(t, epoch.Add(2*time.Minute), epoch.Add(2*time.Minute+time.Second),
 				time.Second)
-			if y.total() != 1 {
-				t.Errorf("%d runs, want 1 late run", y.total())
+			if counter.total() != 1 {
+				t.Errorf("%d runs, want 1 late run", counter.total())
 			}
 		})
 	})
 
-	// The replica reaches each tick 34 s early.
+	// The clock of the replica is 34 s ahead.
 	t.Run("waits until a tick is due by the backend's clock", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out := capture(t)
-			var y tally
+			var counter runCounter
 			serve(t, leased(t, newCluster().leases(t)), runner.WithNow(skewed(34*time.Second)),
 				runner.WithRegister(single("@every 2m", func(ctx context.Context) {
 					tick, _ := cronx.TickFrom(ctx)
-					if off := time.Until(tick.Time); off > 5*time.Second || off < -30*time.Second {
-						t.Errorf("tick %s ran %s early", tick.Time, off)
+					early := time.Until(tick.Time)
+					if early > 5*time.Second || early < -30*time.Second {
+						t.Errorf("tick %s ran %s early", tick.Time, early)
 					}
-					y.add(ctx)
+					counter.add(ctx)
 				})))
 			sleep(21 * time.Minute)
-			y.check(t, bubble.Add(2*time.Minute), bubble.Add(21*time.Minute), 2*time.Minute)
+			counter.check(t, epoch.Add(2*time.Minute), epoch.Add(21*time.Minute), 2*time.Minute)
 			if found := out.with("tick not run"); len(found) != 0 {
 				t.Errorf("log = %v, want no rejected tick", found)
 			}
@@ -214,11 +217,11 @@ func TestSingleRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			capture(t)
 			c := newCluster()
-			var y tally
-			asked := make(chan struct{}, 100)
+			var counter runCounter
+			called := make(chan struct{}, 100)
 			c.fail = func(string) error {
 				select {
-				case asked <- struct{}{}:
+				case called <- struct{}{}:
 				default:
 				}
 				<-time.After(50 * time.Millisecond)
@@ -227,15 +230,15 @@ func TestSingleRun(t *testing.T) {
 			var all []*service
 			for range 2 {
 				all = append(all, serve(t, leased(t, c.leases(t)),
-					runner.WithRegister(single("@every 1m", y.add))))
+					runner.WithRegister(single("@every 1m", counter.add))))
 			}
-			<-asked // the claim of the tick is in progress
+			<-called // the claim of the tick is in progress
 			if err := all[0].stop(); err != nil {
 				t.Error(err)
 			}
 			sleep(90 * time.Second)
-			if y.total() != 2 {
-				t.Errorf("%d runs of two ticks, want 2", y.total())
+			if counter.total() != 2 {
+				t.Errorf("%d runs of two ticks, want 2", counter.total())
 			}
 		})
 	})
@@ -255,7 +258,7 @@ func TestSingleRun(t *testing.T) {
 			if len(started) != 1 {
 				t.Fatalf("%d runs, want 1", len(started))
 			}
-			if late := (<-started).Sub(bubble.Add(time.Minute)); late > 16*time.Second {
+			if late := (<-started).Sub(epoch.Add(time.Minute)); late > 16*time.Second {
 				t.Errorf("the tick ran after %s, want about 15 s at most", late)
 			}
 		})
@@ -265,23 +268,23 @@ func TestSingleRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out := capture(t)
 			c := newCluster()
-			var y tally
+			var counter runCounter
 			for range 3 {
 				serve(t, leased(t, c.leases(t)),
-					runner.WithRegister(single("*/10 * * * * *", y.add)))
+					runner.WithRegister(single("*/10 * * * * *", counter.add)))
 			}
 			sleep(5 * time.Second)
 			crash(t, c, "plinth.cron.run/single", 30*time.Second)
 			sleep(56 * time.Second)
-			y.check(t, bubble.Add(40*time.Second), bubble.Add(61*time.Second), 10*time.Second)
-			if skipped := out.with("tick skipped"); len(skipped) != 3 || y.total() != 3 {
-				t.Errorf("%d skipped, %d runs, want 3 and 3", len(skipped), y.total())
+			counter.check(t, epoch.Add(40*time.Second), epoch.Add(61*time.Second), 10*time.Second)
+			if skipped := out.with("tick skipped"); len(skipped) != 3 || counter.total() != 3 {
+				t.Errorf("%d skipped, %d runs, want 3 and 3", len(skipped), counter.total())
 			}
 		})
 	})
 }
 
-// crash acquires a lease like a replica that crashes afterwards.
+// crash acquires a lease and does not release it, like a replica that crashes.
 func crash(
 	t *testing.T, c *cluster, name string, ttl time.Duration, options ...xlease.LeaseOption,
 ) {
@@ -313,14 +316,14 @@ func TestSingleRun_ClockSkew(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					out := capture(t)
 					c := newCluster()
-					var y tally
+					var counter runCounter
 					for _, skew := range []time.Duration{0, tc.skew} {
 						serve(t, leased(t, c.leases(t)), runner.WithNow(skewed(skew)),
-							runner.WithRegister(single("0 * * * * *", y.add)))
+							runner.WithRegister(single("0 * * * * *", counter.add)))
 					}
 					sleep(10*time.Minute + 30*time.Second)
-					y.check(t, bubble.Add(time.Minute), bubble.Add(10*time.Minute), time.Minute)
-					y.never(t)
+					counter.check(t, epoch.Add(time.Minute), epoch.Add(10*time.Minute), time.Minute)
+					counter.checkAtMostOnce(t)
 					if !strings.Contains(out.String(), tc.log) {
 						t.Errorf("log = %s, want %q", out, tc.log)
 					}
@@ -337,12 +340,12 @@ func TestSingleRun_ClockSkew(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					out := capture(t)
-					var y tally
+					var counter runCounter
 					serve(t, leased(t, newCluster().leases(t)), runner.WithNow(skewed(skew)),
-						runner.WithRegister(single("0 * * * * *", y.add)))
+						runner.WithRegister(single("0 * * * * *", counter.add)))
 					sleep(5 * time.Minute)
-					if y.total() != 0 || len(out.with("tick not run: clock differs")) < 4 {
-						t.Errorf("%d runs, log = %s, want 0 and warnings", y.total(), out)
+					if counter.total() != 0 || len(out.with("tick not run: clock differs")) < 4 {
+						t.Errorf("%d runs, log = %s, want 0 and warnings", counter.total(), out)
 					}
 				})
 			})

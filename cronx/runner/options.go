@@ -13,7 +13,7 @@ import (
 
 // Defaults of the options.
 const (
-	// DefaultGracefulStopTimeout is how long shutdown waits for running jobs.
+	// DefaultGracefulStopTimeout is how long the shutdown waits for running jobs.
 	DefaultGracefulStopTimeout = 30 * time.Second
 	// DefaultLeaseTTL is how long a crashed replica blocks runs of a job without overlap.
 	DefaultLeaseTTL = 30 * time.Second
@@ -33,7 +33,7 @@ type config struct {
 	leaseTTL    time.Duration
 	oneProcess  bool
 	now         func() time.Time
-	faults      []error
+	problems    []error
 }
 
 func newConfig(options []Option) *config {
@@ -55,29 +55,29 @@ func WithRegister(jobs ...*cronx.Job) Option {
 	return func(c *config) { c.jobs = append(c.jobs, jobs...) }
 }
 
-// WithLocation sets the time zone of jobs without their own zone. The default is the
-// local zone (TZ). Use the same zone for all replicas.
+// WithLocation sets the time zone of jobs that do not set one. The default is the local
+// zone (TZ). Use the same zone for all replicas.
 func WithLocation(zone *time.Location) Option {
 	return func(c *config) {
-		c.fault("WithLocation", zone == nil, "the location is nil")
+		c.rejectIf("WithLocation", zone == nil, "the location is nil")
 		c.zone = zone
 	}
 }
 
-// WithLogger sets the logger. The default is the logger CRON.
+// WithLogger sets the logger. The default is the logger named CRON.
 func WithLogger(log *xlog.LogNamedLogger) Option {
 	return func(c *config) {
-		c.fault("WithLogger", log == nil, "the logger is nil")
+		c.rejectIf("WithLogger", log == nil, "the logger is nil")
 		c.log = cmp.Or(log, c.log)
 	}
 }
 
-// WithGracefulStopTimeout sets how long shutdown waits for running jobs. Then it cancels
-// their contexts, and returns an error with their names. The application's shutdown
-// timeout also applies. The default is DefaultGracefulStopTimeout.
+// WithGracefulStopTimeout sets how long the shutdown waits for running jobs. It then
+// cancels their contexts and returns an error with their names. The application's
+// shutdown timeout also applies. The default is DefaultGracefulStopTimeout.
 func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) {
-		c.fault("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is not positive", d))
+		c.rejectIf("WithGracefulStopTimeout", d <= 0, fmt.Sprintf("%s is not positive", d))
 		c.stopTimeout = d
 	}
 }
@@ -87,19 +87,19 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 // unavailable for two thirds of it. The default is DefaultLeaseTTL.
 func WithLeaseTTL(d time.Duration) Option {
 	return func(c *config) {
-		c.fault("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL,
+		c.rejectIf("WithLeaseTTL", d < time.Second || d > xlease.MaxTTL,
 			fmt.Sprintf("%s (accepted: 1s to %s)", d, xlease.MaxTTL))
 		c.leaseTTL = d
 	}
 }
 
-// WithOneProcess declares that the application runs as a single process. Single runs then
-// need no backend.
+// WithOneProcess declares that the application runs as a single process. Single-run jobs
+// then require no backend.
 func WithOneProcess() Option { return func(c *config) { c.oneProcess = true } }
 
-// fault records an invalid option.
-func (c *config) fault(option string, wrong bool, problem string) {
-	if wrong {
-		c.faults = append(c.faults, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
+// rejectIf records a problem if the option is invalid.
+func (c *config) rejectIf(option string, invalid bool, problem string) {
+	if invalid {
+		c.problems = append(c.problems, fmt.Errorf("%w: %s: %s", ErrOption, option, problem))
 	}
 }

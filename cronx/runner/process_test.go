@@ -65,7 +65,7 @@ func (p *process) kill() {
 	_ = p.stdin.Close()
 }
 
-// logsOf returns the log messages of replicas about ticks.
+// logsOf returns the log messages of replicas about ticks, by job and tick.
 func logsOf(all []*process) map[string]string {
 	logged := map[string]string{}
 	for _, p := range all {

@@ -14,14 +14,14 @@ import (
 
 // Causes of the canceled context of a run.
 var (
-	// ErrStopped reports that the graceful stop timeout has expired. The error of the
-	// shutdown wraps it.
+	// ErrStopped reports that the graceful stop timeout or the application's shutdown
+	// timeout has expired. The error of the shutdown wraps it.
 	ErrStopped = errors.New("cronx/runner: graceful stop timeout exceeded")
 	// ErrTimeout reports that the timeout of cronx.WithTimeout has expired.
 	ErrTimeout = errors.New("cronx/runner: run timed out")
 )
 
-// run runs a tick in the current goroutine. ctx has the application's values.
+// run runs a tick in the current goroutine. ctx carries the application's values.
 func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 	request := xctx.NewRequest(cronx.NewContext(ctx, cronx.Tick{Name: e.name, Time: at}), nil)
 	request.GenerateID()
@@ -40,9 +40,9 @@ func (s *scheduler) run(ctx context.Context, e *entry, at time.Time) {
 
 // report logs the result of a run.
 func (s *scheduler) report(
-	ctx context.Context, e *entry, at time.Time, took time.Duration, err error,
+	ctx context.Context, e *entry, at time.Time, elapsed time.Duration, err error,
 ) {
-	attrs := e.attrs(at, slog.Duration("took", took))
+	attrs := e.attrs(at, slog.Duration("took", elapsed))
 	cause := context.Cause(ctx)
 	var p *xhook.PanicError
 	switch {

@@ -3,18 +3,20 @@
 //	xmain.Runner(reg, log, nil, runner.New(
 //		runner.WithRegister(
 //			cronx.NewJob("*/5 * * * *", refresh),
-//			cronx.NewJob("0 3 * * *", sendReport, cronx.WithName("report"), cronx.WithSingleRun()),
+//			cronx.NewJob("0 3 * * *", sendReport,
+//				cronx.WithName("report"), cronx.WithSingleRun()),
 //		),
 //	))
 //
-// Every tick has one outcome. It runs; it is skipped because a run is in progress; it is
-// missed because the process was suspended for more than 30 s; or another replica has
-// claimed it (cronx.WithSingleRun). Missed ticks are not run later.
+// A tick is skipped if a run of its job is in progress, and missed if the process was
+// suspended for more than 30 s. A tick of a single-run job (cronx.WithSingleRun) runs on
+// the replica that claims it, and on no replica if the backend is unavailable. No tick is
+// run later. The runner logs a warning if ticks are skipped, missed or not run.
 //
-// During shutdown no run starts, and the runner waits for running jobs. When the graceful
-// stop timeout or the application's shutdown timeout expires, their contexts are canceled
-// with the cause ErrStopped. The returned error names the canceled jobs and the jobs that
-// did not return.
+// After the shutdown has started, the runner starts no run and waits for running jobs.
+// When the graceful stop timeout or the application's shutdown timeout expires, it
+// cancels their contexts with the cause ErrStopped. The returned error names the canceled
+// jobs and the jobs that did not return.
 package runner
 
 import (
@@ -37,13 +39,13 @@ const name = "cron"
 
 // New returns a task for xmain.Runner that runs jobs until the application stops.
 //
-// A configuration error stops the application; it contains all problems. Outside an
-// application the error is only logged: use Serve there.
+// A configuration error stops the application. The error contains all problems. Outside
+// an application the task only logs the error: use Serve there.
 func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
 		release, _ := xhook.HoldReady(ctx, name)
-		defer release() // after Fail
+		defer release() // runs after Fail
 		if err := c.serve(ctx, release); err != nil && !xhook.Fail(ctx, err) {
 			c.log.Error(ctx, "cron runner failed", slog.Any("error", err))
 		}
@@ -56,14 +58,14 @@ func Serve(ctx context.Context, options ...Option) error {
 	return newConfig(options).serve(ctx, func() {})
 }
 
-// serve runs a scheduler. It calls started when the first ticks are scheduled.
+// serve runs a scheduler. It calls started as soon as the first ticks are scheduled.
 func (c *config) serve(ctx context.Context, started func()) error {
 	s, err := c.build(ctx)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() == nil {
-		err = s.live(ctx, started)
+		err = s.runUntilStopped(ctx, started)
 	}
 	if c.oneProcess && s.leases != nil {
 		return errors.Join(err, s.leases.Close())
@@ -71,10 +73,10 @@ func (c *config) serve(ctx context.Context, started func()) error {
 	return err
 }
 
-// build checks the jobs, and returns all problems.
+// build returns a scheduler of the jobs, or all problems of the configuration.
 func (c *config) build(ctx context.Context) (*scheduler, error) {
 	s := newScheduler(ctx, c)
-	problems := slices.Clone(c.faults)
+	problems := slices.Clone(c.problems)
 	if len(c.jobs) == 0 {
 		problems = append(problems, fmt.Errorf("%w: no job: use WithRegister", ErrOption))
 	}
@@ -90,8 +92,7 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 		if n := names[label]; n > 1 {
 			if job.Named() {
 				problems = append(problems,
-					fmt.Errorf("cronx/runner: %w: %q: duplicate name",
-						cronx.ErrJob, label))
+					fmt.Errorf("cronx/runner: %w: %q: duplicate name", cronx.ErrJob, label))
 			}
 			label += "#" + strconv.Itoa(n)
 		}
@@ -103,7 +104,7 @@ func (c *config) build(ctx context.Context) (*scheduler, error) {
 	return s, errors.Join(problems...)
 }
 
-// findLeases sets the leases of single runs, if a job needs them.
+// findLeases sets the leases of single runs, if a job requires them.
 func (s *scheduler) findLeases(ctx context.Context) error {
 	first := ""
 	for _, job := range s.jobs {
@@ -119,19 +120,20 @@ func (s *scheduler) findLeases(ctx context.Context) error {
 		s.leases = xlease.New(xlease.InProcess(nil))
 		return nil
 	}
-	const remedy = "use xoption.WithDatabase, or xoption.WithCache with the driver of cacheplugins/redis; or " +
-		"runner.WithOneProcess if the application is a single process"
-	leases, missing := xlease.GetLeases(ctx)
-	if missing != nil {
-		return fmt.Errorf("cronx/runner: %q is a single-run job, and the application has no leases "+
-			"(%s): %w", first, remedy, error(missing))
+	const fix = "use xoption.WithDatabase, or xoption.WithCache with the driver of " +
+		"cacheplugins/redis; or runner.WithOneProcess if the application is a single process"
+	leases, missingErr := xlease.GetLeases(ctx)
+	if missingErr != nil {
+		return fmt.Errorf("cronx/runner: %q is a single-run job, and the application has no "+
+			"leases (%s): %w", first, fix, error(missingErr))
 	}
 	s.leases = leases
 	if s.leases.Capabilities().Scope == driver.Process {
-		return fmt.Errorf("cronx/runner: %q is a single-run job, and the leases of %s have no cluster scope (%s): %w",
-			first, s.leases, remedy, xlease.ErrUnsupported)
+		return fmt.Errorf("cronx/runner: %q is a single-run job, and the leases of %s have no "+
+			"cluster scope (%s): %w", first, s.leases, fix, xlease.ErrUnsupported)
 	}
-	if err := s.leases.Prepare(ctx); err != nil && ctx.Err() == nil { // else stopped during startup
+	// if ctx is canceled, the startup was stopped
+	if err := s.leases.Prepare(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("cronx/runner: %q is a single-run job: %w", first, err)
 	}
 	return nil

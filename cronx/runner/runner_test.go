@@ -19,8 +19,8 @@ import (
 // key is a context key of the application.
 type key struct{}
 
-// bubble is the start time of a synctest bubble.
-var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// epoch is the start time of a synctest bubble.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestServe(t *testing.T) {
 	t.Run("runs every tick at its time with its own context", func(t *testing.T) {
@@ -52,8 +52,8 @@ func TestServe(t *testing.T) {
 				t.Errorf("%d ticks with the ids %v, want 3 of each", len(ticks), ids)
 			}
 			for i, tick := range ticks {
-				if want := bubble.Add(time.Duration(i+1) * 20 * time.Second); !tick.Time.Equal(
-					want) {
+				want := epoch.Add(time.Duration(i+1) * 20 * time.Second)
+				if !tick.Time.Equal(want) {
 					t.Errorf("tick %d at %s, want %s", i, tick.Time, want)
 				}
 			}
@@ -69,37 +69,37 @@ func TestServe(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
 			options []cronx.JobOption
-			most    int64
+			maximum int64 // of concurrent runs
 			runs    int64
 			skipped int
 		}{
-			{name: "no overlap by default", most: 1, runs: 2, skipped: 4},
+			{name: "no overlap by default", maximum: 1, runs: 2, skipped: 4},
 			{
 				name:    "WithOverlap",
-				options: []cronx.JobOption{cronx.WithOverlap()}, most: 3, runs: 6,
+				options: []cronx.JobOption{cronx.WithOverlap()}, maximum: 3, runs: 6,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					out := capture(t)
-					var now, most, runs atomic.Int64
+					var running, maxRunning, runs atomic.Int64
 					job := cronx.NewJob("*/10 * * * * *", func(context.Context) {
 						runs.Add(1)
-						most.Store(max(most.Load(), now.Add(1)))
+						maxRunning.Store(max(maxRunning.Load(), running.Add(1)))
 						sleep(25 * time.Second)
-						now.Add(-1)
+						running.Add(-1)
 					}, tc.options...)
 					s := serve(t, t.Context(), runner.WithRegister(job))
 					sleep(65 * time.Second)
 					if err := s.stop(); err != nil {
 						t.Error(err)
 					}
-					if most.Load() != tc.most || runs.Load() != tc.runs ||
-						len(out.with("tick skipped")) != tc.skipped {
+					skipped := len(out.with("tick skipped"))
+					if maxRunning.Load() != tc.maximum || runs.Load() != tc.runs ||
+						skipped != tc.skipped {
 						t.Errorf("concurrency %d, %d runs, %d skipped, want %d, %d, %d",
-							most.Load(), runs.Load(), len(out.with("tick skipped")), tc.most,
-							tc.runs,
-							tc.skipped)
+							maxRunning.Load(), runs.Load(), skipped,
+							tc.maximum, tc.runs, tc.skipped)
 					}
 				})
 			})
@@ -118,14 +118,13 @@ func TestServe(t *testing.T) {
 				log: "run failed", with: "disk full",
 			},
 			{
-				name: "panic",
-				job:  func(int64) error { panic("out of range") }, log: "run panicked",
-				with: "runner_test.go",
+				name: "panic", job: func(int64) error { panic("out of range") },
+				log: "run panicked", with: "runner_test.go",
 			},
 			{
 				name: "panic with an error",
-				job:  func(int64) error { panic(errors.New("jam")) }, log: "run panicked",
-				with: "jam",
+				job:  func(int64) error { panic(errors.New("jam")) },
+				log:  "run panicked", with: "jam",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -172,32 +171,33 @@ const stopped = "cronx/runner: graceful stop timeout exceeded: "
 func TestServe_Shutdown(t *testing.T) {
 	t.Run("waits for runs and cancels them after the timeout", func(t *testing.T) {
 		for _, tc := range []struct {
-			name string
-			job  func(ctx context.Context) // starts 10 s before the shutdown
-			took time.Duration
-			err  string
-			log  string
+			name    string
+			job     func(ctx context.Context) // starts 10 s before the shutdown
+			elapsed time.Duration
+			err     string
+			log     string
 		}{
 			{name: "no run", job: func(context.Context) {}},
-			{name: "finishes in time", job: func(ctx context.Context) {
-				sleep(30 * time.Second)
-				if ctx.Err() != nil {
-					panic("its context has ended")
-				}
-			}, took: 20 * time.Second, log: "run finished"},
+			{
+				name: "finishes in time", job: func(ctx context.Context) {
+					sleep(30 * time.Second)
+					if ctx.Err() != nil {
+						panic("the context is canceled")
+					}
+				}, elapsed: 20 * time.Second, log: "run finished",
+			},
 			{
 				name: "returns when canceled", job: func(ctx context.Context) {
 					<-ctx.Done()
 					if !errors.Is(context.Cause(ctx), runner.ErrStopped) {
 						panic(context.Cause(ctx))
 					}
-				}, took: 40 * time.Second, err: stopped + "canceled: deaf",
+				}, elapsed: 40 * time.Second, err: stopped + "canceled: deaf",
 				log: "canceling runs",
 			},
 			{
-				name: "ignores its context",
-				job:  func(context.Context) { sleep(time.Hour) }, took: 41 * time.Second,
-				err: stopped + "canceled: deaf; abandoned: deaf",
+				name: "ignores its context", job: func(context.Context) { sleep(time.Hour) },
+				elapsed: 41 * time.Second, err: stopped + "canceled: deaf; abandoned: deaf",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -214,11 +214,11 @@ func TestServe_Shutdown(t *testing.T) {
 					sleep(20*time.Second - time.Millisecond)
 					started := time.Now()
 					err := s.stop()
-					took := time.Since(started).Truncate(time.Second)
-					if took != tc.took || (err == nil) != (tc.err == "") || err != nil &&
-						err.Error() != tc.err {
+					elapsed := time.Since(started).Truncate(time.Second)
+					if elapsed != tc.elapsed || (err == nil) != (tc.err == "") ||
+						err != nil && err.Error() != tc.err {
 						t.Errorf("shutdown took %s and returned %v, want %s and %q",
-							took, err, tc.took, tc.err)
+							elapsed, err, tc.elapsed, tc.err)
 					}
 					if err != nil && !errors.Is(err, runner.ErrStopped) {
 						t.Errorf("error = %v, want ErrStopped", err)
@@ -241,10 +241,10 @@ func TestServe_Shutdown(t *testing.T) {
 				runner.WithRegister(
 					cronx.NewJob("@every 10s", func(ctx context.Context) { <-ctx.Done() },
 						cronx.WithName("mail"), cronx.WithOverlap()),
-					cronx.NewJob("@every 20s",
-						func(context.Context) { <-end }, cronx.WithName("deaf")),
-					cronx.NewJob("@every 20s",
-						func(context.Context) { sleep(10 * time.Second) }, cronx.WithName("quick")),
+					cronx.NewJob("@every 20s", func(context.Context) { <-end },
+						cronx.WithName("deaf")),
+					cronx.NewJob("@every 20s", func(context.Context) { sleep(10 * time.Second) },
+						cronx.WithName("quick")),
 				))
 			sleep(25 * time.Second)
 			const want = stopped + "canceled: deaf, mail (2 runs); abandoned: deaf"
@@ -311,10 +311,8 @@ func TestServe_Clock(t *testing.T) {
 						t.Errorf("ticks = %s, want %s", got, tc.ticks)
 					}
 					found := out.with("ticks missed")
-					if tc.first == "" && len(found) != 0 ||
-						tc.first != "" &&
-							(len(found) != 1 ||
-								!strings.Contains(fmt.Sprint(found[0]["first"]), "T"+tc.first)) {
+					if tc.first == "" && len(found) != 0 || tc.first != "" && (len(found) != 1 ||
+						!strings.Contains(fmt.Sprint(found[0]["first"]), "T"+tc.first)) {
 						t.Errorf("log = %v, want %q as the first missed tick", found, tc.first)
 					}
 					if !strings.Contains(out.String(), tc.log) {
@@ -329,17 +327,17 @@ func TestServe_Clock(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out := capture(t)
 			var jump, runs atomic.Int64
-			serve(t, t.Context(), runner.WithNow(func() time.Time {
-				return time.Now().Add(time.Duration(jump.Load()))
-			}),
-				runner.WithRegister(cronx.NewJob("@every 1s",
-					func(context.Context) { runs.Add(1) }, cronx.WithOverlap())))
+			now := func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }
+			serve(t, t.Context(), runner.WithNow(now), runner.WithRegister(
+				cronx.NewJob("@every 1s", func(context.Context) { runs.Add(1) },
+					cronx.WithOverlap())))
 			sleep(1500 * time.Millisecond)
 			jump.Store(int64(365 * 24 * time.Hour))
 			sleep(time.Second)
 			found := out.with("ticks missed")
 			if len(found) != 1 || runs.Load() != 32 {
-				t.Errorf("missed = %v, %d runs, want 1 record and 32 runs: one before, and those of the last 30 s", found, runs.Load())
+				t.Errorf("missed = %v, %d runs, want 1 record and 32 runs: "+
+					"one before the suspend, and those of the last 30 s", found, runs.Load())
 			}
 		})
 	})

@@ -65,7 +65,7 @@ func TestServe_Errors(t *testing.T) {
 			{name: "no option"},
 			{name: "no job", opts: []runner.Option{runner.WithRegister()}},
 			{
-				name: "with another problem",
+				name: "another problem",
 				opts: []runner.Option{runner.WithLocation(nil)}, want: "the location is nil",
 			},
 		} {
@@ -93,10 +93,7 @@ func TestServe_Errors(t *testing.T) {
 			opts []runner.Option
 			want string
 		}{
-			{
-				name: "no leases", ctx: t.Context(),
-				want: "the application has no leases",
-			},
+			{name: "no leases", ctx: t.Context(), want: "the application has no leases"},
 			{
 				name: "leases of one process",
 				ctx:  context.WithValue(t.Context(), xctx.LeasesKey, own),
@@ -155,14 +152,14 @@ func TestWithRegister(t *testing.T) {
 func TestWithOneProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := capture(t)
-		var y tally
+		var counter runCounter
 		s := serve(t, t.Context(), runner.WithOneProcess(),
-			runner.WithRegister(single("@every 1m", y.add)))
+			runner.WithRegister(single("@every 1m", counter.add)))
 		sleep(3*time.Minute + time.Second)
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
-		y.check(t, bubble.Add(time.Minute), bubble.Add(4*time.Minute), time.Minute)
+		counter.check(t, epoch.Add(time.Minute), epoch.Add(4*time.Minute), time.Minute)
 		if !strings.Contains(out.String(), "(scope: process)") {
 			t.Errorf("log = %s, want the backend", out)
 		}
@@ -173,13 +170,13 @@ func TestNew(t *testing.T) {
 	t.Run("uses the leases of the application", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			capture(t)
-			var y tally
+			var counter runCounter
 			ctx := context.WithValue(t.Context(), xctx.LeasesKey, newCluster().leases(t))
 			for range 2 {
-				serve(t, ctx, runner.WithRegister(single("@every 1m", y.add)))
+				serve(t, ctx, runner.WithRegister(single("@every 1m", counter.add)))
 			}
 			sleep(2*time.Minute + time.Second)
-			y.check(t, bubble.Add(time.Minute), bubble.Add(3*time.Minute), time.Minute)
+			counter.check(t, epoch.Add(time.Minute), epoch.Add(3*time.Minute), time.Minute)
 		})
 	})
 
@@ -222,7 +219,7 @@ func TestNew_Shutdown(t *testing.T) {
 		err := xmain.RunContext(ctx, application(t), nil, nil, runner.New(runner.WithRegister(
 			cronx.NewJob("* * * * * *", func(ctx context.Context) {
 				started.Add(1)
-				stop() // as SIGTERM would
+				stop() // like SIGTERM
 				<-xhook.Draining(ctx)
 				<-time.After(1200 * time.Millisecond) // longer than the time to the next tick
 				if ctx.Err() == nil {
@@ -263,11 +260,11 @@ func TestNew_Shutdown(t *testing.T) {
 							<-end
 						}
 					}, cronx.WithName("long")))))
-				took := time.Since(<-started)
+				elapsed := time.Since(<-started)
 				close(end)
 				if cause := <-causes; !errors.Is(cause, runner.ErrStopped) ||
-					took > 10*time.Second {
-					t.Errorf("cause = %v after %s, want ErrStopped", cause, took)
+					elapsed > 10*time.Second {
+					t.Errorf("cause = %v after %s, want ErrStopped", cause, elapsed)
 				}
 				if !errors.Is(err, runner.ErrStopped) || !strings.HasSuffix(err.Error(), tc.want) {
 					t.Errorf("Run = %v, want %q", err, tc.want)

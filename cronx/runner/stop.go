@@ -13,21 +13,21 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
 
-// stop shuts down once. Every call waits for the result. ctx limits the wait in addition
-// to the graceful stop timeout.
+// stop shuts the scheduler down once. Every call waits for the shutdown and returns its
+// error. ctx limits the wait in addition to the graceful stop timeout.
 func (s *scheduler) stop(ctx context.Context) error {
-	s.once.Do(func() {
-		s.err = s.finish(ctx)
+	s.stopOnce.Do(func() {
+		s.stopErr = s.finish(ctx)
 		close(s.stopped)
 	})
-	return s.err
+	return s.stopErr
 }
 
 // finish stops the loop, waits for running jobs, and cancels those that exceed the
 // timeout.
 func (s *scheduler) finish(ctx context.Context) error {
-	s.end()
-	<-s.looped
+	s.requestStop()
+	<-s.loopDone
 	done := make(chan struct{})
 	go func() {
 		s.running.Wait()
@@ -55,10 +55,10 @@ func (s *scheduler) cancelRuns(ctx context.Context) {
 	s.mu.Lock()
 	s.canceled = s.names()
 	s.cancelAll(ErrStopped)
-	text := strings.Join(s.canceled, ", ")
+	jobs := strings.Join(s.canceled, ", ")
 	s.mu.Unlock()
-	if text != "" {
-		s.log.Warn(ctx, "canceling runs", slog.String("jobs", text))
+	if jobs != "" {
+		s.log.Warn(ctx, "canceling runs", slog.String("jobs", jobs))
 	}
 }
 
@@ -67,8 +67,8 @@ func (s *scheduler) enter(e *entry) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active[e.name]++
-	// it was claimed after the cancellation
-	if s.runs.Err() != nil && !slices.Contains(s.canceled, e.name) {
+	// cancelRuns ran before this tick was claimed
+	if s.runsCtx.Err() != nil && !slices.Contains(s.canceled, e.name) {
 		s.canceled = append(s.canceled, e.name)
 	}
 	return func() {
@@ -78,7 +78,7 @@ func (s *scheduler) enter(e *entry) func() {
 	}
 }
 
-// names returns the running jobs. The caller holds mu.
+// names returns the names of the running jobs. The caller must hold mu.
 func (s *scheduler) names() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.active)) {
 		switch n := s.active[name]; {

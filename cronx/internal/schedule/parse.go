@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxSpec is the maximum length of a spec, and of a quoted spec.
+	// maxSpec is the maximum length of a spec in bytes.
 	maxSpec = 200
-	// searchYears is how far ahead a spec may be due: the fifth Friday in February can be
-	// 40 years away around a century without a leap year.
+	// searchYears is how far ahead a spec may be due. The fifth Friday in February can be
+	// 40 years away, because years such as 2100 are not leap years.
 	searchYears = 41
 )
 
 // MaxEvery is the maximum interval of @every.
 const MaxEvery = 366 * 24 * time.Hour
 
-// parser reads five fields, or six that start with seconds. newSchedule sets the rule for
-// days.
+// parser reads five fields, or six that start with the second. newSchedule overrides its
+// DowOrDom rule.
 var parser = cron.MustNewParser(
 	cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
 		cron.Descriptor | cron.Extended | cron.DowOrDom).WithMaxSearchYears(searchYears)
 
-// The names of the fields, and default values to check a single field.
+// The names of the fields, and valid values for the other fields when one is checked.
 var (
-	names = []string{"second", "minute", "hour", "day of month", "month", "day of week"}
-	plain = []string{"0", "0", "0", "*", "*", "*"}
+	names       = []string{"second", "minute", "hour", "day of month", "month", "day of week"}
+	validFields = []string{"0", "0", "0", "*", "*", "*"}
 )
 
 // Parse parses a spec. zone applies to a spec without its own zone.
@@ -43,15 +43,15 @@ func Parse(spec string, zone *time.Location) (*Schedule, error) {
 	case len(spec) > maxSpec:
 		return nil, fmt.Errorf("%d bytes (accepted: up to %d)", len(spec), maxSpec)
 	}
-	own, rest, err := ownZone(spec)
+	specZone, rest, err := splitZone(spec)
 	if err != nil {
 		return nil, err
 	}
-	if own != nil {
-		zone = own
+	if specZone != nil {
+		zone = specZone
 	}
-	if distance, ok := strings.CutPrefix(rest, "@every"); ok {
-		every, err := parseEvery(strings.TrimSpace(distance))
+	if interval, ok := strings.CutPrefix(rest, "@every"); ok {
+		every, err := parseEvery(strings.TrimSpace(interval))
 		return &Schedule{every: every, zone: zone}, err
 	}
 	starred := false
@@ -69,9 +69,9 @@ func Parse(spec string, zone *time.Location) (*Schedule, error) {
 	return newSchedule(parsed, zone, starred)
 }
 
-// newSchedule moves a parsed spec to UTC. starred reports that a day field contains a
-// star. As in crontab(5), such a field is not restricted even with a step, and both day
-// fields must match. The library treats */2 as a restriction.
+// newSchedule returns a schedule that evaluates the parsed spec in UTC. starred means
+// that a day field contains a star. As in crontab(5), such a field is not restricted even
+// with a step, and both day fields must match. The library treats */2 as a restriction.
 func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Schedule, error) {
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
@@ -88,8 +88,9 @@ func newSchedule(parsed cron.Schedule, zone *time.Location, starred bool) (*Sche
 	return s, nil
 }
 
-// ownZone splits the time zone prefix off a spec; zone is nil without a prefix.
-func ownZone(spec string) (zone *time.Location, rest string, err error) {
+// splitZone splits a spec into the time zone of its prefix and the rest. Without a prefix
+// zone is nil.
+func splitZone(spec string) (zone *time.Location, rest string, err error) {
 	first, rest := spec, ""
 	if end := strings.IndexFunc(spec, unicode.IsSpace); end >= 0 {
 		first, rest = spec[:end], spec[end:]
@@ -130,8 +131,8 @@ func parseEvery(text string) (time.Duration, error) {
 // do not.
 func checkFields(fields []string) error {
 	if len(fields) != len(names) && len(fields) != len(names)-1 {
-		return fmt.Errorf("%d fields (accepted: 5, from minute to day of week, or 6, starting with second)",
-			len(fields))
+		return fmt.Errorf("%d fields "+
+			"(accepted: 5, from minute to day of week, or 6, starting with second)", len(fields))
 	}
 	skipped := len(names) - len(fields)
 	for i, field := range fields {
@@ -153,17 +154,17 @@ func checkField(place int, field string) error {
 				part[:1], part[1:])
 		}
 	}
-	fields := make([]string, len(plain))
-	copy(fields, plain)
+	fields := make([]string, len(validFields))
+	copy(fields, validFields)
 	fields[place] = field
 	_, err := parser.Parse(strings.Join(fields, " "))
-	var wrong *strconv.NumError
+	var numErr *strconv.NumError
 	switch {
-	case !errors.As(err, &wrong):
+	case !errors.As(err, &numErr):
 		return err
-	case wrong.Num == "":
+	case numErr.Num == "":
 		return errors.New("missing number")
 	default:
-		return fmt.Errorf("invalid number %q", wrong.Num)
+		return fmt.Errorf("invalid number %q", numErr.Num)
 	}
 }

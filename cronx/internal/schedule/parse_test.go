@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		},
 		{name: "hour of six", spec: "0 0 25 * * *", want: `field 3 (hour) "25"`},
 		{name: "second", spec: "60 0 0 * * *", want: `field 1 (second) "60"`},
-		{name: "word", spec: "0 0 * foo *", want: `field 4 (month) "foo"`},
+		{name: "unknown month", spec: "0 0 * foo *", want: `field 4 (month) "foo"`},
 		{name: "weekday", spec: "0 0 * * 8", want: `field 5 (day of week) "8"`},
 		{name: "day", spec: "0 0 0 * *", want: `field 3 (day of month) "0"`},
 		{name: "zero step", spec: "*/0 * * * *", want: `field 1 (minute) "*/0"`},
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 			want: `field 1 (minute) "99999999999999999999": invalid number "99999999999999999999"`,
 		},
 		{
-			name: "word among minutes", spec: "now * * * *",
+			name: "word in the minute field", spec: "now * * * *",
 			want: `invalid number "now"`,
 		},
 		{

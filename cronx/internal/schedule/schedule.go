@@ -13,8 +13,8 @@ import (
 
 // Schedule computes due times. It is immutable.
 type Schedule struct {
-	every time.Duration      // interval, if spec is nil
-	spec  *cron.SpecSchedule // in UTC, which has every hour once
+	every time.Duration      // the interval of @every, if spec is nil
+	spec  *cron.SpecSchedule // in UTC, which neither skips nor repeats hours
 	zone  *time.Location
 	daily bool // the spec restricts hours: each time is due once a day
 }
@@ -34,8 +34,8 @@ func (s *Schedule) Next(t time.Time) time.Time {
 // Location returns the time zone of the spec.
 func (s *Schedule) Location() *time.Location { return s.zone }
 
-// aligned returns the next multiple of the interval since 1970-01-01 00:00 UTC, so that
-// all processes have the same ticks.
+// aligned returns the first time after t that is a multiple of the interval since
+// 1970-01-01 00:00 UTC. All processes therefore have the same ticks.
 func (s *Schedule) aligned(t time.Time) time.Time {
 	seconds := int64(s.every / time.Second)
 	n := t.Unix() / seconds
@@ -95,7 +95,7 @@ func (s *Schedule) moment(day time.Time) time.Time {
 		}
 		return at
 	}
-	// The zone skips this time, and time.Date returned a time on one side of the change.
+	// The zone skips this time. time.Date returned a time before or after the change.
 	if calendar(at).Before(day) {
 		return end.In(s.zone)
 	}

@@ -17,7 +17,7 @@ func zone(t *testing.T, name string) *time.Location {
 	return z
 }
 
-// Want contains the offset of each tick, because some local times occur twice.
+// The expected times contain the offset, because some local times occur twice.
 func TestSchedule_Next_DaylightSaving(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -72,7 +72,8 @@ func TestSchedule_Next_DaylightSaving(t *testing.T) {
 			name: "Berlin, autumn: every half hour", spec: "*/30 * * * *",
 			zone: "Europe/Berlin",
 			from: "2026-10-25T02:00:00+02:00",
-			want: "2026-10-25T02:30:00+02:00 2026-10-25T02:00:00+01:00 2026-10-25T02:30:00+01:00 2026-10-25T03:00:00+01:00",
+			want: "2026-10-25T02:30:00+02:00 2026-10-25T02:00:00+01:00 2026-10-25T02:30:00+01:00 " +
+				"2026-10-25T03:00:00+01:00",
 		},
 		{
 			name: "New York, spring", spec: "30 2 * * *", zone: "America/New_York",
@@ -135,7 +136,7 @@ func TestSchedule_Next_DaylightSaving(t *testing.T) {
 			want: "2011-12-31T00:00:00+14:00 2012-12-30T12:00:00+14:00",
 		},
 		{
-			name: "every 90 minutes ignores zones", spec: "@every 90m",
+			name: "every 90 minutes does not depend on the zone", spec: "@every 90m",
 			zone: "Europe/Berlin",
 			from: "2026-03-29T00:00:00+01:00",
 			want: "2026-03-29T01:00:00+01:00 2026-03-29T03:30:00+02:00 2026-03-29T05:00:00+02:00",
@@ -191,7 +192,8 @@ func TestSchedule_Next(t *testing.T) {
 			},
 			{
 				name: "a star with a step among weekdays", spec: "0 0 1-7 * */3",
-				want: "2026-01-03T00:00:00Z 2026-01-04T00:00:00Z 2026-01-07T00:00:00Z 2026-02-01T00:00:00Z",
+				want: "2026-01-03T00:00:00Z 2026-01-04T00:00:00Z 2026-01-07T00:00:00Z " +
+					"2026-02-01T00:00:00Z",
 			},
 			{
 				name: "a star in a list", spec: "0 0 13,* * FRI",
@@ -203,7 +205,8 @@ func TestSchedule_Next(t *testing.T) {
 			},
 			{
 				name: "a range with a step restricts", spec: "0 0 1-31/2 * MON",
-				want: "2026-01-03T00:00:00Z 2026-01-05T00:00:00Z 2026-01-07T00:00:00Z 2026-01-09T00:00:00Z 2026-01-11T00:00:00Z 2026-01-12T00:00:00Z",
+				want: "2026-01-03T00:00:00Z 2026-01-05T00:00:00Z 2026-01-07T00:00:00Z " +
+					"2026-01-09T00:00:00Z 2026-01-11T00:00:00Z 2026-01-12T00:00:00Z",
 			},
 			{
 				name: "a star in another field does not matter", spec: "0 */12 13 * FRI",
@@ -215,7 +218,8 @@ func TestSchedule_Next(t *testing.T) {
 			},
 			{
 				name: "names", spec: "0 9 * mar MON-WED",
-				want: "2026-03-02T09:00:00Z 2026-03-03T09:00:00Z 2026-03-04T09:00:00Z 2026-03-09T09:00:00Z",
+				want: "2026-03-02T09:00:00Z 2026-03-03T09:00:00Z 2026-03-04T09:00:00Z " +
+					"2026-03-09T09:00:00Z",
 			},
 			{
 				name: "7 is Sunday", spec: "0 0 * * 7",
@@ -223,7 +227,8 @@ func TestSchedule_Next(t *testing.T) {
 			},
 			{
 				name: "steps", spec: "5-20/5 0 * * *",
-				want: "2026-01-01T00:05:00Z 2026-01-01T00:10:00Z 2026-01-01T00:15:00Z 2026-01-01T00:20:00Z 2026-01-02T00:05:00Z",
+				want: "2026-01-01T00:05:00Z 2026-01-01T00:10:00Z 2026-01-01T00:15:00Z " +
+					"2026-01-01T00:20:00Z 2026-01-02T00:05:00Z",
 			},
 			{
 				name: "the last day of a month", spec: "0 0 L * *",
@@ -243,7 +248,7 @@ func TestSchedule_Next(t *testing.T) {
 			},
 			{name: "yearly", spec: "@yearly", want: "2027-01-01T00:00:00Z"},
 			{
-				name: "a zone of its own", spec: "CRON_TZ=Asia/Tokyo  0 3 * * *",
+				name: "a spec with a zone", spec: "CRON_TZ=Asia/Tokyo  0 3 * * *",
 				want: "2026-01-02T03:00:00+09:00",
 			},
 			{
@@ -293,7 +298,7 @@ func TestSchedule_Next(t *testing.T) {
 		for i := range 7 {
 			if got := s.Next(from.Add(time.Duration(i)*time.Second +
 				time.Millisecond)); got.Unix() != 77 {
-				t.Errorf("%d s on: %d, want 77", i, got.Unix())
+				t.Errorf("%d s later: %d, want 77", i, got.Unix())
 			}
 		}
 		if got := s.Next(time.Unix(-8, 0)); got.Unix() != -7 {
