@@ -70,7 +70,7 @@ func TestSite_ServeHTTP(t *testing.T) {
 			200, "text/markdown; charset=utf-8", "\n## 1. Create a service\n",
 		},
 		{
-			"with a suffix too", "/llms.mdx/docs/guide/quick-start.md", "",
+			"with a suffix", "/llms.mdx/docs/guide/quick-start.md", "",
 			200, "text/markdown; charset=utf-8", "# Quick start",
 		},
 		{
@@ -83,23 +83,23 @@ func TestSite_ServeHTTP(t *testing.T) {
 		},
 		{"another prefix", "/llms.mdx/guide/quick-start", "", 404, "text/plain; charset=utf-8", ""},
 		{
-			"a name that goes up", "/llms.mdx/docs/../../go.mod", "",
+			"a path with dot dots", "/llms.mdx/docs/../../go.mod", "",
 			404, "text/plain; charset=utf-8",
 			"",
 		},
 		{
-			"no page, in Chinese", "/docs?lang=zh", "text/html", 302, "text/html; charset=utf-8",
+			"the root, in Chinese", "/docs?lang=zh", "text/html", 302, "text/html; charset=utf-8",
 			`href="/docs/guide?lang=zh"`,
 		},
 		{
-			"an unknown page by its other suffix", "/docs/guide/gone.mdx", "",
+			"an unknown page with the suffix .mdx", "/docs/guide/gone.mdx", "",
 			404, "text/plain; charset=utf-8", "",
 		},
 		{
-			"an unknown page by its suffix", "/docs/guide/gone.md", "",
+			"an unknown page with the suffix .md", "/docs/guide/gone.md", "",
 			404, "text/plain; charset=utf-8", "",
 		},
-		{"no page", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
+		{"the root", "/docs/", "text/html", 302, "text/html; charset=utf-8", `href="/docs/guide"`},
 		{"an unknown page", "/docs/guide/gone", "text/html", 404, "text/html; charset=utf-8", ""},
 		{"the index", "/llms.txt", "", 200, "text/plain; charset=utf-8", "# Plinth\n\n> "},
 		{
@@ -107,7 +107,7 @@ func TestSite_ServeHTTP(t *testing.T) {
 			"\n\n# xerror (/docs/base-go/xerror)\n\n",
 		},
 		{
-			"no changes where no folder is shown", "/api/reload", "",
+			"no reload events without a folder", "/api/reload", "",
 			404, "text/plain; charset=utf-8",
 			"",
 		},

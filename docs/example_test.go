@@ -57,13 +57,13 @@ func TestSite_Service(t *testing.T) {
 		want               int
 	}{
 		{"a page", http.MethodGet, "/docs/guide/quick-start", http.StatusOK},
-		{"only its header", http.MethodHead, "/docs/guide/quick-start", http.StatusOK},
+		{"a page with HEAD", http.MethodHead, "/docs/guide/quick-start", http.StatusOK},
 		{"an unknown page", http.MethodGet, "/docs/guide/gone", http.StatusNotFound},
 		{"the index", http.MethodGet, "/llms.txt", http.StatusOK},
 		{"another method", http.MethodDelete, "/llms.txt", http.StatusMethodNotAllowed},
-		{"a stream of the protocol", http.MethodGet, "/api/mcp", http.StatusMethodNotAllowed},
+		{"an event stream of the protocol", http.MethodGet, "/api/mcp", http.StatusMethodNotAllowed},
 		{"a preflight", http.MethodOptions, "/api/mcp", http.StatusNoContent},
-		{"not its own", http.MethodGet, "/elsewhere", http.StatusNotFound},
+		{"a path outside the site", http.MethodGet, "/elsewhere", http.StatusNotFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func TestSite_Proxy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := response.Body.Close(); err != nil || response.StatusCode != want {
-			t.Errorf("answer to %s = %s, %v; want %d", host, response.Status, err, want)
+			t.Errorf("response for host %s = %s, %v; want %d", host, response.Status, err, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *snapshot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this address is read with GET", http.StatusMethodNotAllowed)
+		http.Error(w, "method not allowed: use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	path := r.URL.Path
@@ -89,7 +89,7 @@ func (s *snapshot) serveDocument(w http.ResponseWriter, r *http.Request) {
 // serveText serves the Markdown of a page, or 404 if p is nil.
 func (s *snapshot) serveText(w http.ResponseWriter, r *http.Request, p *page.Page) {
 	if p == nil {
-		http.Error(w, "there is no such page: /llms.txt lists all of them", http.StatusNotFound)
+		http.Error(w, "page not found: /llms.txt lists all pages", http.StatusNotFound)
 		return
 	}
 	s.texts.ServePage(w, r, p)

@@ -165,7 +165,7 @@ func (s *Site) serveChanges(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		http.Error(w, "this address is read with GET", http.StatusMethodNotAllowed)
+		http.Error(w, "method not allowed: use GET", http.StatusMethodNotAllowed)
 		return
 	}
 	latest, next := s.changes.wait()

@@ -39,7 +39,7 @@ func TestSite_Watch_Reconnect(t *testing.T) {
 		first := regexp.MustCompile(`^retry: 500\nid: (\d+)\n\n$`).FindStringSubmatch(events(t,
 			site, ""))
 		if first == nil {
-			t.Fatal("a new browser receives a change or no ID")
+			t.Fatal("a new browser received a change or no ID")
 		}
 		if got := events(t, site, first[1]); got != first[0] {
 			t.Errorf("got events %q without a change", got)
@@ -75,12 +75,12 @@ func TestSite_Watch_Directory(t *testing.T) {
 		shows(t, site, "/docs/guide/start.md", "Before.")
 		write(t, dir, "guide/more.md",
 			"---\ntitle: More\ndescription: Further steps.\n---\n\nFirst.\n")
-		shows(t, site, "/docs/guide/more.md", "First.") // which Watch can have read when it began
+		shows(t, site, "/docs/guide/more.md", "First.") // Watch may have read it at its start
 		write(t, dir, "guide/start.md", changedPage)
 		shows(t, site, "/docs/guide/start.md", "After.")
 	})
 
-	t.Run("is read while it keeps changing", func(t *testing.T) {
+	t.Run("is read during continuous changes", func(t *testing.T) {
 		dir := folder(t)
 		site := open(t, docs.WithFolder(dir))
 		defer watch(t, site)()
@@ -141,7 +141,7 @@ func TestSite_Watch_Log(t *testing.T) {
 		write(t, dir, "guide/a b.md", changedPage)
 		before := slog.Default()
 		defer slog.SetDefault(before)
-		var log strings.Builder // read when nothing is watched any more
+		var log strings.Builder // read after Watch has returned
 		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 		site := open(t, docs.WithFolder(dir))
 		if _, err := site.Check(nil); err != nil || log.Len() > 0 {

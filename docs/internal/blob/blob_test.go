@@ -22,8 +22,8 @@ var text = strings.Repeat("All work and no play makes a dull page. ", 100)
 // each response.
 func forms(text string) map[string]http.Handler {
 	return map[string]http.Handler{
-		"kept": blob.New("text/plain", blob.Revalidate, []byte(text)),
-		"made anew": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		"stored": blob.New("text/plain", blob.Revalidate, []byte(text)),
+		"per response": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			blob.Once(r, "text/plain", blob.Revalidate, []byte(text)).ServeHTTP(w, r)
 		}),
 	}
@@ -82,10 +82,10 @@ func TestBlob_ServeHTTP(t *testing.T) {
 			tag := doctest.Get(t, b, "/", "Accept-Encoding", "gzip").Header().Get("Etag")
 			if w := doctest.Get(t, b, "/", "Accept-Encoding", "gzip", "If-None-Match",
 				tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
-				t.Errorf("%s: answer = %d with %d bytes", form, w.Code, w.Body.Len())
+				t.Errorf("%s: response = %d with %d bytes", form, w.Code, w.Body.Len())
 			}
 			if w := doctest.Get(t, b, "/", "If-None-Match", tag); w.Code != http.StatusOK {
-				t.Errorf("%s: the tag of the compressed form stood for the other: %d", form, w.Code)
+				t.Errorf("%s: status = %d for the tag of the compressed form, want 200", form, w.Code)
 			}
 			if w := doctest.Get(t, others[form], "/", "Accept-Encoding", "gzip", "If-None-Match",
 				tag); w.Code != http.StatusOK {
@@ -98,7 +98,7 @@ func TestBlob_ServeHTTP(t *testing.T) {
 		for form, b := range forms(text) {
 			w := doctest.Get(t, b, "/", "Range", "bytes=4-7")
 			if w.Code != http.StatusPartialContent || w.Body.String() != "work" {
-				t.Errorf("%s: answer = %d %q", form, w.Code, w.Body)
+				t.Errorf("%s: response = %d %q", form, w.Code, w.Body)
 			}
 		}
 	})
@@ -108,7 +108,7 @@ func TestBlob_ServeHTTP(t *testing.T) {
 		w := doctest.Do(t, b, http.MethodHead, "/")
 		if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "10" ||
 			w.Header().Get("Cache-Control") != blob.Immutable {
-			t.Errorf("answer = %d %v %q", w.Code, w.Header(), w.Body)
+			t.Errorf("response = %d %v %q", w.Code, w.Header(), w.Body)
 		}
 	})
 }
@@ -124,18 +124,18 @@ func TestBlob_ContentLength(t *testing.T) {
 		name, method, header, value string
 		want                        int
 	}{
-		{"all of it", http.MethodGet, "", "", http.StatusOK},
-		{"the header only", http.MethodHead, "", "", http.StatusOK},
-		{"a part", http.MethodGet, "Range", "bytes=4-7", http.StatusPartialContent},
-		{"the header of a part", http.MethodHead, "Range", "bytes=4-7", http.StatusPartialContent},
-		{"two parts", http.MethodGet, "Range", "bytes=4-7,9-9", http.StatusPartialContent},
-		{"more than there is", http.MethodGet, "Range", "bytes=0-,0-", http.StatusOK},
+		{"whole body", http.MethodGet, "", "", http.StatusOK},
+		{"HEAD", http.MethodHead, "", "", http.StatusOK},
+		{"a range", http.MethodGet, "Range", "bytes=4-7", http.StatusPartialContent},
+		{"HEAD with a range", http.MethodHead, "Range", "bytes=4-7", http.StatusPartialContent},
+		{"two ranges", http.MethodGet, "Range", "bytes=4-7,9-9", http.StatusPartialContent},
+		{"ranges larger than the body", http.MethodGet, "Range", "bytes=0-,0-", http.StatusOK},
 		{
-			"a part that is not there", http.MethodGet, "Range", "bytes=99999-",
+			"a range outside the body", http.MethodGet, "Range", "bytes=99999-",
 			http.StatusRequestedRangeNotSatisfiable,
 		},
-		{"known", http.MethodGet, "If-None-Match", "*", http.StatusNotModified},
-		{"another one wanted", http.MethodGet, "If-Match", `"x"`, http.StatusPreconditionFailed},
+		{"known tag", http.MethodGet, "If-None-Match", "*", http.StatusNotModified},
+		{"failed precondition", http.MethodGet, "If-Match", `"x"`, http.StatusPreconditionFailed},
 	}
 	for form, b := range forms(noise.String()) {
 		server := httptest.NewServer(b)
@@ -146,7 +146,7 @@ func TestBlob_ContentLength(t *testing.T) {
 					"gzip", tt.header, tt.value)
 				if status != tt.want || length < 0 || tt.method != http.MethodHead &&
 					length != sent {
-					t.Errorf("answer = %d with %d bytes of %d, want %d",
+					t.Errorf("response = %d with %d bytes of %d, want %d",
 						status, sent, length, tt.want)
 				}
 			})
@@ -186,6 +186,6 @@ func TestBlob_ServeStatus(t *testing.T) {
 	b.ServeStatus(w, r, http.StatusNotFound)
 	if w.Code != http.StatusNotFound || w.Body.String() != text ||
 		w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Etag") != "" {
-		t.Errorf("answer = %d %v", w.Code, w.Header())
+		t.Errorf("response = %d %v", w.Code, w.Header())
 	}
 }

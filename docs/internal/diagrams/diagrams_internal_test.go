@@ -38,16 +38,16 @@ func TestFind(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	whole, half, none := source{code: "1"}, source{code: "2"}, source{code: "3"}
+	complete, partial, absent := source{code: "1"}, source{code: "2"}, source{code: "3"}
 	have := []string{
-		"0123456789abcdef.dark.svg", whole.name() + ".light.svg",
-		whole.name() + ".dark.svg", half.name() + ".light.svg",
+		"0123456789abcdef.dark.svg", complete.name() + ".light.svg",
+		complete.name() + ".dark.svg", partial.name() + ".light.svg",
 	}
 	missing, left := compare(map[string]source{
-		whole.name(): whole, half.name(): half,
-		none.name(): none,
+		complete.name(): complete, partial.name(): partial,
+		absent.name(): absent,
 	}, have)
-	if len(missing) != 2 || slices.Contains(missing, whole) {
+	if len(missing) != 2 || slices.Contains(missing, complete) {
 		t.Errorf("missing = %v, want the second and the third", missing)
 	}
 	if want := have[:1]; !slices.Equal(left, want) {
@@ -61,7 +61,7 @@ func TestCheckSelfContained(t *testing.T) {
 		name, svg string
 		want      string // in the error
 	}{
-		{name: "in order", svg: `<svg` + size +
+		{name: "self-contained", svg: `<svg` + size +
 			`><style>a{fill:url(#g)}</style><path marker-end="url(#m)"/><use href="#x"/></svg>`},
 		{name: "no size", svg: `<svg viewBox="0 0 1 1"/>`, want: "width"},
 		{name: "a script", svg: `<svg` + size + `><script/></svg>`, want: "script"},
@@ -85,7 +85,7 @@ func TestCheckSelfContained(t *testing.T) {
 			err := checkSelfContained(tc.svg)
 			if (err != nil) != (tc.want != "") || err != nil &&
 				!strings.Contains(err.Error(), tc.want) {
-				t.Errorf("alone = %v, want %q", err, tc.want)
+				t.Errorf("error = %v, want %q", err, tc.want)
 			}
 		})
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 func main() {
-	all := flag.Bool("all", false, "make the pictures that are there, too")
+	all := flag.Bool("all", false, "also render existing pictures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := update(ctx, *all)

@@ -51,5 +51,5 @@ func colors(p palette) map[string]any {
 	}
 }
 
-// fonts are what every reader's machine has.
+// fonts are available on every system.
 const fonts = "system-ui, sans-serif"

@@ -95,7 +95,7 @@ func (tab *tab) note(event any) {
 	case *network.EventRequestWillBeSent:
 		if url := e.Request.URL; !strings.HasPrefix(url, tab.site.base+"/") &&
 			!strings.HasPrefix(url, "data:") {
-			problem = "a request to " + url
+			problem = "request to " + url
 		}
 	}
 	if problem != "" {
@@ -131,7 +131,7 @@ func (tab *tab) press(keys string, options ...chromedp.KeyOption) {
 	tab.do(chromedp.KeyEvent(keys, options...))
 }
 
-// until waits until an expression is true, also while pages change.
+// until waits until an expression is true. It may be called during a navigation.
 func (tab *tab) until(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)

@@ -104,7 +104,7 @@ func TestBrowser_Phone(t *testing.T) {
 		}
 		if text := get[float64](tab,
 			`parseFloat(getComputedStyle(document.querySelector("main")).fontSize)`); text < 15 {
-			t.Errorf("%s has letters of %v pixels", path, text)
+			t.Errorf("%s has a font size of %v pixels", path, text)
 		}
 	}
 	tab.visit(quickStart)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// heard contains the results of each tool.
-type heard struct {
+// results contains the results of each tool.
+type results struct {
 	Protocol string
 	Tools    []string
 	Sectors  []string
@@ -34,7 +34,7 @@ type heard struct {
 }
 
 // check fails the test if a field is missing that clients rely on.
-func (h *heard) check(t *testing.T) {
+func (h *results) check(t *testing.T) {
 	t.Helper()
 	if want := []string{
 		"detail", "list", "search",
@@ -93,7 +93,7 @@ func TestTypeScriptClients(t *testing.T) {
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("client: %v\n%s%s", err, &stdout, &stderr)
 			}
-			var got heard
+			var got results
 			if err := json.Unmarshal([]byte(stdout.String()), &got); err != nil {
 				t.Fatalf("client wrote %s: %v", &stdout, err)
 			}

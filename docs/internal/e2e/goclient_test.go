@@ -63,7 +63,7 @@ func TestGoClient(t *testing.T) {
 }
 
 // converse lists and calls the tools as testdata/client.mjs does.
-func converse(t *testing.T, session *mcp.ClientSession) (got heard) {
+func converse(t *testing.T, session *mcp.ClientSession) (got results) {
 	t.Helper()
 	got.Protocol = session.InitializeResult().ProtocolVersion
 	tools, err := session.ListTools(t.Context(), nil)

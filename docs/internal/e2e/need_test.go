@@ -35,8 +35,7 @@ func report(t *testing.T, backend string) *testreport.Run {
 	return r
 }
 
-// absent skips the test because a backend is missing, or fails it if the backend is
-// required.
+// absent skips the test if the backend is optional, else it fails the test.
 func absent(t *testing.T, r *testreport.Run, err error) {
 	t.Helper()
 	names, _ := xenv.GetEnv(required)

@@ -19,7 +19,7 @@ const serverTimeout = 20 * time.Second
 
 // server is the running program.
 type server struct {
-	base string // of its addresses, without a slash at the end
+	base string // URL, without a slash at the end
 	cmd  *exec.Cmd
 	log  *bytes.Buffer // complete when done is closed
 	done chan struct{}
@@ -99,12 +99,12 @@ func (s *server) healthy() bool {
 	if err != nil {
 		return false
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return false
 	}
-	_ = answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 func (s *server) kill() {

@@ -47,13 +47,13 @@ func TestServe_Shutdown(t *testing.T) {
 	s.terminate()
 	s.waitRefused(t)
 	write(body[20:])
-	answer, err := http.ReadResponse(reader, nil)
+	response, err := http.ReadResponse(reader, nil)
 	if err != nil {
 		t.Fatalf("read the response: %v", err)
 	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("response = %s, want 200 OK for the in-flight request", answer.Status)
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("response = %s, want 200 OK for the in-flight request", response.Status)
 	}
 	s.stop(t)
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// heaviest is the maximum size of a page on the wire, in bytes.
-const heaviest = 15 << 10
+// maxSize is the maximum size of a page on the wire, in bytes.
+const maxSize = 15 << 10
 
 // listed matches the addresses of pages in llms.txt, without the suffix of Markdown.
 var listed = regexp.MustCompile(`\]\((?:https?://[^/)]+)?(/docs/[^)#]*)\.md\)`)
 
-// fetch gets an address compressed and returns the bytes on the wire.
+// fetch sends a GET request that accepts gzip, and returns the bytes on the wire.
 func fetch(t *testing.T, address string) (body []byte, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -24,15 +24,15 @@ func fetch(t *testing.T, address string) (body []byte, header http.Header) {
 	}
 	r.Header.Set("Accept-Encoding", "gzip")
 	r.Header.Set("Accept", "text/html,*/*;q=0.8")
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if body, err = io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s = %s, %v", address, answer.Status, err)
+	defer func() { _ = response.Body.Close() }()
+	if body, err = io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s = %s, %v", address, response.Status, err)
 	}
-	return body, answer.Header
+	return body, response.Header
 }
 
 // pages returns the paths of all pages.
@@ -76,12 +76,12 @@ func TestPageWeight(t *testing.T) {
 		if header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s is not compressed", path)
 		}
-		if len(body) > heaviest {
-			t.Errorf("%s has %d bytes, want at most %d", path, len(body), heaviest)
+		if len(body) > maxSize {
+			t.Errorf("%s has %d bytes, want at most %d", path, len(body), maxSize)
 		}
 		if len(body) > largest {
 			largest, at = len(body), path
 		}
 	}
-	t.Logf("%d pages, the heaviest is %s with %d bytes", len(paths), at, largest)
+	t.Logf("%d pages, the largest is %s with %d bytes", len(paths), at, largest)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestGuard_BatchSize(t *testing.T) {
-	passed := guard.New(guard.Config{},
+	h := guard.New(guard.Config{},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(w, r.Body)
 		}))
@@ -25,7 +25,7 @@ func TestGuard_BatchSize(t *testing.T) {
 			"http://127.0.0.1/api/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		passed.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 		if w.Code != want || want != http.StatusOK &&
 			!strings.Contains(w.Body.String(), "at most") {
 			t.Errorf("%d messages: %d %.200s, want %d", messages, w.Code, w.Body, want)

@@ -114,14 +114,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.early(w, r) {
 		return
 	}
-	body, no := g.receive(w, r)
-	if no != nil {
-		no.write(w)
+	body, rejected := g.receive(w, r)
+	if rejected != nil {
+		rejected.write(w)
 		return
 	}
-	m, wrong := readMessage(body)
-	if wrong != nil {
-		(&refusal{status: http.StatusBadRequest, answer: *wrong}).write(w)
+	m, invalid := readMessage(body)
+	if invalid != nil {
+		(&rejection{status: http.StatusBadRequest, errorResponse: *invalid}).write(w)
 		return
 	}
 	out.message = m
@@ -132,20 +132,20 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // early responds to requests whose body is not needed. It closes the connection, because
 // the server would otherwise wait for the rest of the body.
 func (g *guard) early(w http.ResponseWriter, r *http.Request) bool {
-	answer := func(w http.ResponseWriter) { preflight(w, r) }
-	if no := g.admit(w.Header(), r); no != nil {
-		answer = no.write
+	respond := func(w http.ResponseWriter) { preflight(w, r) }
+	if rejected := g.admit(w.Header(), r); rejected != nil {
+		respond = rejected.write
 	} else if r.Method != http.MethodOptions {
-		no := refuseHeader(r)
-		if no == nil {
+		rejected := checkHeader(r)
+		if rejected == nil {
 			return false
 		}
-		answer = no.write
+		respond = rejected.write
 	}
 	if r.ContentLength != 0 && r.ProtoMajor == 1 {
 		w.Header().Set("Connection", "close")
 	}
-	answer(w)
+	respond(w)
 	return true
 }
 
@@ -162,10 +162,10 @@ func (g *guard) recovered(out *response, r *http.Request) {
 	slog.ErrorContext(r.Context(), "tool endpoint panicked",
 		"panic", fault, "request_id", out.Header().Get(requestIDHeader), "stack",
 		string(debug.Stack()))
-	if out.begun {
+	if out.started {
 		panic(http.ErrAbortHandler)
 	}
-	failed := refuse(http.StatusInternalServerError, jsonrpc.CodeInternalError, "internal error")
-	failed.ID = out.message.answerable()
+	failed := reject(http.StatusInternalServerError, jsonrpc.CodeInternalError, "internal error")
+	failed.ID = out.message.validID()
 	failed.write(out.ResponseWriter)
 }

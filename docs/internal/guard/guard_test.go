@@ -49,8 +49,8 @@ func serve(t *testing.T, c guard.Config, next http.Handler) string {
 	return s.URL
 }
 
-// An answer is the part of a response that tests compare.
-type answer struct {
+// A result is the part of a response that tests compare.
+type result struct {
 	Status int
 	Code   int    // of the JSON-RPC error
 	ID     string // raw JSON
@@ -107,9 +107,9 @@ func receive(t *testing.T, res *http.Response) reply {
 }
 
 // read checks the format of a reply and parses it.
-func (r reply) read(t *testing.T) answer {
+func (r reply) read(t *testing.T) result {
 	t.Helper()
-	got, body := answer{Status: r.status}, r.body
+	got, body := result{Status: r.status}, r.body
 	if body == "" {
 		return got
 	}
@@ -143,41 +143,41 @@ func TestGuard_Errors(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		call call
-		want answer
+		want result
 	}{
-		{name: "well-formed", call: call{body: listTools}, want: answer{Status: 200, ID: "7"}},
-		{name: "GET", call: call{method: "GET"}, want: answer{Status: 405, Code: -32600}},
+		{name: "well-formed", call: call{body: listTools}, want: result{Status: 200, ID: "7"}},
+		{name: "GET", call: call{method: "GET"}, want: result{Status: 405, Code: -32600}},
 		{
 			name: "GET of a stream",
 			call: call{method: "GET", header: map[string]string{"Accept": "text/event-stream"}},
-			want: answer{Status: 405, Code: -32600},
+			want: result{Status: 405, Code: -32600},
 		},
 		{
 			name: "DELETE of a session",
 			call: call{method: "DELETE", header: map[string]string{"Mcp-Session-Id": "x"}},
-			want: answer{Status: 405, Code: -32600},
+			want: result{Status: 405, Code: -32600},
 		},
 		{
 			name: "PUT", call: call{method: "PUT", body: listTools},
-			want: answer{Status: 405, Code: -32600},
+			want: result{Status: 405, Code: -32600},
 		},
 		{
 			name: "no Accept", call: call{body: listTools, without: "Accept"},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
 		{name: "any Accept", call: call{
 			body:   listTools,
 			header: map[string]string{"Accept": "*/*"},
-		}, want: answer{Status: 200, ID: "7"}},
+		}, want: result{Status: 200, ID: "7"}},
 		{
 			name: "Accept application",
 			call: call{body: listTools, header: map[string]string{"Accept": "application/*;q=0.5"}},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
 		{
 			name: "Accept JSON only",
 			call: call{body: listTools, header: map[string]string{"Accept": "application/json"}},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
 		{
 			name: "Accept JSON last",
@@ -185,12 +185,12 @@ func TestGuard_Errors(t *testing.T) {
 				body:   listTools,
 				header: map[string]string{"Accept": "text/html, application/json;q=0.1"},
 			},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
 		{
 			name: "Accept stream only",
 			call: call{body: listTools, header: map[string]string{"Accept": "text/event-stream"}},
-			want: answer{Status: 406, Code: -32600},
+			want: result{Status: 406, Code: -32600},
 		},
 		{
 			name: "Accept anything but JSON",
@@ -198,146 +198,146 @@ func TestGuard_Errors(t *testing.T) {
 				body:   listTools,
 				header: map[string]string{"Accept": "*/*, application/json;q=0"},
 			},
-			want: answer{Status: 406, Code: -32600},
+			want: result{Status: 406, Code: -32600},
 		},
 		{
 			name: "no Content-Type", call: call{body: listTools, without: "Content-Type"},
-			want: answer{Status: 415, Code: -32600},
+			want: result{Status: 415, Code: -32600},
 		},
 		{
 			name: "plain text", call: call{
 				body:   listTools,
 				header: map[string]string{"Content-Type": "text/plain"},
 			},
-			want: answer{Status: 415, Code: -32600},
+			want: result{Status: 415, Code: -32600},
 		},
 		{
 			name: "charset", call: call{
 				body:   listTools,
 				header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
 			},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
 		{
 			name: "compressed", call: call{
 				body:   listTools,
 				header: map[string]string{"Content-Encoding": "gzip"},
 			},
-			want: answer{Status: 415, Code: -32600},
+			want: result{Status: 415, Code: -32600},
 		},
 		{
 			name: "large", call: call{body: strings.Repeat(" ", 201)},
-			want: answer{Status: 413, Code: -32600},
+			want: result{Status: 413, Code: -32600},
 		},
 		{
 			name: "largest", call: call{body: listTools + strings.Repeat(" ", 200-len(listTools))},
-			want: answer{Status: 200, ID: "7"},
+			want: result{Status: 200, ID: "7"},
 		},
-		{name: "empty", want: answer{Status: 400, Code: -32700}},
+		{name: "empty", want: result{Status: 400, Code: -32700}},
 		{
-			name: "cut off", call: call{body: `{"jsonrpc":"2.0","id":1`},
-			want: answer{Status: 400, Code: -32700},
+			name: "truncated", call: call{body: `{"jsonrpc":"2.0","id":1`},
+			want: result{Status: 400, Code: -32700},
 		},
 		{
 			name: "two values", call: call{body: listTools + listTools},
-			want: answer{Status: 400, Code: -32700},
+			want: result{Status: 400, Code: -32700},
 		},
-		{name: "not UTF-8", call: call{body: "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}"}, want: answer{Status: 400, Code: -32700}},
+		{name: "not UTF-8", call: call{body: "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}"}, want: result{Status: 400, Code: -32700}},
 		{
 			name: "byte order mark",
-			call: call{body: "\ufeff" + listTools}, want: answer{Status: 400, Code: -32700},
+			call: call{body: "\ufeff" + listTools}, want: result{Status: 400, Code: -32700},
 		},
 		{
 			name: "deep", call: call{body: strings.Repeat("[", 100) + strings.Repeat("]", 100)},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
-		{name: "null", call: call{body: "null"}, want: answer{Status: 400, Code: -32600}},
-		{name: "number", call: call{body: "5"}, want: answer{Status: 400, Code: -32600}},
-		{name: "empty batch", call: call{body: "[]"}, want: answer{Status: 400, Code: -32600}},
+		{name: "null", call: call{body: "null"}, want: result{Status: 400, Code: -32600}},
+		{name: "number", call: call{body: "5"}, want: result{Status: 400, Code: -32600}},
+		{name: "empty batch", call: call{body: "[]"}, want: result{Status: 400, Code: -32600}},
 		{
 			name: "no version", call: call{body: `{"id":"a","method":"ping"}`},
-			want: answer{Status: 400, Code: -32600, ID: `"a"`},
+			want: result{Status: 400, Code: -32600, ID: `"a"`},
 		},
 		{
 			name: "id of an object", call: call{body: `{"jsonrpc":"2.0","id":{},"method":"ping"}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "id of null", call: call{body: `{"jsonrpc":"2.0","id":null,"method":"ping"}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "method of a number", call: call{body: `{"jsonrpc":"2.0","id":3,"method":4}`},
-			want: answer{Status: 400, Code: -32600, ID: "3"},
+			want: result{Status: 400, Code: -32600, ID: "3"},
 		},
 		{
 			name: "call without params",
 			call: call{body: `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`},
-			want: answer{Status: 400, Code: -32600, ID: "3"},
+			want: result{Status: 400, Code: -32600, ID: "3"},
 		},
 		{
 			name: "an id and no method", call: call{body: `{"jsonrpc":"2.0","id":3}`},
-			want: answer{Status: 400, Code: -32600, ID: "3"},
+			want: result{Status: 400, Code: -32600, ID: "3"},
 		},
 		{
 			name: "method of null", call: call{body: `{"jsonrpc":"2.0","id":3,"method":null}`},
-			want: answer{Status: 400, Code: -32600, ID: "3"},
+			want: result{Status: 400, Code: -32600, ID: "3"},
 		},
 		{
 			name: "notification of null", call: call{body: `{"jsonrpc":"2.0","method":null}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		// The empty method is a String, so this is a request (JSON-RPC 2.0, section 4)
 		// for an unknown method.
 		{
 			name: "empty method", call: call{body: `{"jsonrpc":"2.0","id":3,"method":""}`},
-			want: answer{Status: 200, Code: -32601, ID: "3"},
+			want: result{Status: 200, Code: -32601, ID: "3"},
 		},
 		{
 			name: "empty method, id of a fraction",
 			call: call{body: `{"jsonrpc":"2.0","id":1.5,"method":""}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "empty notification",
-			call: call{body: `{"jsonrpc":"2.0","method":""}`}, want: answer{Status: 202},
+			call: call{body: `{"jsonrpc":"2.0","method":""}`}, want: result{Status: 202},
 		},
 		{
 			name: "a response", call: call{body: `{"jsonrpc":"2.0","id":3,"result":{}}`},
-			want: answer{Status: 202},
+			want: result{Status: 202},
 		},
-		{name: "an error", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":0,"message":""}}`}, want: answer{Status: 202}},
+		{name: "an error", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":0,"message":""}}`}, want: result{Status: 202}},
 		{
-			name: "a result and an error", want: answer{Status: 400, Code: -32600},
+			name: "a result and an error", want: result{Status: 400, Code: -32600},
 			call: call{body: `{"jsonrpc":"2.0","id":3,"result":{},"error":{"code":-1,"message":"x"}}`},
 		},
 		{
 			name: "an empty error", call: call{body: `{"jsonrpc":"2.0","id":3,"error":{}}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "an error of null", call: call{body: `{"jsonrpc":"2.0","id":3,"error":null}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "an error without a message",
 			call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":1}}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{
 			name: "a code of null",
 			call: call{body: `{"jsonrpc":"2.0","id":3,"error":{"code":null,"message":"x"}}`},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 		{name: "session of another server", call: call{
 			body:   listTools,
 			header: map[string]string{"Mcp-Session-Id": "x"},
-		}, want: answer{Status: 200, ID: "7"}},
+		}, want: result{Status: 200, ID: "7"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			res := tc.call.do(t, url)
 			if diff := cmp.Diff(tc.want, res.read(t)); diff != "" {
-				t.Errorf("answer (-want +got):\n%s\n%s", diff, res.body)
+				t.Errorf("result (-want +got):\n%s\n%s", diff, res.body)
 			}
 			if tc.want.Status == 405 && res.header.Get("Allow") != "POST, OPTIONS" {
 				t.Errorf("Allow is %q", res.header.Get("Allow"))

@@ -19,8 +19,8 @@ const maxBatch = 16
 // 6).
 const maxNumber = 1<<53 - 1
 
-// An answer is an error response. Without an ID it belongs to no message.
-type answer struct {
+// An errorResponse is a JSON-RPC error response. The ID is missing if it is unknown.
+type errorResponse struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
 	Error   problem         `json:"error"`
@@ -41,31 +41,31 @@ type message struct {
 }
 
 // readMessage returns the message of a body, or the zero message for a batch. If the
-// answer is not nil, the body is rejected; the answer has the ID of a single message, if
+// error is not nil, the body is rejected; the error has the ID of a single message, if
 // the ID is valid.
 //
 // readMessage rejects IDs that the SDK would change: the SDK converts them from floating
 // point to 64-bit integers, so that 1.5 becomes 1 and 9007199254740993 becomes
 // 9007199254740992.
-func readMessage(body []byte) (message, *answer) {
+func readMessage(body []byte) (message, *errorResponse) {
 	texts, batch, err := split(body)
 	switch {
 	case err != nil:
-		return message{}, refused(jsonrpc.CodeParseError, "parse error: "+err.Error())
+		return message{}, newError(jsonrpc.CodeParseError, "parse error: "+err.Error())
 	case len(texts) == 0:
-		return message{}, refused(jsonrpc.CodeInvalidRequest, "the batch holds no message")
+		return message{}, newError(jsonrpc.CodeInvalidRequest, "the batch is empty")
 	case len(texts) > maxBatch:
-		return message{}, refused(jsonrpc.CodeInvalidRequest,
-			fmt.Sprintf("a batch holds %d messages at most", maxBatch))
+		return message{}, newError(jsonrpc.CodeInvalidRequest,
+			fmt.Sprintf("a batch contains at most %d messages", maxBatch))
 	}
 	var m message
 	for _, text := range texts {
 		m = parse(text)
-		if no := m.refusal(text); no != nil {
+		if e := m.rejection(text); e != nil {
 			if batch {
-				no.ID = nil
+				e.ID = nil
 			}
-			return m, no
+			return m, e
 		}
 	}
 	if batch {
@@ -74,24 +74,24 @@ func readMessage(body []byte) (message, *answer) {
 	return m, nil
 }
 
-// refusal returns the answer to an invalid message, or nil.
-func (m message) refusal(text json.RawMessage) *answer {
-	if m.isRequest() && m.answerable() != nil && !m.keepsID() {
-		return refused(jsonrpc.CodeInvalidRequest,
+// rejection returns the response to an invalid message, or nil if the message is valid.
+func (m message) rejection(text json.RawMessage) *errorResponse {
+	if m.isRequest() && m.validID() != nil && !m.preservesID() {
+		return newError(jsonrpc.CodeInvalidRequest,
 			"the id must be a string, or an integer between -(2^53-1) and 2^53-1")
 	}
 	if _, err := jsonrpc.DecodeMessage(text); err == nil && !m.malformed() {
 		return nil
 	}
-	no := refused(jsonrpc.CodeInvalidRequest, "the value is no message of JSON-RPC 2.0")
-	if !m.isAnswer() {
-		no.ID = m.answerable()
+	e := newError(jsonrpc.CodeInvalidRequest, "the value is not a JSON-RPC 2.0 message")
+	if !m.isResponse() {
+		e.ID = m.validID()
 	}
-	return no
+	return e
 }
 
-func refused(code int, text string) *answer {
-	return &answer{Version: "2.0", Error: problem{Code: code, Message: text}}
+func newError(code int, text string) *errorResponse {
+	return &errorResponse{Version: "2.0", Error: problem{Code: code, Message: text}}
 }
 
 // malformed reports whether the message violates a rule of JSON-RPC 2.0 that the SDK does
@@ -106,9 +106,9 @@ func (m message) malformed() bool {
 	return succeeded == failed || failed && !isError(fault)
 }
 
-// isAnswer reports whether the message has a result or an error, and no method. Its ID
+// isResponse reports whether the message has a result or an error, and no method. Its ID
 // belongs to the server.
-func (m message) isAnswer() bool {
+func (m message) isResponse() bool {
 	_, succeeded := m.members["result"]
 	_, failed := m.members["error"]
 	return (succeeded || failed) && !m.isRequest()
@@ -155,8 +155,8 @@ func parse(text json.RawMessage) message {
 	return m
 }
 
-// keepsID reports whether the SDK returns the ID unchanged.
-func (m message) keepsID() bool {
+// preservesID reports whether the SDK returns the ID unchanged.
+func (m message) preservesID() bool {
 	if m.id[0] == '"' {
 		return true
 	}
@@ -165,8 +165,8 @@ func (m message) keepsID() bool {
 		strconv.FormatInt(n, 10) == string(m.id)
 }
 
-// answerable returns the ID if it is a string or a number, and nil otherwise.
-func (m message) answerable() json.RawMessage {
+// validID returns the ID if it is a string or a number, and nil otherwise.
+func (m message) validID() json.RawMessage {
 	if len(m.id) == 0 || m.id[0] != '"' && m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') {
 		return nil
 	}

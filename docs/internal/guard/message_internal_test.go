@@ -54,18 +54,18 @@ func TestReadMessage(t *testing.T) {
 		{"[]", jsonrpc.CodeInvalidRequest},
 		{"[5]", jsonrpc.CodeInvalidRequest},
 	} {
-		_, no := readMessage([]byte(tc.text))
-		if got := code(no); got != tc.want {
-			t.Errorf("Read(%s) rejects with %d, want %d", tc.text, got, tc.want)
+		_, e := readMessage([]byte(tc.text))
+		if got := code(e); got != tc.want {
+			t.Errorf("readMessage(%s) = error %d, want %d", tc.text, got, tc.want)
 		}
 	}
 }
 
-func code(no *answer) int {
-	if no == nil {
+func code(e *errorResponse) int {
+	if e == nil {
 		return 0
 	}
-	return no.Error.Code
+	return e.Error.Code
 }
 
 func TestReadMessage_ID(t *testing.T) {
@@ -79,20 +79,20 @@ func TestReadMessage_ID(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1}`:                     "1",
 			`{"jsonrpc":"2.0","id":1,"error":{}}`:          "",
 		} {
-			if _, no := readMessage([]byte(text)); no == nil || string(no.ID) != want {
-				t.Errorf("%s is refused with %+v, want the id %q", text, no, want)
+			if _, e := readMessage([]byte(text)); e == nil || string(e.ID) != want {
+				t.Errorf("%s is rejected with %+v, want the id %q", text, e, want)
 			}
 		}
 	})
 
 	t.Run("is missing without a message", func(t *testing.T) {
-		text, err := json.Marshal(refused(jsonrpc.CodeParseError, "parse error"))
+		text, err := json.Marshal(newError(jsonrpc.CodeParseError, "parse error"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"parse error"}}`; string(
 			text) != want {
-			t.Errorf("answer = %s, want %s", text, want)
+			t.Errorf("error = %s, want %s", text, want)
 		}
 	})
 }

@@ -61,17 +61,17 @@ func withoutDefaultPort(host, scheme string) string {
 }
 
 // admit checks Origin and Host, and sets the CORS headers for an allowed origin.
-func (g *guard) admit(out http.Header, r *http.Request) *refusal {
+func (g *guard) admit(out http.Header, r *http.Request) *rejection {
 	out.Add("Vary", "Origin")
 	values := r.Header.Values("Origin")
 	if len(values) > 0 {
 		o, ok := parseOrigin(values[0])
 		if !ok || len(values) > 1 || !g.allowed(o, r) {
-			return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest, "origin not allowed")
+			return reject(http.StatusForbidden, jsonrpc.CodeInvalidRequest, "origin not allowed")
 		}
 	}
 	if arrivedOnLoopback(r) && !isLoopback(r.Host) && !g.isConfigured(r.Host) {
-		return refuse(http.StatusForbidden, jsonrpc.CodeInvalidRequest,
+		return reject(http.StatusForbidden, jsonrpc.CodeInvalidRequest,
 			"host not allowed: at a loopback address the Host header must be a loopback name")
 	}
 	if len(values) > 0 {

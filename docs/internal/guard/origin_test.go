@@ -19,8 +19,8 @@ var (
 	public = &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 8080}
 )
 
-// ask serves a request that arrived at an address of the server.
-func ask(
+// send serves a request that arrived at an address of the server.
+func send(
 	t *testing.T, c guard.Config, at net.Addr, method, url string, header http.Header,
 ) *httptest.ResponseRecorder {
 	t.Helper()
@@ -136,7 +136,7 @@ func TestGuard_Origin(t *testing.T) {
 			origin: []string{"ftp://127.0.0.1:3000"}, want: 403,
 		},
 		{
-			name: "a name that begins like loopback", at: local, url: "http://localhost:8080/",
+			name: "a name that starts like loopback", at: local, url: "http://localhost:8080/",
 			origin: []string{"http://localhost.evil.example"}, want: 403,
 		},
 		{name: "rebinding", at: local, url: "http://evil.example:8080/", want: 403},
@@ -166,7 +166,7 @@ func TestGuard_Origin(t *testing.T) {
 			if tc.origin != nil {
 				header["Origin"] = tc.origin
 			}
-			w := ask(t, config, tc.at, http.MethodPost, tc.url, header)
+			w := send(t, config, tc.at, http.MethodPost, tc.url, header)
 			if w.Code != tc.want {
 				t.Fatalf("status is %d, want %d: %s", w.Code, tc.want, w.Body)
 			}
@@ -175,8 +175,8 @@ func TestGuard_Origin(t *testing.T) {
 	}
 }
 
-// checkCORS fails unless an answer can be read by the pages that were served, and a
-// refusal is an error of the protocol.
+// checkCORS checks that only allowed origins can read the response, and that a rejection
+// is a protocol error.
 func checkCORS(t *testing.T, w *httptest.ResponseRecorder, origin []string) {
 	t.Helper()
 	reflected := w.Header().Get("Access-Control-Allow-Origin")
@@ -190,8 +190,8 @@ func checkCORS(t *testing.T, w *httptest.ResponseRecorder, origin []string) {
 		return
 	}
 	res := reply{status: w.Code, header: w.Header(), body: w.Body.String()}
-	if got, want := res.read(t), (answer{Status: 403, Code: -32600}); got != want {
-		t.Errorf("answer is %+v, want %+v", got, want)
+	if got, want := res.read(t), (result{Status: 403, Code: -32600}); got != want {
+		t.Errorf("result is %+v, want %+v", got, want)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestGuard_ForwardedHeaders(t *testing.T) {
 		"Forwarded":       {"host=evil.example"},
 		"X-Forwarded-For": {"127.0.0.1"},
 	}
-	if w := ask(t, guard.Config{}, public, http.MethodPost, "http://192.0.2.1:8080/",
+	if w := send(t, guard.Config{}, public, http.MethodPost, "http://192.0.2.1:8080/",
 		header); w.Code != http.StatusForbidden {
 		t.Errorf("status is %d, want 403", w.Code)
 	}
@@ -209,7 +209,7 @@ func TestGuard_ForwardedHeaders(t *testing.T) {
 
 func TestGuard_CORS(t *testing.T) {
 	t.Run("the preflight lists the headers of the protocol", func(t *testing.T) {
-		w := ask(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public,
+		w := send(t, guard.Config{Origins: []string{"https://docs.example.com"}}, public,
 			http.MethodOptions, "http://192.0.2.1:8080/", http.Header{
 				"Origin": {"https://docs.example.com"}, "Access-Control-Request-Method": {"POST"},
 			})
@@ -231,10 +231,10 @@ func TestGuard_CORS(t *testing.T) {
 	})
 
 	t.Run("OPTIONS without an origin has no CORS headers", func(t *testing.T) {
-		w := ask(t, guard.Config{}, public, http.MethodOptions, "http://192.0.2.1:8080/", http.Header{})
+		w := send(t, guard.Config{}, public, http.MethodOptions, "http://192.0.2.1:8080/", http.Header{})
 		for name := range w.Header() {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("there is %s", name)
+				t.Errorf("unexpected header %s", name)
 			}
 		}
 		if w.Code != http.StatusNoContent || w.Header().Get("Allow") != "POST, OPTIONS" {
@@ -243,7 +243,7 @@ func TestGuard_CORS(t *testing.T) {
 	})
 
 	t.Run("errors have CORS headers", func(t *testing.T) {
-		w := ask(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/",
+		w := send(t, guard.Config{}, public, http.MethodGet, "http://a.example.com/",
 			http.Header{"Origin": {"http://a.example.com"}})
 		if got := w.Header().Get("Access-Control-Expose-Headers"); w.Code != 405 ||
 			got != "MCP-Protocol-Version, X-Request-UUID" {
@@ -263,14 +263,14 @@ func TestConfig_Validate(t *testing.T) {
 		"http://ok.example.com:65535",
 	}, bad...)}.Validate()
 	if err == nil {
-		t.Fatal("there is no error")
+		t.Fatal("no error")
 	}
 	for _, origin := range bad {
 		if !strings.Contains(err.Error(), strconv.Quote(origin)) {
-			t.Errorf("the error does not name %s: %v", origin, err)
+			t.Errorf("the error does not contain %s: %v", origin, err)
 		}
 	}
 	if strings.Contains(err.Error(), "ok.example.com") {
-		t.Errorf("the error names a good origin: %v", err)
+		t.Errorf("the error contains a valid origin: %v", err)
 	}
 }

@@ -37,19 +37,19 @@ func plain(sent []byte) []byte {
 }
 
 func plainBatch(sent []byte) (text []byte, ok bool) {
-	var answers []json.RawMessage
-	if err := json.Unmarshal(sent, &answers); err != nil {
+	var responses []json.RawMessage
+	if err := json.Unmarshal(sent, &responses); err != nil {
 		return nil, false
 	}
-	for i, a := range answers {
-		answers[i] = plain(a)
+	for i, response := range responses {
+		responses[i] = plain(response)
 	}
-	text, err := json.Marshal(answers)
+	text, err := json.Marshal(responses)
 	return text, err == nil
 }
 
 func plainOne(sent []byte) (text []byte, ok bool) {
-	var a answer
+	var a errorResponse
 	if err := json.Unmarshal(sent, &a); err != nil {
 		return nil, false
 	}
@@ -57,7 +57,7 @@ func plainOne(sent []byte) (text []byte, ok bool) {
 	if found == nil {
 		return nil, false
 	}
-	what := "they"
+	what := "params"
 	if found[2] != "" {
 		what = `"` + found[2] + `"`
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answered returns the SDK's response to a call.
-func answered(t *testing.T, method, params string) []byte {
+// sdkResponse returns the SDK's response to a call.
+func sdkResponse(t *testing.T, method, params string) []byte {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -44,7 +44,7 @@ func TestPlain(t *testing.T) {
 				"tools/call", `{"name":5,"arguments":{}}`,
 				`invalid params of tools/call: \"name\" must be a string`,
 			},
-			{"tools/call", `[1]`, `invalid params of tools/call: they must be an object`},
+			{"tools/call", `[1]`, `invalid params of tools/call: params must be an object`},
 			{
 				"tools/call", `{"name":"` + strings.Repeat("x", 100_000) + `","_meta":7}`,
 				`invalid params of tools/call: \"_meta\" must be an object`,
@@ -62,7 +62,7 @@ func TestPlain(t *testing.T) {
 				`invalid params of initialize: \"protocolVersion\" must be a string`,
 			},
 		} {
-			got := string(plain(answered(t, tc.method, tc.params)))
+			got := string(plain(sdkResponse(t, tc.method, tc.params)))
 			if want := `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"` + tc.want +
 				`"}}`; strings.TrimSpace(got) != want {
 				t.Errorf("%s %.100s:\n…%s\nwant\n%s",
@@ -72,7 +72,7 @@ func TestPlain(t *testing.T) {
 	})
 
 	t.Run("accepts long IDs and batches", func(t *testing.T) {
-		one := bytes.TrimSpace(answered(t, "tools/call", `{"name":5}`))
+		one := bytes.TrimSpace(sdkResponse(t, "tools/call", `{"name":5}`))
 		long := bytes.Replace(one, []byte(`"x"`), []byte(`"`+strings.Repeat("x", 5000)+`"`), 1)
 		ok := `{"jsonrpc":"2.0","id":1,"result":{}}`
 		for _, text := range []string{string(long) + "\n", "[" + ok + "," + string(one) + "]\n"} {
@@ -83,17 +83,17 @@ func TestPlain(t *testing.T) {
 				t.Errorf("…%s", got[max(0, len(got)-300):])
 			}
 			if strings.HasPrefix(text, "[") && !strings.HasPrefix(got, "["+ok+",") {
-				t.Errorf("the other answer has changed: %s", got)
+				t.Errorf("the other response has changed: %s", got)
 			}
 		}
 	})
 
 	t.Run("keeps other responses", func(t *testing.T) {
 		for _, text := range [][]byte{
-			answered(t, "tools/call",
+			sdkResponse(t, "tools/call",
 				`{"name":"echo","arguments":{"a":"\"error\":{\"code\":-32602,\"message\":\"handling '"}}`),
-			answered(t, "tools/call", `{"name":"none"}`),
-			answered(t, "nothing", `{}`),
+			sdkResponse(t, "tools/call", `{"name":"none"}`),
+			sdkResponse(t, "nothing", `{}`),
 			[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling 'x': something else"}}`),
 			[]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"handling '`),
 			{},

@@ -21,31 +21,31 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// refuseHeader checks the headers before the body is read.
-func refuseHeader(r *http.Request) *refusal {
+// checkHeader checks the headers before the body is read.
+func checkHeader(r *http.Request) *rejection {
 	if r.Method != http.MethodPost {
-		no := refuse(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest,
+		rejected := reject(http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest,
 			"method "+r.Method+" not allowed: send messages with POST")
-		no.allow = allow
-		return no
+		rejected.allow = allow
+		return rejected
 	}
 	if !acceptsJSON(r.Header.Values("Accept")) {
-		return refuse(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest,
+		return reject(http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest,
 			"the Accept header excludes "+typeJSON)
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != typeJSON {
-		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
+		return reject(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
 			"the Content-Type must be "+typeJSON)
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
+		return reject(http.StatusUnsupportedMediaType, jsonrpc.CodeInvalidRequest,
 			"the body must have no Content-Encoding")
 	}
 	return nil
 }
 
-// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) admits JSON. A
-// missing or empty header does.
+// acceptsJSON reports whether an Accept header (RFC 9110, section 12.5.1) allows JSON. A
+// missing or empty header allows JSON.
 func acceptsJSON(values []string) bool {
 	if strings.TrimSpace(strings.Join(values, "")) == "" {
 		return true
@@ -74,7 +74,7 @@ func complete(r *http.Request, body []byte) *http.Request {
 }
 
 // receive reads the body of a request.
-func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *rejection) {
 	if r.ContentLength > g.maxBody {
 		return nil, g.tooLarge()
 	}
@@ -87,19 +87,19 @@ func (g *guard) receive(w http.ResponseWriter, r *http.Request) ([]byte, *refusa
 	case errors.As(err, &large):
 		return nil, g.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		no := refuse(http.StatusRequestTimeout, jsonrpc.CodeInvalidRequest,
-			"the body did not arrive in time")
-		no.disconnect = true
-		return nil, no
+		rejected := reject(http.StatusRequestTimeout, jsonrpc.CodeInvalidRequest,
+			"timeout reading the body")
+		rejected.disconnect = true
+		return nil, rejected
 	case err != nil:
-		return nil, refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "the body broke off")
+		return nil, reject(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "the body is truncated")
 	}
 	return body, nil
 }
 
-func (g *guard) tooLarge() *refusal {
-	no := refuse(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest,
+func (g *guard) tooLarge() *rejection {
+	rejected := reject(http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest,
 		fmt.Sprintf("the body exceeds %d bytes", g.maxBody))
-	no.disconnect = true
-	return no
+	rejected.disconnect = true
+	return rejected
 }

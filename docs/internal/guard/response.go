@@ -10,37 +10,37 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A refusal is an HTTP response with a JSON-RPC error.
-type refusal struct {
+// A rejection is an HTTP response with a JSON-RPC error.
+type rejection struct {
 	status     int
 	allow      string // header Allow, for 405
 	disconnect bool   // the request is not fully read
 
-	answer
+	errorResponse
 }
 
-func refuse(status, code int, text string) *refusal {
-	return &refusal{status: status, answer: *refused(code, text)}
+func reject(status, code int, text string) *rejection {
+	return &rejection{status: status, errorResponse: *newError(code, text)}
 }
 
-func (no *refusal) write(w http.ResponseWriter) {
+func (rejected *rejection) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Del("Content-Length")
 	h.Del("Content-Encoding")
 	h.Set("Content-Type", typeJSON)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if no.allow != "" {
-		h.Set("Allow", no.allow)
+	if rejected.allow != "" {
+		h.Set("Allow", rejected.allow)
 	}
-	if no.disconnect {
+	if rejected.disconnect {
 		h.Set("Connection", "close")
 	}
-	body, err := json.Marshal(no.answer)
+	body, err := json.Marshal(rejected.errorResponse)
 	if err != nil { // an ID parsed from JSON can be encoded
 		body = nil
 	}
-	w.WriteHeader(no.status)
+	w.WriteHeader(rejected.status)
 	_, _ = w.Write(body) // the client disconnected
 }
 
@@ -48,12 +48,12 @@ func (no *refusal) write(w http.ResponseWriter) {
 const maxText = 1 << 10
 
 // A response forwards the SDK's response. It holds back a plain-text error until finish
-// converts it to a refusal.
+// converts it to a rejection.
 type response struct {
 	http.ResponseWriter
 	header  http.Header // of the request
 	message message     // of the request
-	begun   bool        // the response has started
+	started bool        // the response has started
 	held    int         // status of the error that is held back, or 0
 	text    []byte
 }
@@ -65,20 +65,20 @@ func (w *response) WriteHeader(status int) {
 	}
 	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type"))
 	switch {
-	case w.begun:
+	case w.started:
 	case status >= http.StatusBadRequest && kind == "text/plain":
 		w.held = status
 		return
 	case kind == typeStream:
 		w.Header().Set("X-Accel-Buffering", "no")
 	}
-	w.begun = w.begun || status >= http.StatusOK
+	w.started = w.started || status >= http.StatusOK
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (w *response) Write(p []byte) (int, error) {
-	if w.held == 0 && !w.begun {
+	if w.held == 0 && !w.started {
 		w.WriteHeader(http.StatusOK)
 	}
 	if w.held == 0 {
@@ -97,7 +97,7 @@ func (w *response) FlushError() error {
 	if w.held != 0 {
 		return nil
 	}
-	if !w.begun {
+	if !w.started {
 		w.WriteHeader(http.StatusOK)
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
@@ -119,14 +119,14 @@ func (w *response) finish() {
 	}
 	m := w.message
 	text := strings.TrimPrefix(strings.TrimSpace(string(w.text)), "Bad Request: ")
-	no := refuse(w.held, jsonrpc.CodeInvalidRequest, text)
-	no.ID = m.answerable()
+	rejected := reject(w.held, jsonrpc.CodeInvalidRequest, text)
+	rejected.ID = m.validID()
 	switch {
 	case w.held >= http.StatusInternalServerError:
-		no.Error.Code = jsonrpc.CodeInternalError
+		rejected.Error.Code = jsonrpc.CodeInternalError
 	case strings.HasPrefix(text, unknownVersion):
-		no.Error.Code = mcp.CodeUnsupportedProtocolVersion
-		no.Error.Data = mcp.UnsupportedProtocolVersionData{
+		rejected.Error.Code = mcp.CodeUnsupportedProtocolVersion
+		rejected.Error.Data = mcp.UnsupportedProtocolVersionData{
 			Supported: mcp.SupportedProtocolVersions(),
 			Requested: w.header.Get("MCP-Protocol-Version"),
 		}
@@ -137,12 +137,12 @@ func (w *response) finish() {
 		w.ResponseWriter.WriteHeader(http.StatusAccepted)
 		return
 	case strings.HasPrefix(text, unknownMethod):
-		no.Error.Code = jsonrpc.CodeMethodNotFound
-		no.Error.Message = "method not found" +
+		rejected.Error.Code = jsonrpc.CodeMethodNotFound
+		rejected.Error.Message = "method not found" +
 			strings.TrimSuffix(strings.TrimPrefix(text, unknownMethod), " unsupported")
-		if no.ID != nil {
-			no.status = http.StatusOK
+		if rejected.ID != nil {
+			rejected.status = http.StatusOK
 		}
 	}
-	no.write(w.ResponseWriter)
+	rejected.write(w.ResponseWriter)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/guard"
 )
 
-// speak sends bytes over a new connection and returns the response.
-func speak(t *testing.T, url, request string) reply {
+// sendRaw sends bytes over a new connection and returns the response.
+func sendRaw(t *testing.T, url, request string) reply {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -47,41 +47,41 @@ func TestGuard_Body(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
 			request string
-			want    answer
+			want    result
 		}{
 			{
-				name: "nothing of it", request: head + "Content-Length: 50\r\n\r\n",
-				want: answer{Status: 408, Code: -32600},
+				name: "no byte", request: head + "Content-Length: 50\r\n\r\n",
+				want: result{Status: 408, Code: -32600},
 			},
 			{
-				name: "a part of it", request: head + "Content-Length: 50\r\n\r\n{\"json",
-				want: answer{Status: 408, Code: -32600},
+				name: "incomplete", request: head + "Content-Length: 50\r\n\r\n{\"json",
+				want: result{Status: 408, Code: -32600},
 			},
 			{
-				name:    "a chunk of it",
+				name:    "one chunk",
 				request: head + "Transfer-Encoding: chunked\r\n\r\n6\r\n{\"json\r\n",
-				want:    answer{Status: 408, Code: -32600},
+				want:    result{Status: 408, Code: -32600},
 			},
 			{
 				name: "broken chunks", request: head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-				want: answer{Status: 400, Code: -32600},
+				want: result{Status: 400, Code: -32600},
 			},
 			{
 				name: "too large by its length", request: head + "Content-Length: 1001\r\n\r\n",
-				want: answer{Status: 413, Code: -32600},
+				want: result{Status: 413, Code: -32600},
 			},
 			{
-				name: "too large by its chunks", want: answer{Status: 413, Code: -32600},
+				name: "too large by its chunks", want: result{Status: 413, Code: -32600},
 				request: head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n",
 					1100, strings.Repeat(" ", 1100)),
 			},
 			{name: "of a GET", request: strings.Replace(head, "POST", "GET",
-				1) + "Content-Length: 50\r\n\r\n", want: answer{Status: 405, Code: -32600}},
+				1) + "Content-Length: 50\r\n\r\n", want: result{Status: 405, Code: -32600}},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				res := speak(t, url, tc.request)
+				res := sendRaw(t, url, tc.request)
 				if got := res.read(t); got != tc.want {
-					t.Errorf("answer is %+v, want %+v: %s", got, tc.want, res.body)
+					t.Errorf("result is %+v, want %+v: %s", got, tc.want, res.body)
 				}
 			})
 		}
@@ -113,11 +113,11 @@ func TestGuard_Panic(t *testing.T) {
 			panic("secret")
 		}))
 		res := call{body: listTools, header: map[string]string{"X-Request-UUID": "id-1"}}.do(t, url)
-		if got, want := res.read(t), (answer{Status: 500, Code: -32603, ID: "7"}); got != want {
-			t.Errorf("answer is %+v, want %+v", got, want)
+		if got, want := res.read(t), (result{Status: 500, Code: -32603, ID: "7"}); got != want {
+			t.Errorf("result is %+v, want %+v", got, want)
 		}
 		if strings.Contains(res.body, "secret") {
-			t.Errorf("the answer tells of the panic: %s", res.body)
+			t.Errorf("the response contains the panic: %s", res.body)
 		}
 		for _, want := range []string{"panic=secret", "request_id=id-1", "stack="} {
 			if !strings.Contains(log.String(), want) {
@@ -194,7 +194,7 @@ func TestResponse_Flush(t *testing.T) {
 		if res.status != http.StatusOK || res.header.Get("Content-Type") != "text/event-stream" ||
 			res.header.Get("X-Accel-Buffering") != "no" ||
 			!strings.Contains(res.body, "notifications/subscriptions/acknowledged") {
-			t.Errorf("answer is %d %v: %s", res.status, res.header, res.body)
+			t.Errorf("result is %d %v: %s", res.status, res.header, res.body)
 		}
 	})
 
@@ -208,8 +208,8 @@ func TestResponse_Flush(t *testing.T) {
 				}
 			}))
 		res := call{body: listTools}.do(t, url)
-		if got, want := res.read(t), (answer{Status: 418, Code: -32600, ID: "7"}); got != want {
-			t.Errorf("answer is %+v, want %+v", got, want)
+		if got, want := res.read(t), (result{Status: 418, Code: -32600, ID: "7"}); got != want {
+			t.Errorf("result is %+v, want %+v", got, want)
 		}
 	})
 }
@@ -221,8 +221,8 @@ func TestGuard_Concurrent(t *testing.T) {
 		all.Go(func() {
 			for _, version := range append(legacy, modern) {
 				res := request(version, "tools/list", "").do(t, url)
-				if got, want := res.read(t), (answer{Status: 200, ID: `"a"`}); got != want {
-					t.Errorf("answer is %+v, want %+v", got, want)
+				if got, want := res.read(t), (result{Status: 200, ID: `"a"`}); got != want {
+					t.Errorf("result is %+v, want %+v", got, want)
 				}
 			}
 		})
@@ -256,7 +256,7 @@ func FuzzBody(f *testing.F) {
 		kind := w.Header().Get("Content-Type")
 		if w.Code >= 500 || w.Body.Len() > 0 && kind != "application/json" &&
 			kind != "text/event-stream" {
-			t.Errorf("%q is answered with %d %s %s", body, w.Code, kind, w.Body)
+			t.Errorf("response to %q = %d %s %s", body, w.Code, kind, w.Body)
 		}
 	})
 }

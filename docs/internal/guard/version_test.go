@@ -40,8 +40,8 @@ func TestGuard_Versions(t *testing.T) {
 			c := request(version, "tools/call", `"name":"hello","arguments":{}`)
 			c.header["Mcp-Name"] = "hello"
 			res := c.do(t, url)
-			if got, want := res.read(t), (answer{Status: 200, ID: `"a"`}); got != want {
-				t.Errorf("answer is %+v, want %+v: %s", got, want, res.body)
+			if got, want := res.read(t), (result{Status: 200, ID: `"a"`}); got != want {
+				t.Errorf("result is %+v, want %+v: %s", got, want, res.body)
 			}
 		})
 	}
@@ -56,27 +56,27 @@ func TestGuard_Versions_OldErrors(t *testing.T) {
 			for _, tc := range []struct {
 				name string
 				call call
-				want answer
+				want result
 			}{
 				{
 					name: "unknown method", call: request(version, "nothing", ""),
-					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+					want: result{Status: 200, Code: -32601, ID: `"a"`},
 				},
 				{
 					name: "empty method",
 					call: request(version, "", ""),
-					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+					want: result{Status: 200, Code: -32601, ID: `"a"`},
 				},
 				{
 					name: "discovery", call: request(version, "server/discover", ""),
-					want: answer{Status: 200, Code: -32601, ID: `"a"`},
+					want: result{Status: 200, Code: -32601, ID: `"a"`},
 				},
 				{
 					name: "unknown tool", call: request(version, "tools/call", `"name":"nothing"`),
-					want: answer{Status: 200, Code: -32602, ID: `"a"`},
+					want: result{Status: 200, Code: -32602, ID: `"a"`},
 				},
 				{
-					name: "unknown notification", want: answer{Status: 202},
+					name: "unknown notification", want: result{Status: 202},
 					call: call{
 						header: header,
 						body:   `{"jsonrpc":"2.0","method":"notifications/nothing"}`,
@@ -88,17 +88,17 @@ func TestGuard_Versions_OldErrors(t *testing.T) {
 						header: header,
 						body:   `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 					},
-					want: answer{Status: 202},
+					want: result{Status: 202},
 				},
 				{
 					name: "batch with an unknown method",
-					call: call{header: header, body: batch}, want: refusedBatch(version),
+					call: call{header: header, body: batch}, want: batchError(version),
 				},
 			} {
 				t.Run(tc.name, func(t *testing.T) {
 					res := tc.call.do(t, url)
 					if diff := cmp.Diff(tc.want, res.read(t)); diff != "" {
-						t.Errorf("answer (-want +got):\n%s\n%s", diff, res.body)
+						t.Errorf("result (-want +got):\n%s\n%s", diff, res.body)
 					}
 				})
 			}
@@ -106,13 +106,13 @@ func TestGuard_Versions_OldErrors(t *testing.T) {
 	}
 }
 
-// refusedBatch is the response to a batch with an unknown method, and to any batch in
+// batchError is the response to a batch with an unknown method, and to any batch in
 // versions without batches.
-func refusedBatch(version string) answer {
+func batchError(version string) result {
 	if version >= "2025-06-18" {
-		return answer{Status: 400, Code: -32600}
+		return result{Status: 400, Code: -32600}
 	}
-	return answer{Status: 400, Code: -32601}
+	return result{Status: 400, Code: -32601}
 }
 
 func TestGuard_Versions_NewErrors(t *testing.T) {
@@ -124,45 +124,45 @@ func TestGuard_Versions_NewErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		call call
-		want answer
+		want result
 	}{
 		{
 			name: "unknown method", call: request(modern, "nothing", ""),
-			want: answer{Status: 404, Code: -32601, ID: `"a"`},
+			want: result{Status: 404, Code: -32601, ID: `"a"`},
 		},
 		{
 			name: "removed method",
-			call: request(modern, "ping", ""), want: answer{Status: 404, Code: -32601, ID: `"a"`},
+			call: request(modern, "ping", ""), want: result{Status: 404, Code: -32601, ID: `"a"`},
 		},
 		{name: "unknown tool", call: with(request(modern, "tools/call", `"name":"x"`), "Mcp-Name",
-			"x"), want: answer{Status: 400, Code: -32602, ID: `"a"`}},
+			"x"), want: result{Status: 400, Code: -32602, ID: `"a"`}},
 		{
 			name: "no name", call: request(modern, "tools/call", `"name":"hello"`),
-			want: answer{Status: 400, Code: -32020, ID: `"a"`},
+			want: result{Status: 400, Code: -32020, ID: `"a"`},
 		},
 		{name: "another method", call: with(request(modern, "tools/list", ""), "Mcp-Method",
-			"ping"), want: answer{Status: 400, Code: -32020, ID: `"a"`}},
+			"ping"), want: result{Status: 400, Code: -32020, ID: `"a"`}},
 		{
 			name: "another version",
 			call: with(request(modern, "tools/list", ""), "MCP-Protocol-Version", "2027-01-01"),
-			want: answer{Status: 400, Code: -32020, ID: `"a"`},
+			want: result{Status: 400, Code: -32020, ID: `"a"`},
 		},
 		{
 			name: "resumption", call: with(request(modern, "tools/list", ""), "Last-Event-ID", "1"),
-			want: answer{Status: 400, Code: -32600, ID: `"a"`},
+			want: result{Status: 400, Code: -32600, ID: `"a"`},
 		},
 		{
 			name: "a batch", call: call{
 				header: request(modern, "tools/list", "").header,
 				body:   "[" + listTools + "]",
 			},
-			want: answer{Status: 400, Code: -32600},
+			want: result{Status: 400, Code: -32600},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			res := tc.call.do(t, url)
 			if diff := cmp.Diff(tc.want, res.read(t)); diff != "" {
-				t.Errorf("answer (-want +got):\n%s\n%s", diff, res.body)
+				t.Errorf("result (-want +got):\n%s\n%s", diff, res.body)
 			}
 		})
 	}
@@ -171,8 +171,8 @@ func TestGuard_Versions_NewErrors(t *testing.T) {
 func TestGuard_Versions_Unknown(t *testing.T) {
 	url := serve(t, guard.Config{}, endpoint())
 	res := request("1999-12-31", "tools/list", "").do(t, url)
-	if got, want := res.read(t), (answer{Status: 400, Code: -32022, ID: `"a"`}); got != want {
-		t.Fatalf("answer is %+v, want %+v: %s", got, want, res.body)
+	if got, want := res.read(t), (result{Status: 400, Code: -32022, ID: `"a"`}); got != want {
+		t.Fatalf("result is %+v, want %+v: %s", got, want, res.body)
 	}
 	var m struct {
 		Error struct {

@@ -43,7 +43,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-func TestTexts_ServePage(t *testing.T) {
+func TestDocuments_ServePage(t *testing.T) {
 	l := library(t)
 	w := httptest.NewRecorder()
 	llms.New(l, "").ServePage(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
@@ -57,7 +57,7 @@ func TestTexts_ServePage(t *testing.T) {
 	}
 }
 
-func TestTexts_ByURL(t *testing.T) {
+func TestByURL(t *testing.T) {
 	l := library(t)
 	tests := []struct{ name, url, want string }{
 		{"a page", "/docs/guide/start", "/docs/guide/start"},
@@ -67,9 +67,9 @@ func TestTexts_ByURL(t *testing.T) {
 		{"with a slash", "/docs/guide/", "/docs/guide"},
 		{"unknown", "/docs/guide/gone", ""},
 		{"another sector's page", "/docs/guide/errors", ""},
-		{"outside", "/docs/../../etc/passwd", ""},
+		{"outside the content", "/docs/../../etc/passwd", ""},
 		{"no sector", "/docs/", ""},
-		{"not below docs", "/guide/start", ""},
+		{"outside /docs", "/guide/start", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,11 +94,11 @@ func TestPrefersMarkdown(t *testing.T) {
 		{"anything", "*/*", false},
 		{"a model", "text/markdown", true},
 		{"before pages", "text/markdown, text/html;q=0.9, */*;q=0.1", true},
-		{"alike", "text/html, text/markdown", true},
+		{"equal weights", "text/html, text/markdown", true},
 		{"after pages", "text/html, text/markdown;q=0.5", false},
-		{"refused", "text/markdown;q=0", false},
+		{"rejected", "text/markdown;q=0", false},
 		{"with a parameter", "text/markdown; variant=GFM; q=0.9", true},
-		{"a weight that is none", "text/markdown;q=lots", false},
+		{"an invalid weight", "text/markdown;q=lots", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,13 +50,13 @@ func TestHTML(t *testing.T) {
 			`<p><a href="https://example.com/" rel="noopener">a</a></p>`,
 		},
 		{
-			"external link by its address", "<HTTPS://example.com/>",
+			"external autolink", "<HTTPS://example.com/>",
 			`<p><a href="HTTPS://example.com/" rel="noopener">HTTPS://example.com/</a></p>`,
 		},
 		{"internal link", "[a](/docs/guide/x#y)", `<p><a href="/docs/guide/x#y">a</a></p>`},
 		{"a link that runs a script", "[a](javascript:alert(1))", `<p><a href="">a</a></p>`},
 		{
-			"an image that holds a page", "![a](data:text/html;base64,PHNjcmlwdD4=)",
+			"an image with an embedded page", "![a](data:text/html;base64,PHNjcmlwdD4=)",
 			`<p><img src="" alt="a" loading="lazy"></p>`,
 		},
 		{
@@ -122,7 +122,7 @@ func TestAlert(t *testing.T) {
 				`<p class="alert-title">Warning</p>` + "\n<ul>\n<li>a</li>\n</ul>\n</aside>",
 		},
 		{
-			"begins with code", "> [!TIP]\n> `a` b\n",
+			"starts with code", "> [!TIP]\n> `a` b\n",
 			`<aside class="alert tip" role="note" aria-label="Tip"><p class="alert-title">Tip</p>` +
 				"\n<p><code>a</code> b</p>\n</aside>",
 		},
@@ -177,8 +177,8 @@ func TestDiagram(t *testing.T) {
 		})
 	}
 	got := render(t, markup.Options{Diagram: pictures},
-		"## A *life*\n\n- x\n\n  ```mermaid\n  graph\n  ```\n")
-	if !strings.Contains(got, figure("A life")) {
-		t.Errorf("the heading before does not name the diagram:\n%s", got)
+		"## A *request*\n\n- x\n\n  ```mermaid\n  graph\n  ```\n")
+	if !strings.Contains(got, figure("A request")) {
+		t.Errorf("the diagram does not have the name of the heading:\n%s", got)
 	}
 }

@@ -37,7 +37,7 @@ func Load(fsys fs.FS) (*Library, error) {
 		}
 	}
 	if len(l.library.sectors) == 0 && len(l.problems) == 0 {
-		l.fail(errors.New("there is no sector: add a directory with pages"))
+		l.fail(errors.New("no sector found: add a directory with pages"))
 		for _, f := range l.library.faults { // possible causes
 			l.fail(fmt.Errorf("%q: %s", f.File, f.Text))
 		}

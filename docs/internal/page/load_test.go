@@ -37,10 +37,10 @@ func TestLoad_Errors(t *testing.T) {
 		}
 	})
 
-	t.Run("reports why there is no page", func(t *testing.T) {
+	t.Run("reports why all pages are skipped", func(t *testing.T) {
 		_, err := page.Load(doctest.Files(
 			map[string]string{"guide/a\nb.md": doctest.Page("A", "One.")}))
-		if err == nil || !strings.Contains(err.Error(), "there is no sector") ||
+		if err == nil || !strings.Contains(err.Error(), "no sector found") ||
 			!strings.Contains(err.Error(), `"guide/a\nb.md": the page is skipped; rename it: `) {
 			t.Errorf("error = %v", err)
 		}
@@ -48,7 +48,7 @@ func TestLoad_Errors(t *testing.T) {
 }
 
 func TestLibrary_Faults(t *testing.T) {
-	t.Run("order of missing pages", func(t *testing.T) {
+	t.Run("order that lists missing pages", func(t *testing.T) {
 		files := content()
 		files["guide/decisions/order.yaml"] = "pages: [names, absent, names]\n"
 		l := doctest.Library(t, files)

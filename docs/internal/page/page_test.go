@@ -97,7 +97,7 @@ func TestPage_Body(t *testing.T) {
 func TestPage_Markdown(t *testing.T) {
 	got := load(t).Find("guide", "decisions/names").Markdown()
 	if want := "# Names (/docs/guide/decisions/names)\n\nUp: "; !strings.HasPrefix(got, want) {
-		t.Errorf("Markdown = %q, want it to begin with %q", got, want)
+		t.Errorf("Markdown = %q, want it to start with %q", got, want)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLibrary_Find(t *testing.T) {
 		"/docs/guidestart",
 	} {
 		if p := l.Find("guide", path); p != nil {
-			t.Errorf("Find(%q) = %s, want none", path, p.URL())
+			t.Errorf("Find(%q) = %s, want no page", path, p.URL())
 		}
 	}
 	for _, sector := range []string{"guide.md", "guide.mdx"} {
@@ -199,7 +199,7 @@ func TestPage_Neighbors(t *testing.T) {
 		t.Errorf("neighbors = %s, %s", start.Prev.Path, start.Next.Path)
 	}
 	if zh := start.Twin; zh.Prev != nil || zh.Next != nil {
-		t.Errorf("the only Chinese page has neighbors %v, %v", zh.Prev, zh.Next)
+		t.Errorf("neighbors of the only Chinese page = %v, %v", zh.Prev, zh.Next)
 	}
 	if p := l.Find("guide", "zzz"); p.Listed || p.Next != nil {
 		t.Errorf("the page that is not listed = %+v", p)

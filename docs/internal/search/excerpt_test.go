@@ -47,7 +47,7 @@ func FuzzExcerpt(f *testing.F) {
 			t.Errorf("excerpt of %q: got %q, want one line", text, got)
 		}
 		if most := window + window/8 + 2*len("…"); len(got) > most {
-			t.Errorf("excerpt of %q: got %d bytes, want %d at most", text, len(got), most)
+			t.Errorf("excerpt of %q: got %d bytes, want at most %d", text, len(got), most)
 		}
 	})
 }

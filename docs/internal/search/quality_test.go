@@ -41,10 +41,10 @@ func TestIndex_Search_Quality(t *testing.T) {
 		t.Run(set.file, func(t *testing.T) {
 			queries := judgements(t, library, set.file)
 			if len(queries) < set.leastQueries {
-				t.Fatalf("%d queries, want %d at least", len(queries), set.leastQueries)
+				t.Fatalf("%d queries, want at least %d", len(queries), set.leastQueries)
 			}
 			if mean := meanGain(t, index, queries); mean < set.leastGain {
-				t.Errorf("mean nDCG@%d is %.3f, want %.3f at least", depth, mean, set.leastGain)
+				t.Errorf("mean nDCG@%d is %.3f, want at least %.3f", depth, mean, set.leastGain)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func (q judged) gain(hits []search.Hit) float64 {
 	slices.SortFunc(ideal, func(a, b float64) int { return cmp.Compare(b, a) })
 	got := 0.0
 	for i, h := range hits {
-		key := q.meant(left, h)
+		key := q.graded(left, h)
 		got += discounted(left[key], i)
 		delete(left, key)
 	}
@@ -101,8 +101,8 @@ func (q judged) gain(hits []search.Hit) float64 {
 	return got / best
 }
 
-// meant returns the graded section or page of a hit, or "".
-func (q judged) meant(left map[string]float64, h search.Hit) string {
+// graded returns the graded section or page of a hit, or "".
+func (q judged) graded(left map[string]float64, h search.Hit) string {
 	name := name(h.Page)
 	if key := name + "#" + h.Anchor; left[key] > 0 {
 		return key

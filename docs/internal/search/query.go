@@ -47,9 +47,9 @@ func newGlossary(text string) map[string][]string {
 
 // Weights of the terms that match a word only in part.
 const (
-	pieceWeight  = 0.4
-	kinWeight    = 0.5 // another form of the word
-	prefixWeight = 0.6 // a word with this prefix
+	pieceWeight   = 0.4
+	relatedWeight = 0.5 // another form of the word
+	prefixWeight  = 0.6 // a word with this prefix
 	// prefixShare is the share of a longer word if the documentation contains the word
 	// itself.
 	prefixShare = 0.8
@@ -207,12 +207,12 @@ func (u *unit) addPieces(ix *Index, group []token) {
 // addRelatives adds the terms with the stem of a word. Their rarity is at most the rarity
 // of all of them together, so that a rare form does not outrank a common one.
 func (u *unit) addRelatives(ix *Index, word string) {
-	kin := ix.stems[stem(word)]
-	rarity := ix.rarity(word, count(kin))
-	for _, t := range kin {
+	relatives := ix.stems[stem(word)]
+	rarity := ix.rarity(word, count(relatives))
+	for _, t := range relatives {
 		if t.text != word {
 			u.alternatives = append(u.alternatives,
-				alternative{t, kinWeight * min(t.rarity, rarity), 1})
+				alternative{t, relatedWeight * min(t.rarity, rarity), 1})
 		}
 	}
 }

@@ -105,14 +105,14 @@ func (ix *Index) rank(q query, f filter) []ranked {
 		if slices.Contains(meant, i) {
 			r.level = namedLevel
 		}
-		held := t.found.entry / float64(len(q.units))
-		if held >= nearlyAll {
+		matched := t.found.entry / float64(len(q.units))
+		if matched >= nearlyAll {
 			factor *= complete
 		}
 		if mentioned[i] {
 			factor *= mention
 		}
-		r.factor = factor * (1 - coverage + coverage*held*held)
+		r.factor = factor * (1 - coverage + coverage*matched*matched)
 		r.score = t.total * r.factor
 		found = append(found, r)
 	}

@@ -332,6 +332,6 @@ func TestIndex_Size(t *testing.T) {
 	entries, terms, bytes := search.New(content(t)).Size()
 	t.Logf("%d entries, %d terms, %.1f MB", entries, terms, float64(bytes)/1e6)
 	if bytes > 12e6 {
-		t.Errorf("got %d bytes, want 12 MB at most", bytes)
+		t.Errorf("got %d bytes, want at most 12 MB", bytes)
 	}
 }

@@ -74,14 +74,14 @@ func (ix *Index) nearest(word string) []string {
 			all = append(all, similar{t, n})
 		}
 	}
-	beginsAlike := func(s similar) int {
+	prefixOrder := func(s similar) int {
 		if s.text[:2] == word[:2] {
 			return 0
 		}
 		return 1
 	}
 	slices.SortStableFunc(all, func(a, b similar) int {
-		return cmp.Or(a.changes-b.changes, beginsAlike(a)-beginsAlike(b),
+		return cmp.Or(a.changes-b.changes, prefixOrder(a)-prefixOrder(b),
 			len(b.postings)-len(a.postings))
 	})
 	words := make([]string, 0, maxSuggestions)

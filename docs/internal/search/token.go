@@ -113,15 +113,15 @@ func appendWord(list []token, written string, start int) []token {
 
 // appendPairs appends the pairs of a run of Chinese characters.
 func appendPairs(list []token, text string, start, end int) []token {
-	var begins []int // starts of characters; a combining mark belongs to the character before it
+	var starts []int // of characters; a combining mark belongs to the character before it
 	for i, r := range text[start:end] {
 		if isDense(r) {
-			begins = append(begins, start+i)
+			starts = append(starts, start+i)
 		}
 	}
-	begins = append(begins, end)
-	for i := range max(1, len(begins)-2) {
-		from, to := begins[i], begins[min(i+2, len(begins)-1)]
+	starts = append(starts, end)
+	for i := range max(1, len(starts)-2) {
+		from, to := starts[i], starts[min(i+2, len(starts)-1)]
 		list = append(list, token{norm.NFKC.String(text[from:to]), pair, from, to})
 	}
 	return list

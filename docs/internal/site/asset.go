@@ -83,7 +83,7 @@ func contentTypeOf(name string) string {
 func (a assets) url(name string) (string, error) {
 	address, ok := a.address["assets/"+name]
 	if !ok {
-		return "", fmt.Errorf("there is no asset %q", name)
+		return "", fmt.Errorf("asset %q not found", name)
 	}
 	return address, nil
 }

@@ -41,7 +41,7 @@ func (s *Site) renderPage(f form, p *page.Page) ([]byte, error) {
 		Crumbs: breadcrumbs(p), Description: p.Description, Import: p.Import,
 		Contents: contents(p.Sections),
 		HTML:     template.HTML(body), //nolint:gosec // made by markup, which renders no HTML of the source
-		Prev:     neighbour(p.Prev), Next: neighbour(p.Next),
+		Prev:     neighbor(p.Prev), Next: neighbor(p.Next),
 	}
 	if s.config.EditURL != "" {
 		b.Edit = s.config.EditURL + p.File
@@ -50,7 +50,7 @@ func (s *Site) renderPage(f form, p *page.Page) ([]byte, error) {
 	return s.execute("page", v)
 }
 
-func neighbour(p *page.Page) *link {
+func neighbor(p *page.Page) *link {
 	if p == nil {
 		return nil
 	}

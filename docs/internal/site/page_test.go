@@ -269,8 +269,8 @@ func TestSite_Diagram(t *testing.T) {
 	}
 	const svg = `<svg id="x" width="100%%" viewBox="-8 -8 320.5 100"><rect class="%s"/></svg>`
 	// The hash belongs to "graph LR\n a --> b".
-	for _, colours := range []string{"light", "dark"} {
-		files["diagrams/80baf41df0aba5c4."+colours+".svg"] = fmt.Sprintf(svg, colours)
+	for _, colors := range []string{"light", "dark"} {
+		files["diagrams/80baf41df0aba5c4."+colors+".svg"] = fmt.Sprintf(svg, colors)
 	}
 	s, err := site.NewWithFiles(config(t), doctest.Files(files))
 	if err != nil {
@@ -282,7 +282,7 @@ func TestSite_Diagram(t *testing.T) {
 	}
 	for _, picture := range find(figure[0], "img", "") {
 		if attr(picture, "width") != "321" || attr(picture, "height") != "100" ||
-			attr(picture, "alt") != "Life" {
+			attr(picture, "alt") != "Request" {
 			t.Errorf("picture = %v", picture.Attr)
 		}
 		w := doctest.Get(t, s, attr(picture, "src"))

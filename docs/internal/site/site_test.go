@@ -31,7 +31,7 @@ func content() map[string]string {
 			attack + "`\n\n[x](javascript:alert(3))\n",
 		"guide/more/order.yaml":   "title: More\ntitle_zh: 更多\npages: [deep, picture]\n",
 		"guide/more/deep.md":      "---\ntitle: Deep\ndescription: Far down.\n---\n\n## X\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n",
-		"guide/more/picture.md":   "---\ntitle: Picture\ndescription: A diagram.\n---\n\n## Life\n\n```mermaid\ngraph LR\n  a --> b\n```\n",
+		"guide/more/picture.md":   "---\ntitle: Picture\ndescription: A diagram.\n---\n\n## Request\n\n```mermaid\ngraph LR\n  a --> b\n```\n",
 		"reference/order.yaml":    "title: Reference\ndescription: All of it.\npages: [kettle]\n",
 		"reference/index.md":      "---\ntitle: Reference\ndescription: The whole.\n---\n\nText.\n",
 		"reference/kettle.md":     "---\ntitle: xKettle\ndescription: Boils water.\n---\n\n## Boil\n\nA kettle boils, and a kettle whistles.\n",

@@ -10,17 +10,17 @@ import (
 	"github.com/plinthgo/plinth/docs/internal/site"
 )
 
-var colourPair = regexp.MustCompile(`--([a-z]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);`)
+var colorPair = regexp.MustCompile(`--([a-z]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);`)
 
-// colours returns the colors of the style sheet by name, for a color scheme.
-func colours(t *testing.T, group int) map[string][3]float64 {
+// colors returns the colors of the style sheet by name, for a color scheme.
+func colors(t *testing.T, group int) map[string][3]float64 {
 	t.Helper()
 	data, err := site.Embedded.ReadFile("assets/site.css")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string][3]float64{}
-	for _, m := range colourPair.FindAllStringSubmatch(string(data), -1) {
+	for _, m := range colorPair.FindAllStringSubmatch(string(data), -1) {
 		n, err := strconv.ParseUint(m[group], 16, 32)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func contrast(a, b [3]float64) float64 {
 func TestStyle_Contrast(t *testing.T) {
 	const enough = 4.5 // level AA
 	for group, scheme := range map[int]string{2: "light", 3: "dark"} {
-		c := colours(t, group)
+		c := colors(t, group)
 		check := func(text, on string, background [3]float64) {
 			if ratio := contrast(c[text], background); ratio < enough {
 				t.Errorf("%s: %s on %s has a contrast of %.2f", scheme, text, on, ratio)

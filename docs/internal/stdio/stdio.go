@@ -38,7 +38,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, endpoint http.Handl
 	for ctx.Err() == nil {
 		line, err := readLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			line = s.answer(ctx, line)
+			line = s.respond(ctx, line)
 		}
 		if len(line) > 0 {
 			if _, err := out.Write(line); err != nil {
@@ -73,9 +73,9 @@ type session struct {
 	version  string // negotiated by initialize, if called
 }
 
-// answer returns the response to a message as a line, or nil. The endpoint writes each
+// respond returns the response to a message as a line, or nil. The endpoint writes each
 // response as one line.
-func (s *session) answer(ctx context.Context, message []byte) []byte {
+func (s *session) respond(ctx context.Context, message []byte) []byte {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/",
@@ -89,14 +89,14 @@ func (s *session) answer(ctx context.Context, message []byte) []byte {
 	if method == "initialize" {
 		s.learn(w.body.Bytes())
 	}
-	var answers []byte
+	var responses []byte
 	for line := range bytes.Lines(w.body.Bytes()) { // one line, or several events
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("data:")))
 		if json.Valid(line) {
-			answers = append(append(answers, line...), '\n')
+			responses = append(append(responses, line...), '\n')
 		}
 	}
-	return answers
+	return responses
 }
 
 // describe sets the headers that repeat parts of a message, and returns its method.
@@ -127,13 +127,13 @@ func (s *session) describe(h http.Header, message []byte) (method string) {
 }
 
 // learn stores the version of the response to initialize.
-func (s *session) learn(answer []byte) {
+func (s *session) learn(response []byte) {
 	var initialized struct {
 		Result struct {
 			Version string `json:"protocolVersion"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(answer, &initialized); err == nil && initialized.Result.Version != "" {
+	if err := json.Unmarshal(response, &initialized); err == nil && initialized.Result.Version != "" {
 		s.version = initialized.Result.Version
 	}
 }

@@ -22,38 +22,38 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A dialog is a session with a server that has one tool, which runs for the given number
+// A session is connected to a server with one tool, which runs for a requested number
 // of seconds.
-type dialog struct {
+type session struct {
 	t     *testing.T
 	in    *io.PipeWriter
 	out   *bufio.Reader
 	ended chan error
 }
 
-// within runs do in a dialog and fails if the session does not return afterwards.
-func within(t *testing.T, version string, do func(*dialog)) {
+// withSession runs do in a session and fails if the session does not return afterwards.
+func withSession(t *testing.T, version string, do func(*session)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		in, client := io.Pipe()
-		answers, out := io.Pipe()
-		d := &dialog{t: t, in: client, out: bufio.NewReader(answers), ended: make(chan error, 1)}
+		responses, out := io.Pipe()
+		s := &session{t: t, in: client, out: bufio.NewReader(responses), ended: make(chan error, 1)}
 		go func() {
 			err := stdio.Serve(t.Context(), in, out, endpoint())
 			_ = out.Close()
-			d.ended <- err
+			s.ended <- err
 		}()
-		d.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"` +
+		s.send(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"` +
 			version +
 			`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
-		d.hear("first ok")
-		d.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		do(d)
+		s.receive("first ok")
+		s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		do(s)
 		_ = client.Close()
-		if rest, err := io.ReadAll(d.out); err != nil || len(rest) > 0 {
+		if rest, err := io.ReadAll(s.out); err != nil || len(rest) > 0 {
 			t.Errorf("at the end: %q, %v", rest, err)
 		}
-		if err := <-d.ended; err != nil {
+		if err := <-s.ended; err != nil {
 			t.Errorf("the session ended with %v", err)
 		}
 	})
@@ -78,40 +78,40 @@ func endpoint() http.Handler {
 	}, guard.StreamOptions()))
 }
 
-func (d *dialog) say(lines ...string) {
-	d.t.Helper()
-	if _, err := io.WriteString(d.in, strings.Join(lines, "\n")+"\n"); err != nil {
-		d.t.Error(err)
+func (s *session) send(lines ...string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		s.t.Error(err)
 	}
 }
 
-// hear reads one line and compares the ID and the code of each response in it, or "ok".
-func (d *dialog) hear(want string) {
-	d.t.Helper()
-	line, err := d.out.ReadString('\n')
+// receive reads a line and compares the ID and the code, or "ok", of each response in it.
+func (s *session) receive(want string) {
+	s.t.Helper()
+	line, err := s.out.ReadString('\n')
 	if err != nil {
-		d.t.Fatalf("want %s: %v", want, err)
+		s.t.Fatalf("want %s: %v", want, err)
 	}
-	if diff := cmp.Diff(want, summary(d.t, line)); diff != "" {
-		d.t.Errorf("answer (-want +got):\n%s\n%s", diff, line)
+	if diff := cmp.Diff(want, summary(s.t, line)); diff != "" {
+		s.t.Errorf("response (-want +got):\n%s\n%s", diff, line)
 	}
 }
 
 func summary(t *testing.T, line string) string {
 	t.Helper()
-	type answer struct {
+	type response struct {
 		ID    any
 		Error *struct{ Code json.Number }
 	}
-	var answers []answer
+	var responses []response
 	if !strings.HasPrefix(line, "[") {
 		line = "[" + line + "]"
 	}
-	if err := json.Unmarshal([]byte(line), &answers); err != nil {
+	if err := json.Unmarshal([]byte(line), &responses); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
 	var words []string
-	for _, a := range answers {
+	for _, a := range responses {
 		id, err := json.Marshal(a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -145,15 +145,15 @@ func TestServe_InvalidMessages(t *testing.T) {
 		{"no version", `{"id":1,"method":"ping"}`, "1 -32600"},
 		{"another version", `{"jsonrpc":"1.0","id":"a","method":"ping"}`, "a -32600"},
 		{"an id and no method", `{"jsonrpc":"2.0","id":4}`, "4 -32600"},
-		{"neither call nor answer", `{"jsonrpc":"2.0"}`, "null -32600"},
+		{"neither call nor response", `{"jsonrpc":"2.0"}`, "null -32600"},
 		{"a method that is a number", `{"jsonrpc":"2.0","id":1,"method":5}`, "1 -32600"},
 		{"a method that is null", `{"jsonrpc":"2.0","id":1,"method":null}`, "1 -32600"},
 		{"an empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, "1 -32601"},
 		{
-			"an answer with a result and an error",
+			"an response with a result and an error",
 			`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, "null -32600",
 		},
-		{"an answer with an empty error", `{"jsonrpc":"2.0","id":1,"error":{}}`, "null -32600"},
+		{"an response with an empty error", `{"jsonrpc":"2.0","id":1,"error":{}}`, "null -32600"},
 		{"an id that is a fraction", ping("1.5"), "null -32600"},
 		{"an id that is an object", ping("{}"), "null -32600"},
 		{"a line that is too long", long, "null -32600"},
@@ -161,12 +161,12 @@ func TestServe_InvalidMessages(t *testing.T) {
 		{"an empty line", "\r\n\n  ", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			within(t, "2025-11-25", func(d *dialog) {
-				go d.say(tc.line, ping("7"))
+			withSession(t, "2025-11-25", func(s *session) {
+				go s.send(tc.line, ping("7"))
 				if tc.want != "" {
-					d.hear(tc.want)
+					s.receive(tc.want)
 				}
-				d.hear("7 ok")
+				s.receive("7 ok")
 			})
 		})
 	}
@@ -174,23 +174,23 @@ func TestServe_InvalidMessages(t *testing.T) {
 
 func TestServe_Input(t *testing.T) {
 	t.Run("responses follow the end of input", func(t *testing.T) {
-		within(t, "2025-11-25", func(d *dialog) {
+		withSession(t, "2025-11-25", func(s *session) {
 			go func() {
-				d.say(slow("1", 1), slow(`"\u0061"`, 2))
-				_ = d.in.Close()
+				s.send(slow("1", 1), slow(`"\u0061"`, 2))
+				_ = s.in.Close()
 			}()
-			d.hear("1 ok")
-			d.hear("a ok")
+			s.receive("1 ok")
+			s.receive("a ok")
 		})
 	})
 
 	t.Run("the last line needs no line break", func(t *testing.T) {
-		within(t, "2025-11-25", func(d *dialog) {
+		withSession(t, "2025-11-25", func(s *session) {
 			go func() {
-				_, _ = io.WriteString(d.in, ping("1"))
-				_ = d.in.Close()
+				_, _ = io.WriteString(s.in, ping("1"))
+				_ = s.in.Close()
 			}()
-			d.hear("1 ok")
+			s.receive("1 ok")
 		})
 	})
 
@@ -199,21 +199,21 @@ func TestServe_Input(t *testing.T) {
 		message := strings.Replace(ping("1"), `"ping"`, `"ping","params":{"_meta":{"x":"`, 1)
 		message = strings.TrimSuffix(message, "}")
 		message += strings.Repeat("x", length-len(message)-len(`"}}}`)) + `"}}}`
-		within(t, "2025-11-25", func(d *dialog) {
-			go d.say(message)
-			d.hear("1 ok")
-			go d.say(strings.Replace(message, "x", "xx", 1))
-			d.hear("null -32600")
+		withSession(t, "2025-11-25", func(s *session) {
+			go s.send(message)
+			s.receive("1 ok")
+			go s.send(strings.Replace(message, "x", "xx", 1))
+			s.receive("null -32600")
 		})
 	})
 }
 
 func TestServe_Batch(t *testing.T) {
-	within(t, "2025-03-26", func(d *dialog) {
-		go d.say("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+slow("2", 1)+"]")
-		d.hear("1 ok 2 ok")
-		d.hear("null -32600")
-		d.hear("null -32600")
-		d.hear("2 ok")
+	withSession(t, "2025-03-26", func(s *session) {
+		go s.send("["+ping("1")+","+slow("2", 1)+"]", "[]", "[5]", "["+slow("2", 1)+"]")
+		s.receive("1 ok 2 ok")
+		s.receive("null -32600")
+		s.receive("null -32600")
+		s.receive("2 ok")
 	})
 }

@@ -42,7 +42,7 @@ func TestTools_Errors(t *testing.T) {
 		},
 		{
 			name: "unknown sector", tool: "list", arguments: `{"sector":"giude"}`,
-			want: []string{`no sector "giude"`, `nearest is "guide"`, "call sector"},
+			want: []string{`sector "giude" not found`, `nearest is "guide"`, "call sector"},
 		},
 		{
 			name: "unknown argument", tool: "list", arguments: `{"sector":"guide","query":"x"}`,
@@ -89,7 +89,7 @@ func TestTools_Errors(t *testing.T) {
 		{
 			name: "unknown sector in the path", tool: "detail",
 			arguments: `{"sector":"guide","path":"/docs/java/x"}`,
-			want:      []string{`no sector "java"`},
+			want:      []string{`sector "java" not found`},
 		},
 		{
 			name: "another site", tool: "detail",

@@ -111,7 +111,7 @@ func (d *docs) sector(name string) (*page.Sector, error) {
 	if names := d.library.NearestSector(bare); len(names) > 0 {
 		nearest = fmt.Sprintf("; the nearest is %q", names[0])
 	}
-	return nil, fmt.Errorf("there is no sector %q%s; the sectors are %s; call sector for their descriptions", name, nearest, d.names())
+	return nil, fmt.Errorf("sector %q not found%s; the sectors are %s; call sector for their descriptions", name, nearest, d.names())
 }
 
 // page returns the page at a place.
