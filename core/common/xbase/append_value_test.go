@@ -139,10 +139,10 @@ func duplicateNames() any {
 	return v.Interface()
 }
 
+// dashName returns a struct with a member named "-".
 func dashName() any {
 	return reflect.New(reflect.StructOf([]reflect.StructField{{
-		Name: "A",
-		Type: reflect.TypeFor[int](), Tag: `json:"-,"`,
+		Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`,
 	}})).Interface()
 }
 
@@ -198,7 +198,7 @@ func samples(t *testing.T) []any {
 		list = append(list, n, float32(n), numbers{n, float32(n), -n},
 			[]float64{math.Pow10(exponent), 1 - math.Pow10(exponent)})
 	}
-	for _, of := range []any{
+	for _, sample := range []any{
 		plain{},
 		pointers{},
 		lists{},
@@ -210,9 +210,9 @@ func samples(t *testing.T) []any {
 		byReference{},
 	} {
 		for range 50 {
-			v, ok := quick.Value(reflect.TypeOf(of), random)
+			v, ok := quick.Value(reflect.TypeOf(sample), random)
 			if !ok {
-				t.Fatalf("no random value of %T", of)
+				t.Fatalf("no random value of %T", sample)
 			}
 			address := reflect.New(v.Type())
 			address.Elem().Set(v)

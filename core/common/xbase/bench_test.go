@@ -17,8 +17,7 @@ func BenchmarkEnvelope(b *testing.B) {
 		{name: "struct", data: &user{ID: 7, Name: "name"}},
 	} {
 		r := xbase.BaseResponse{
-			Context: id, Output: "Success",
-			Code: 200, Message: "user registered", Data: tc.data,
+			Context: id, Output: "Success", Code: 200, Message: "user registered", Data: tc.data,
 		}
 		b.Run(tc.name+"/append", func(b *testing.B) {
 			b.ReportAllocs()
@@ -30,8 +29,7 @@ func BenchmarkEnvelope(b *testing.B) {
 			}
 		})
 		plain := reference{
-			r.Context, r.Output, r.Code, r.Message, r.ErrorMessage, r.Overhead,
-			r.Data,
+			r.Context, r.Output, r.Code, r.Message, r.ErrorMessage, r.Overhead, r.Data,
 		}
 		b.Run(tc.name+"/marshal", func(b *testing.B) {
 			b.ReportAllocs()

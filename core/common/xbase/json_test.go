@@ -27,7 +27,7 @@ var edgeCases = []string{
 	"\ufffd", "\xef\xbf\xbd\xff",
 }
 
-// replacement replaces the escape sequence \ufffd by U+FFFD. Before Go 1.27,
+// replacement replaces the escape sequence \ufffd with U+FFFD. Before Go 1.27,
 // encoding/json writes the escape sequence for invalid bytes.
 var replacement = strings.NewReplacer(`\\`, `\\`, `\ufffd`, "\ufffd")
 
@@ -69,8 +69,7 @@ func TestAppendValue_Strings(t *testing.T) {
 func TestBaseResponse_AppendJSON_Null(t *testing.T) {
 	const envelope = `{"context":"","output":"","code":0,"message":""`
 	for _, v := range []any{
-		nil, (*user)(nil), []user(nil), map[string]int(nil),
-		json.RawMessage("null"),
+		nil, (*user)(nil), []user(nil), map[string]int(nil), json.RawMessage("null"),
 	} {
 		got, err := (&xbase.BaseResponse{Data: v}).AppendJSON(nil, xbase.ProfilePlinth)
 		if err != nil || string(got) != envelope+"}" {
@@ -99,14 +98,10 @@ func FuzzAppendJSON(f *testing.F) {
 		overhead int64, data string,
 	) {
 		for _, d := range []any{
-			nil, data,
-			[]string{data},
-			map[string]any{data: code},
-			user{Name: data},
+			nil, data, []string{data}, map[string]any{data: code}, user{Name: data},
 		} {
 			want, err := marshal(reference{
-				context, output, code, message, errorMessage, overhead,
-				d,
+				context, output, code, message, errorMessage, overhead, d,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -14,13 +14,14 @@ import (
 type Profile uint8
 
 const (
-	// ProfilePlinth omits absent fields and uses microseconds. It is the default.
+	// ProfilePlinth omits absent fields and writes durations in microseconds. It is the
+	// default.
 	ProfilePlinth Profile = iota
-	// ProfileJava is the format of the Java library: it writes null for absent fields and
-	// uses milliseconds.
+	// ProfileJava is the format of the Java library: it writes null for an absent message
+	// or payload, and durations in milliseconds.
 	ProfileJava
-	// ProfileJavaStrict is ProfileJava, but the errors that ProfileJava reports more
-	// precisely have the code and status of the Java library. See xerror.Error.Status.
+	// ProfileJavaStrict is like ProfileJava, but some errors have the less precise code
+	// and status of the Java library. See xerror.Error.Status.
 	ProfileJavaStrict
 )
 
@@ -28,7 +29,8 @@ const (
 func (p Profile) IsJava() bool { return p == ProfileJava || p == ProfileJavaStrict }
 
 var profileNames = [...]string{
-	ProfilePlinth: "plinth", ProfileJava: "java",
+	ProfilePlinth:     "plinth",
+	ProfileJava:       "java",
 	ProfileJavaStrict: "java-strict",
 }
 

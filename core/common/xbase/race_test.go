@@ -2,6 +2,6 @@
 
 package xbase_test
 
-// raceDetector reports whether the race detector is enabled. It drops pooled items at
-// random, so allocations cannot be counted.
+// raceDetector reports whether the race detector is enabled. If it is, sync.Pool drops
+// items at random, so allocations cannot be counted.
 const raceDetector = true

@@ -85,7 +85,7 @@ func (r *BaseResponse) appendPlinth(out []byte) ([]byte, error) {
 	return withData, nil
 }
 
-// appendJava appends the optional fields and writes null for absent ones.
+// appendJava appends the optional fields, with null for an absent message or payload.
 func (r *BaseResponse) appendJava(out []byte) ([]byte, error) {
 	out = append(out, `,"errorMessage":`...)
 	if r.ErrorMessage == "" {

@@ -47,8 +47,8 @@ func TestBaseResponse_AppendJSON(t *testing.T) {
 			{
 				name: "success without data",
 				r: xbase.BaseResponse{
-					Context: "id",
-					Output:  xbase.OutputSuccess, Code: xbase.CodeSuccess, Message: "done",
+					Context: "id", Output: xbase.OutputSuccess,
+					Code: xbase.CodeSuccess, Message: "done",
 				},
 				plinth: `{"context":"id","output":"Success","code":200,"message":"done"}`,
 				java:   `{"context":"id","output":"Success","code":200,"message":"done","errorMessage":null,"duration":0,"data":null}`,
@@ -83,7 +83,8 @@ func TestBaseResponse_AppendJSON(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				for profile, want := range map[xbase.Profile]string{
-					xbase.ProfilePlinth: tc.plinth, xbase.ProfileJava: tc.java,
+					xbase.ProfilePlinth:     tc.plinth,
+					xbase.ProfileJava:       tc.java,
 					xbase.ProfileJavaStrict: tc.java,
 				} {
 					got, err := tc.r.AppendJSON([]byte("before"), profile)
@@ -189,9 +190,8 @@ func TestBaseResponse_UnmarshalJSON(t *testing.T) {
 
 	t.Run("replaces previous values", func(t *testing.T) {
 		r := xbase.BaseResponse{ErrorMessage: "old", Overhead: 1, Data: "old"}
-		if err := json.Unmarshal(
-			[]byte(`{"context":"id","output":"Success","code":200,"message":"m"}`),
-			&r); err != nil {
+		text := []byte(`{"context":"id","output":"Success","code":200,"message":"m"}`)
+		if err := json.Unmarshal(text, &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.ErrorMessage != "" || r.Overhead != 0 {
@@ -211,8 +211,7 @@ func TestBaseResponse_UnmarshalJSON(t *testing.T) {
 
 func TestParseProfile(t *testing.T) {
 	for _, p := range []xbase.Profile{
-		xbase.ProfilePlinth, xbase.ProfileJava,
-		xbase.ProfileJavaStrict,
+		xbase.ProfilePlinth, xbase.ProfileJava, xbase.ProfileJavaStrict,
 	} {
 		if got, err := xbase.ParseProfile(p.String()); err != nil || got != p {
 			t.Errorf("ParseProfile(%q) = %v, %v", p, got, err)
@@ -255,13 +254,12 @@ func TestBaseResponse_AppendJSON_Allocations(t *testing.T) {
 		t.Skip("the race detector drops pooled items")
 	}
 	dst := make([]byte, 0, 4096)
-	flat := &user{ID: 7, Name: "n"}
 	for _, tc := range []struct {
 		name string
 		data any
 	}{
 		{name: "no data"},
-		{name: "data with encoding/json", data: flat},
+		{name: "struct", data: &user{ID: 7, Name: "n"}},
 		{name: "strings with escapes", data: &[]user{{Name: "<first>\nsecond"}, {Name: "a & b"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
