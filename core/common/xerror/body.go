@@ -13,10 +13,10 @@ import (
 // MarkBody marks err as an error of reading a request body, so that From recognizes it
 // even if it is wrapped later. From maps a marked error as follows:
 //
-//   - io.ErrUnexpectedEOF is BodyError.
-//   - A timeout is ReadTimeout, because the client sends too slowly.
-//   - A broken connection is Canceled, because the client closed it.
-//   - An unknown error is BodyError.
+//   - io.ErrUnexpectedEOF becomes BodyError.
+//   - A timeout becomes ReadTimeout, because the client sends too slowly.
+//   - A broken connection becomes Canceled, because the client closed it.
+//   - An unknown error becomes BodyError.
 //
 // Files, databases and other services return the same errors, but those are not the
 // client's fault. Plinth's request middleware marks the errors of request bodies. Other

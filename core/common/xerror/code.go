@@ -37,7 +37,7 @@ type ErrorCode struct {
 //
 // The number is an HTTP status from 400 to 599 times 100, plus a detail. Details 70 to 98
 // of each status are reserved for applications. The label is UPPER_SNAKE. Number and
-// label must be unique in the process, and both messages are required. The error joins
+// label must be unique in the process, and both messages are required. The error lists
 // all problems.
 func NewErrorCode(number int, output, en, zh string) (*ErrorCode, error) {
 	c := &ErrorCode{

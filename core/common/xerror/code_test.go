@@ -201,17 +201,27 @@ func TestRemoteCode(t *testing.T) {
 
 func TestForStatus(t *testing.T) {
 	for status, want := range map[int]*xerror.ErrorCode{
-		400: xerror.BadRequest, 401: xerror.Unauthorized, 403: xerror.Forbidden,
+		400: xerror.BadRequest,
+		401: xerror.Unauthorized,
+		403: xerror.Forbidden,
 		404: xerror.NotFound,
-		405: xerror.MethodNotAllowed, 406: xerror.NotAcceptable, 408: xerror.Timeout,
+		405: xerror.MethodNotAllowed,
+		406: xerror.NotAcceptable,
+		408: xerror.Timeout,
 		409: xerror.Conflict,
-		410: xerror.Gone, 413: xerror.PayloadTooLarge, 415: xerror.UnsupportedMedia,
+		410: xerror.Gone,
+		413: xerror.PayloadTooLarge,
+		415: xerror.UnsupportedMedia,
 		418: xerror.BadRequest,
-		422: xerror.UnprocessableEntity, 429: xerror.TooManyRequests,
+		422: xerror.UnprocessableEntity,
+		429: xerror.TooManyRequests,
 		500: xerror.ServerInternalError,
-		502: xerror.GatewayError, 503: xerror.ServiceUnavailable, 504: xerror.GatewayTimeout,
+		502: xerror.GatewayError,
+		503: xerror.ServiceUnavailable,
+		504: xerror.GatewayTimeout,
 		507: xerror.ServerInternalError,
-		0:   xerror.ServerInternalError, 200: xerror.ServerInternalError,
+		0:   xerror.ServerInternalError,
+		200: xerror.ServerInternalError,
 		600: xerror.ServerInternalError,
 	} {
 		if got := xerror.ForStatus(status); got != want {

@@ -161,7 +161,7 @@ var (
 	MethodNotAllowed = define(40500, "METHOD_NOT_ALLOWED", "The method is not allowed here",
 		"不允许使用此请求方法")
 	NotAcceptable = define(40600, "NOT_ACCEPTABLE",
-		"The response cannot take an acceptable form", "无法提供可接受的响应格式")
+		"The response is not available in an acceptable format", "无法提供可接受的响应格式")
 	ContentTypeError  = define(40601, "CONTENT_TYPE_ERROR", "The content type is wrong", "内容类型错误")
 	AcceptHeaderError = define(40602, "ACCEPT_HEADER_ERROR",
 		"The Accept header cannot be satisfied", "无法满足 Accept 请求头")
@@ -187,7 +187,7 @@ var (
 	ResourceConflict = define(40904, "RESOURCE_CONFLICT", "The resource conflicts with another one",
 		"资源冲突")
 	OptimisticLock = define(40905, "OPTIMISTIC_LOCK",
-		"The item has been changed meanwhile; please reload it", "内容已被修改，请刷新后重试")
+		"The item has been changed in the meantime; please reload it", "内容已被修改，请刷新后重试")
 	DuplicateEntry   = define(40906, "DUPLICATE_ENTRY", "The entry already exists", "条目已存在")
 	UniqueConstraint = define(40907, "UNIQUE_CONSTRAINT",
 		"A value that must be unique is already taken", "该值已被占用，不能重复")
@@ -275,10 +275,10 @@ var (
 
 	// 502, 503 and 504: dependency failed, service unavailable
 
-	GatewayError     = define(50200, "GATEWAY_ERROR", "The gateway received a bad answer", "网关错误")
+	GatewayError     = define(50200, "GATEWAY_ERROR", "The gateway received an invalid response", "网关错误")
 	UpstreamError    = define(50201, "UPSTREAM_ERROR", "An upstream service failed", "上游服务错误")
 	ProxyError       = define(50202, "PROXY_ERROR", "The proxy failed", "代理错误")
-	LoadBalanceError = define(50203, "LOAD_BALANCE_ERROR", "No server could take the request",
+	LoadBalanceError = define(50203, "LOAD_BALANCE_ERROR", "No server could handle the request",
 		"负载均衡错误")
 	ServiceUnavailable = define(50300, "SERVICE_UNAVAILABLE",
 		"The service is not available at the moment", "服务暂时不可用")

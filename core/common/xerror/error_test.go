@@ -72,7 +72,8 @@ func TestError_Unwrap(t *testing.T) {
 				false, nil, typed, typedCode),
 			"typed nil":  xerror.Wrap(xerror.NotExist, "", typed),
 			"typed code": xerror.Wrap(xerror.NotExist, "", typedCode),
-			"internal":   xerror.NewErrorHasData(t.Context(), xerror.NotExist, "", false, typed),
+			"NewErrorHasData": xerror.NewErrorHasData(t.Context(), xerror.NotExist, "",
+				false, typed),
 		} {
 			if got := e.Unwrap(); len(got) != 1 || !errors.Is(got[0], xerror.NotExist) {
 				t.Errorf("%s: Unwrap() = %v, want the code only", name, got)

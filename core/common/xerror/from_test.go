@@ -32,7 +32,7 @@ func TestFrom(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps code, message and data of a wrapped Error", func(t *testing.T) {
+	t.Run("returns code, message and data of a wrapped Error", func(t *testing.T) {
 		inner := xerror.WrapData(xerror.NotExist, "no such user", errSentinel, 7)
 		var typed *xerror.Error
 		for name, err := range map[string]error{
@@ -64,7 +64,7 @@ func TestFrom(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps a bare or wrapped code", func(t *testing.T) {
+	t.Run("returns a bare or wrapped code", func(t *testing.T) {
 		if got := xerror.From(xerror.NotExist); got.GetErrorCode() != xerror.NotExist ||
 			got.Error() != "NOT_EXIST" {
 			t.Errorf("bare: %v", got)
@@ -77,7 +77,7 @@ func TestFrom(t *testing.T) {
 		}
 	})
 
-	t.Run("treats a wrapped typed nil as unknown", func(t *testing.T) {
+	t.Run("treats a wrapped typed nil as an unknown error", func(t *testing.T) {
 		var typed *xerror.Error
 		for _, err := range []error{
 			fmt.Errorf("x: %w", typed), errors.Join(typed),
@@ -89,15 +89,15 @@ func TestFrom(t *testing.T) {
 		}
 	})
 
-	t.Run("treats an error that panics as unknown", func(t *testing.T) {
+	t.Run("treats an error that panics as an unknown error", func(t *testing.T) {
 		for _, err := range []error{(*fs.PathError)(nil), (*foreignError)(nil)} {
 			got := xerror.From(err)
 			if got.GetErrorCode() != xerror.ServerInternalError {
 				t.Errorf("%T: %v", err, got.GetErrorCode())
 			}
 		}
-		if got := xerror.From((*fs.PathError)(nil)).Error(); !strings.Contains(got,
-			"*fs.PathError panicked") {
+		got := xerror.From((*fs.PathError)(nil)).Error()
+		if !strings.Contains(got, "*fs.PathError panicked") {
 			t.Errorf("Error = %q, want the panic", got)
 		}
 	})
@@ -215,8 +215,8 @@ func TestFrom_MapperOrder(t *testing.T) {
 	if got := code(err); got != xerror.Locked {
 		t.Errorf("after all removals: %v, want LOCKED", got)
 	}
-	if got := code(fmt.Errorf("%w: %w",
-		errDriver, xerror.New(xerror.Conflict, ""))); got != xerror.Conflict {
+	err = fmt.Errorf("%w: %w", errDriver, xerror.New(xerror.Conflict, ""))
+	if got := code(err); got != xerror.Conflict {
 		t.Errorf("error with a code: %v, want CONFLICT", got)
 	}
 }

@@ -17,8 +17,11 @@ type javaCode struct {
 var javaCodes = [...]javaCode{
 	{40000, "NotExist", "NOT_EXIST FILE_NOT_FOUND"},
 	{40001, "Existed", "EXISTED DATA_DUPLICATE DUPLICATE_ENTRY UNIQUE_CONSTRAINT"},
-	{40002, "ParameterError", "PARAMETER_ERROR VALIDATION_ERROR FORMAT_ERROR LENGTH_ERROR RANGE_ERROR " +
-		"PATTERN_ERROR DATA_ERROR DATA_OUT_OF_RANGE DATA_TOO_LARGE DATA_TOO_SMALL FILE_SIZE_EXCEEDED"},
+	{
+		40002, "ParameterError",
+		"PARAMETER_ERROR VALIDATION_ERROR FORMAT_ERROR LENGTH_ERROR RANGE_ERROR PATTERN_ERROR " +
+			"DATA_ERROR DATA_OUT_OF_RANGE DATA_TOO_LARGE DATA_TOO_SMALL FILE_SIZE_EXCEEDED",
+	},
 	{40003, "ParameterMissing", "PARAMETER_MISSING PARAMETER_EMPTY DATA_INCOMPLETE FILE_EMPTY"},
 	{
 		40004, "ParameterInvalid",
@@ -38,9 +41,12 @@ var javaCodes = [...]javaCode{
 	{40015, "HeaderIllegal", "HEADER_ILLEGAL"},
 	{40016, "HeaderTypeError", "HEADER_TYPE_ERROR HEADER_TYPE"},
 	{40017, "OperationError", "OPERATION_ERROR BUSINESS_ERROR"},
-	{40018, "OperationFailed", "OPERATION_FAILED CANCELED DATA_CONFLICT FILE_UPLOAD_ERROR " +
-		"FILE_DOWNLOAD_ERROR FILE_READ_ERROR FILE_WRITE_ERROR FILE_DELETE_ERROR TRANSACTION_FAILED " +
-		"BALANCE_INSUFFICIENT STOCK_INSUFFICIENT CONFLICT"},
+	{
+		40018, "OperationFailed",
+		"OPERATION_FAILED CANCELED DATA_CONFLICT FILE_UPLOAD_ERROR FILE_DOWNLOAD_ERROR " +
+			"FILE_READ_ERROR FILE_WRITE_ERROR FILE_DELETE_ERROR TRANSACTION_FAILED " +
+			"BALANCE_INSUFFICIENT STOCK_INSUFFICIENT CONFLICT",
+	},
 	{40019, "OperationInvalid", "OPERATION_INVALID INVALID_STATE STATE_ERROR FLOW_ERROR"},
 	{40020, "OperationIllegal", "OPERATION_ILLEGAL"},
 	{40021, "OperationDenied", "OPERATION_DENIED REJECTED QUOTA_EXCEEDED LIMIT_EXCEEDED"},
@@ -56,7 +62,10 @@ var javaCodes = [...]javaCode{
 	{40027, "RequestError", "REQUEST_ERROR"},
 
 	{40101, "Unauthorized", "UNAUTHORIZED"},
-	{40102, "LoginFailed", "LOGIN_FAILED CREDENTIAL_ERROR USER_NOT_FOUND PASSWORD_ERROR ACCOUNT_NOT_EXIST"},
+	{
+		40102, "LoginFailed",
+		"LOGIN_FAILED CREDENTIAL_ERROR USER_NOT_FOUND PASSWORD_ERROR ACCOUNT_NOT_EXIST",
+	},
 
 	{40301, "Forbidden", "FORBIDDEN"},
 	{40302, "PermissionDenied", "PERMISSION_DENIED ROLE_DENIED RESOURCE_DENIED"},
@@ -83,8 +92,11 @@ var javaCodes = [...]javaCode{
 	{50003, "CacheError", "CACHE_ERROR"},
 	{50004, "FileError", "FILE_ERROR"},
 	{50005, "StorageError", "STORAGE_ERROR OSS_ERROR"},
-	{50006, "RemoteCallError", "REMOTE_CALL_ERROR REMOTE_ERROR THIRD_PARTY_ERROR API_CALL_FAILED " +
-		"CALLBACK_ERROR WEBHOOK_ERROR SMS_ERROR EMAIL_ERROR PAYMENT_ERROR CDN_ERROR PUSH_ERROR"},
+	{
+		50006, "RemoteCallError",
+		"REMOTE_CALL_ERROR REMOTE_ERROR THIRD_PARTY_ERROR API_CALL_FAILED CALLBACK_ERROR " +
+			"WEBHOOK_ERROR SMS_ERROR EMAIL_ERROR PAYMENT_ERROR CDN_ERROR PUSH_ERROR",
+	},
 	{50007, "ConfigurationError", "CONFIGURATION_ERROR CONFIG_ERROR"},
 	{50008, "ResourceExhausted", "RESOURCE_EXHAUSTED POOL_EXHAUSTED QUEUE_FULL MEMORY_ERROR"},
 	{50009, "NetworkError", "NETWORK_ERROR"},
@@ -101,8 +113,8 @@ var javaCodes = [...]javaCode{
 // javaUnknown is the status of unknown errors in the Java library.
 const javaUnknown = 509
 
-// javaIndex returns the Java codes by name. It is built lazily, because most services do
-// not need it.
+// javaIndex returns the Java codes by name. The index is built at the first call, because
+// most services do not need it.
 var javaIndex = sync.OnceValue(func() map[string]javaCode {
 	index := map[string]javaCode{}
 	for _, c := range javaCodes {
@@ -114,9 +126,9 @@ var javaIndex = sync.OnceValue(func() map[string]javaCode {
 })
 
 // JavaCode returns the number and label of the Java library for a code. It selects the
-// Java code with the same name, else the one with the same meaning, else the general one
-// of the status. The numbers of the two libraries overlap with different meanings, so
-// only names are compared.
+// Java code with the same name, or else the one with the same meaning, or else the
+// general code of the status. JavaCode compares names only, because equal numbers have
+// different meanings in the two libraries.
 func JavaCode(c *ErrorCode) (number int, label string) {
 	java, ok := javaIndex()[c.GetOutput()]
 	if !ok || class(java.number/detailBase) != class(c.Status()) {

@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/accept"
 )
 
-// maxAcceptLanguage is the number of bytes of the header that are parsed. Browsers send
-// fewer than 100.
+// maxAcceptLanguage is the maximum number of bytes of the header that Language parses.
+// Browsers send fewer than 100.
 const maxAcceptLanguage = 256
 
 // Language returns the language of the request in ctx, "en" or "zh", according to its
@@ -21,7 +21,8 @@ func Language(ctx context.Context) string {
 	return English
 }
 
-// negotiate returns the language with the highest weight, or the first of several.
+// negotiate returns the language with the highest weight. If several languages have that
+// weight, it returns the first.
 func negotiate(header string) string {
 	best, bestWeight, wildcard := English, 0, 0 // wildcard is the weight of unnamed languages
 	english, chinese := false, false

@@ -17,8 +17,7 @@ func capture(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: &buf,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &buf,
 	})
 	if err != nil {
 		t.Fatal(err)

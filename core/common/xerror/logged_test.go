@@ -15,23 +15,22 @@ func TestError_Logged(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := xlog.NewContext(t.Context(), quiet)
-	var none *xerror.Error
+	thrown := xerror.NewError(ctx, xerror.NotFound, "", true)
 	for _, tc := range []struct {
 		name string
 		err  *xerror.Error
 		want bool
 	}{
-		{name: "thrown", err: xerror.NewError(ctx, xerror.NotFound, "", true), want: true},
+		{name: "thrown", err: thrown, want: true},
 		{name: "not thrown", err: xerror.NewError(ctx, xerror.NotFound, "", false), want: false},
 		{
 			name: "thrown with data",
 			err:  xerror.NewErrorHasData(ctx, xerror.NotFound, "", true, nil, 1), want: true,
 		},
 		{name: "internal", err: xerror.NewInternalServerError(ctx, "", io.EOF), want: true},
-		{name: "wrapped", err: xerror.From(fmt.Errorf("find: %w",
-			xerror.NewError(ctx, xerror.NotFound, "", true))), want: true},
+		{name: "wrapped", err: xerror.From(fmt.Errorf("find: %w", thrown)), want: true},
 		{name: "plain", err: xerror.Wrap(xerror.NotFound, "", io.EOF), want: false},
-		{name: "nil", err: none, want: false},
+		{name: "nil", err: nil, want: false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.err.Logged(); got != tc.want {

@@ -16,8 +16,8 @@ import (
 // Mappers must be safe for concurrent use. A panic counts as nil and is logged.
 type Mapper func(err error) *ErrorCode
 
-// MapIs returns a mapper from the errors that match target, according to errors.Is, to
-// code.
+// MapIs returns a mapper that returns code for every error that matches target, as
+// reported by errors.Is.
 func MapIs(target error, code *ErrorCode) Mapper {
 	return func(err error) *ErrorCode {
 		if errors.Is(err, target) {
@@ -27,7 +27,8 @@ func MapIs(target error, code *ErrorCode) Mapper {
 	}
 }
 
-// MapAs returns a mapper from the errors that match T, according to errors.As, to code.
+// MapAs returns a mapper that returns code for every error that matches T, as reported by
+// errors.As.
 func MapAs[T error](code *ErrorCode) Mapper {
 	return func(err error) *ErrorCode {
 		if _, ok := errors.AsType[T](err); ok {
@@ -39,12 +40,12 @@ func MapAs[T error](code *ErrorCode) Mapper {
 
 // RegisterMapper adds mappers of the framework or a driver. They run after the
 // application's mappers and before those of the standard library. Later registrations run
-// first; the mappers of one call run in the given order.
+// first; the mappers of one call run in the order of the arguments.
 func RegisterMapper(m ...Mapper) { frameworkMappers.add(m) }
 
 // RegisterApplicationMapper adds mappers of the application, which run before all others.
-// Later registrations run first; the mappers of one call run in the given order. remove
-// unregisters them.
+// Later registrations run first; the mappers of one call run in the order of the
+// arguments. remove unregisters them.
 func RegisterApplicationMapper(m ...Mapper) (remove func()) { return applicationMappers.add(m) }
 
 // The mappers are global, because drivers register them in init functions.

@@ -26,7 +26,7 @@ func define(number int, output, en, zh string) *ErrorCode {
 
 var upperSnake = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 
-// add registers an application's code. The error joins all problems.
+// add registers an application's code. The error lists all problems.
 func (r *registry) add(c *ErrorCode) error {
 	var errs []error
 	check := func(invalid bool, format string, args ...any) {

@@ -12,8 +12,8 @@ import (
 // the code's message in the client's language, the developer's message and the data, but
 // not the cause.
 //
-// The status is that of Status. In the Java profiles, number and label are those of
-// JavaCode. The overhead is set in debug mode and in the Java profiles.
+// The status equals e.Status(p). In the Java profiles, JavaCode determines the number and
+// the label. The overhead is set in debug mode and in the Java profiles.
 func (e *Error) Response(ctx context.Context, p xbase.Profile) (status int, r xbase.BaseResponse) {
 	code := e.codeFor(p)
 	r = xbase.BaseResponse{

@@ -34,24 +34,24 @@ func TestError_Response(t *testing.T) {
 			{
 				"plinth", r, xbase.ProfilePlinth,
 				xbase.BaseResponse{
-					Context: "id-1", Output: "UNIQUE_CONSTRAINT",
-					Code: 40907, Message: "A value that must be unique is already taken",
+					Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907,
+					Message:      "A value that must be unique is already taken",
 					ErrorMessage: "choose another name", Data: "name",
 				},
 			},
 			{
 				"plinth in Chinese", chinese, xbase.ProfilePlinth,
 				xbase.BaseResponse{
-					Context: "id-1", Output: "UNIQUE_CONSTRAINT",
-					Code: 40907, Message: "该值已被占用，不能重复",
+					Context: "id-1", Output: "UNIQUE_CONSTRAINT", Code: 40907,
+					Message:      "该值已被占用，不能重复",
 					ErrorMessage: "choose another name", Data: "name",
 				},
 			},
 			{
 				"java", r, xbase.ProfileJava,
 				xbase.BaseResponse{
-					Context: "id-1", Output: "Existed",
-					Code: 40001, Message: "A value that must be unique is already taken",
+					Context: "id-1", Output: "Existed", Code: 40001,
+					Message:      "A value that must be unique is already taken",
 					ErrorMessage: "choose another name", Data: "name",
 				},
 			},
@@ -84,8 +84,8 @@ func TestError_Response(t *testing.T) {
 				r := xctx.NewRequest(t.Context(), nil)
 				r.SetDebug(tc.debug)
 				<-time.After(1500 * time.Microsecond)
-				if _, got := xerror.New(xerror.Gone, "").Response(r,
-					tc.profile); got.Overhead != tc.want {
+				_, got := xerror.New(xerror.Gone, "").Response(r, tc.profile)
+				if got.Overhead != tc.want {
 					t.Errorf("%s: %d µs, want %d", tc.name, got.Overhead, tc.want)
 				}
 			}
@@ -93,13 +93,12 @@ func TestError_Response(t *testing.T) {
 	})
 
 	t.Run("uses the request ID of the context", func(t *testing.T) {
+		e := xerror.New(xerror.Gone, "")
 		ctx := context.WithValue(t.Context(), xctx.RequestKey, "id-2")
-		if _, got := xerror.New(xerror.Gone, "").Response(ctx,
-			xbase.ProfilePlinth); got.Context != "id-2" {
+		if _, got := e.Response(ctx, xbase.ProfilePlinth); got.Context != "id-2" {
 			t.Errorf("context %q, want id-2", got.Context)
 		}
-		if _, got := xerror.New(xerror.Gone, "").Response(t.Context(),
-			xbase.ProfilePlinth); got.Context != "" {
+		if _, got := e.Response(t.Context(), xbase.ProfilePlinth); got.Context != "" {
 			t.Errorf("context %q, want empty", got.Context)
 		}
 	})

@@ -190,7 +190,7 @@ func TestFrom_StandardLibrary(t *testing.T) {
 			xerror.ServerInternalError,
 		},
 		{"too many parameters", queryError(strings.Repeat("a&", 10_001)), xerror.ParameterError},
-		{"not a form", partError("hello"), xerror.BodyError},
+		{"form body without the boundary", partError("hello"), xerror.BodyError},
 		{
 			"form with an invalid boundary",
 			fmt.Errorf("upload: %w", partError("--x\r\n\r\n--x-\r\n")), xerror.BodyError,
@@ -247,18 +247,18 @@ func TestFrom_Connections(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
-		address); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	_, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("no listener: %v", xerror.From(err))
 	}
-	if got := xerror.From(call(t.Context(), t,
-		"http://"+address)).GetErrorCode(); got != xerror.RemoteError {
+	err = call(t.Context(), t, "http://"+address)
+	if got := xerror.From(err).GetErrorCode(); got != xerror.RemoteError {
 		t.Errorf("call without a listener: %v", got)
 	}
 	canceled, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := (&net.Dialer{}).DialContext(canceled, "tcp",
-		address); xerror.From(err).GetErrorCode() != xerror.Canceled {
+	_, err = (&net.Dialer{}).DialContext(canceled, "tcp", address)
+	if xerror.From(err).GetErrorCode() != xerror.Canceled {
 		t.Errorf("canceled: %v", xerror.From(err))
 	}
 }

@@ -1,6 +1,6 @@
 // Package javacode defines the seven codes of the Java library that have no equivalent in
 // the catalogue. Clients of a Java profile receive the number and label of the Java
-// library, other clients those of this package.
+// library; other clients receive those of this package.
 //
 // Importing the package registers the codes 40092 to 40097 and 50097, which are in the
 // range of applications.
