@@ -55,7 +55,9 @@ func missing(key xctx.ContextKey) error {
 	if source, ok := sources[key]; ok {
 		name, fix = source[0], source[1]
 	}
-	return fmt.Errorf("xctxutil: the context has no %s: %s, and use an application or request context", name, fix)
+	return fmt.Errorf(
+		"xctxutil: the context has no %s: %s, and use an application or request context",
+		name, fix)
 }
 
 // MustGet is like Get but panics with the *xerror.Error.

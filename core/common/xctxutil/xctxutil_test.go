@@ -61,12 +61,15 @@ func TestGet(t *testing.T) {
 				`no value under "app_greeting"`,
 			},
 			{
-				"other type", func() *xerror.Error { return errOf(xctxutil.Get[string](ctx, key)) },
+				"other type",
+				func() *xerror.Error { return errOf(xctxutil.Get[string](ctx, key)) },
 				`"app_greeting" is int, not string`,
 			},
-			{"other interface", func() *xerror.Error {
-				return errOf(xctxutil.Get[io.Reader](ctx, key))
-			}, `"app_greeting" is int, not io.Reader`},
+			{
+				"other interface",
+				func() *xerror.Error { return errOf(xctxutil.Get[io.Reader](ctx, key)) },
+				`"app_greeting" is int, not io.Reader`,
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				err := tc.get()
@@ -212,8 +215,8 @@ func TestGet_Allocations(t *testing.T) {
 		}
 	}
 	// Converting the key to an interface value may allocate.
-	if got := testing.AllocsPerRun(100,
-		func() { _, _ = xctxutil.Get[string](derived, key) }); got > 1 {
+	get := func() { _, _ = xctxutil.Get[string](derived, key) }
+	if got := testing.AllocsPerRun(100, get); got > 1 {
 		t.Errorf("Get: %v allocations, want at most 1", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Package xdotenv parses .env files as applications do at startup, for tools that inspect
-// the configuration of a service.
+// Package xdotenv parses .env files for tools that inspect the configuration of a
+// service. It parses them in the same way as an application at startup.
 package xdotenv
 
 import (

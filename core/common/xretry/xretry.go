@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Sleep waits for d or until ctx is done, and returns ctx.Err().
+// Sleep waits for d, or until ctx is done, and returns ctx.Err().
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -23,16 +23,16 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Backoff computes exponential backoff with jitter. The base delay doubles from First to
-// Max. A random half of it prevents replicas that failed together from retrying together.
-// A Backoff is not safe for concurrent use.
+// Max. Half of each delay is random, so that replicas that fail at the same time do not
+// retry at the same time. A Backoff is not safe for concurrent use.
 type Backoff struct {
 	First, Max time.Duration
 
 	next time.Duration
 }
 
-// Next returns the delay before the next attempt, between half the base delay and all of
-// it.
+// Next returns the delay before the next attempt, which is between half the base delay
+// and the base delay.
 func (b *Backoff) Next() time.Duration {
 	delay := max(b.next, b.First)
 	b.next = min(2*delay, b.Max)
