@@ -25,16 +25,17 @@ const sharedDir = "plinth-snowflake"
 // A record expires after its TTL, or immediately when the process of its holder exits.
 //
 // If dir is "", the directory is plinth-snowflake in the temporary directory of the
-// system, which all users of the host may write. Another directory is created for its
-// owner only. The directory and its files must not be symbolic links.
+// system, and all users of the host can write to it. If dir is not "" and does not exist,
+// it is created with access for its owner only. The directory and its files must not be
+// symbolic links.
 //
 // Processes that do not share the directory do not exclude each other. Examples are
 // containers, services with a private temporary directory, and other hosts.
 func InFolder(dir string) driver.Backend {
-	f := &directory{dir: dir, file: 0o600, perm: 0o700, owner: rand.Text()}
+	f := &directory{dir: dir, fileMode: 0o600, dirMode: 0o700, owner: rand.Text()}
 	if dir == "" {
-		f.dir, f.file, f.perm = filepath.Join(os.TempDir(), sharedDir), 0o666,
-			0o777|os.ModeSticky
+		f.dir = filepath.Join(os.TempDir(), sharedDir)
+		f.fileMode, f.dirMode = 0o666, 0o777|os.ModeSticky
 	}
 	return &local{
 		storage:      f,
@@ -43,15 +44,15 @@ func InFolder(dir string) driver.Backend {
 	}
 }
 
-// directory is a storage in files: one with the records of each name, one that is locked
-// while records are open, and one per backend that is locked until the process exits.
+// directory stores records in files, one for each name. A lock file is locked while a
+// record file is open. Each backend also locks a file of its own until the process exits.
 type directory struct {
-	dir        string
-	file, perm os.FileMode
-	owner      string // name of the file of this backend
+	dir               string
+	fileMode, dirMode os.FileMode
+	owner             string // name of the file of this backend
 
 	mu    sync.Mutex
-	alive *flock.Flock // lock of that file; nil before the first record
+	alive *flock.Flock // lock of the owner's file; nil before the first record
 }
 
 // Prepare implements storage.
@@ -63,7 +64,8 @@ func (f *directory) Prepare(ctx context.Context) error {
 	return lock.Close()
 }
 
-// lockPoll is the pause between attempts to lock. Other processes hold the lock for less.
+// lockPoll is the pause between attempts to lock. Other processes usually hold the lock
+// for a shorter time.
 const lockPoll = time.Millisecond
 
 func (f *directory) with(
@@ -88,7 +90,8 @@ func (f *directory) with(
 
 func (f *directory) path(name string) string { return filepath.Join(f.dir, name) }
 
-// fileName returns a unique name that every file system accepts.
+// fileName returns the file name for a lease name. It is unique and valid on every file
+// system.
 func fileName(name string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.'
@@ -100,7 +103,7 @@ func fileName(name string) string {
 	return "_" + hex.EncodeToString(sum[:])
 }
 
-// lock waits until no other call of any process has records open.
+// lock waits until no other call, in this or another process, has a record file open.
 func (f *directory) lock(ctx context.Context) (*flock.Flock, error) {
 	lock := existingLock(f.path("folder.lock"))
 	err := f.createDir()
@@ -139,7 +142,7 @@ func (f *directory) lockOwnFile() error {
 		if _, err := os.Lstat(path); err == nil {
 			return nil
 		}
-		_ = f.alive.Close() // lock of a removed file
+		_ = f.alive.Close() // the lock of a removed file
 	}
 	paths, _ := filepath.Glob(f.path("*" + aliveSuffix)) // the pattern is valid
 	for _, path := range paths {
@@ -156,9 +159,9 @@ func (f *directory) lockOwnFile() error {
 	return nil
 }
 
-// removeAbandoned reports whether the process that locked a file has exited, and then
-// removes the file. The caller must hold the directory lock, so that no process is
-// creating the file.
+// removeAbandoned removes a file if the process that locked it has exited, and reports
+// whether that process has exited. The caller must hold the directory lock, so that no
+// process is creating the file.
 func removeAbandoned(path string) bool {
 	lock := existingLock(path)
 	locked, err := lock.TryLock()
@@ -190,13 +193,14 @@ func (f *directory) Close() error {
 // createDir creates the directory if it is missing. It fails if the path is not a
 // directory.
 func (f *directory) createDir() error {
-	if err := os.MkdirAll(filepath.Dir(f.dir), 0o755); err != nil { //nolint:gosec // a missing temporary directory
+	err := os.MkdirAll(filepath.Dir(f.dir), 0o755) //nolint:gosec // a missing temporary directory
+	if err != nil {
 		return err
 	}
-	err := os.Mkdir(f.dir, f.perm.Perm())
+	err = os.Mkdir(f.dir, f.dirMode.Perm())
 	switch {
 	case err == nil:
-		return os.Chmod(f.dir, f.perm) // regardless of the umask
+		return os.Chmod(f.dir, f.dirMode) // regardless of the umask
 	case !errors.Is(err, os.ErrExist):
 		return err
 	}
@@ -225,12 +229,13 @@ func (f *directory) createIfMissing(path string) error {
 		}
 		return nil
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, f.file) //nolint:gosec // the directory was configured
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow
+	file, err := os.OpenFile(path, flags, f.fileMode) //nolint:gosec // the directory was configured
 	if errors.Is(err, os.ErrExist) {
 		return nil // another process was faster
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Chmod(f.file), file.Close()) // regardless of the umask
+	return errors.Join(file.Chmod(f.fileMode), file.Close()) // regardless of the umask
 }

@@ -36,8 +36,8 @@ func ExampleLeases_Do() {
 	leases := xlease.New(xlease.InProcess(nil))
 	defer func() { _ = leases.Close() }()
 
-	err := leases.Do(context.Background(), "rebuild-index",
-		time.Minute, func(ctx context.Context, lease *xlease.Lease) error {
+	err := leases.Do(context.Background(), "rebuild-index", time.Minute,
+		func(ctx context.Context, lease *xlease.Lease) error {
 			// ctx is canceled when the lease is lost.
 			fmt.Println("rebuilding, with a token:", lease.Token() > 0)
 			return ctx.Err()

@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// InProcess returns a backend for the goroutines of this process. now is its clock in
-// tests. If now is nil, it uses the real time.
+// InProcess returns a backend for the goroutines of this process. now replaces the system
+// clock in tests. If now is nil, the backend uses the system clock.
 func InProcess(now func() time.Time) driver.Backend {
 	start := time.Now()
 	clock := func() int64 { return start.Add(time.Since(start)).UnixMicro() } // monotonic
@@ -24,12 +24,14 @@ func InProcess(now func() time.Time) driver.Backend {
 	}
 }
 
+// process stores records in memory.
 type process struct {
 	mu    sync.Mutex
 	names map[string]*group
-	swept int64
+	swept int64 // time of the last sweep
 }
 
+// group contains the records of one name.
 type group struct {
 	start int64
 	slots map[int]record
@@ -60,16 +62,16 @@ func (*process) Close() error { return nil }
 
 // sweep occasionally removes names that have one slot, no mark and an expired record.
 func (p *process) sweep(now int64) {
-	keep := driver.Ended.Microseconds()
-	if now-p.swept < keep {
+	retention := driver.Ended.Microseconds()
+	if now-p.swept < retention {
 		return
 	}
 	p.swept = now
-	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.expired(now - keep) })
+	maps.DeleteFunc(p.names, func(_ string, g *group) bool { return g.expired(now - retention) })
 }
 
-// expired reports whether the only record expired before a time and has no mark for the
-// next holder.
+// expired reports whether the name has one slot, no mark for the next holder, and a
+// record that expired before the given time.
 func (g *group) expired(before int64) bool {
 	for slot, rec := range g.slots {
 		if slot > 0 || rec.mark != 0 || rec.until >= before {

@@ -28,7 +28,7 @@ func TestInProcess_Sweep(t *testing.T) {
 			first := acquire(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
 			<-time.After(ttl + 3*driver.Ended) // the record expires
 			checkErr(t, first, xlease.ErrLost)
-			acquire(t, l, "another.than-"+tc.name) // triggers the sweep
+			acquire(t, l, "other-"+tc.name) // triggers the sweep
 			for range 2 {
 				next, err := l.Lease(t.Context(), tc.name, ttl,
 					append(tc.opts, xlease.WithSlots(first.Slot(), 1))...)

@@ -24,7 +24,7 @@ type Lease struct {
 	grant  driver.Grant
 	mark   atomic.Int64
 
-	calling  chan struct{} // full during a call to the backend; see lock
+	calling  chan struct{} // contains an element during a call to the backend; see lock
 	released bool          // released at the backend; guarded by calling
 
 	ctx    context.Context // canceled with ErrLost or ErrReleased
@@ -38,8 +38,8 @@ type Lease struct {
 	renewal sync.WaitGroup
 }
 
-// deadline is a time on both clocks. The monotonic clock stops while a machine is
-// suspended.
+// deadline is a time on the monotonic clock and on the wall clock. The monotonic clock
+// stops while the machine is suspended.
 type deadline struct{ at, wall time.Time }
 
 func deadlineAt(t time.Time) deadline { return deadline{at: t, wall: t.Round(0)} }
@@ -49,7 +49,8 @@ func (d deadline) passed() bool {
 	return !now.Before(d.at) || !now.Round(0).Before(d.wall)
 }
 
-// newLease returns a lease with its timer. It starts the renewal unless manual is set.
+// newLease returns a lease and starts its timer. It starts the renewal unless manual is
+// set.
 func newLease(l *Leases, h driver.Holding, g driver.Grant, until deadline, manual bool) *Lease {
 	lease := &Lease{leases: l, h: h, grant: g, until: until, calling: make(chan struct{}, 1)}
 	lease.ctx, lease.cancel = context.WithCancelCause(context.Background())
@@ -76,9 +77,9 @@ func (l *Lease) Token() int64 { return l.h.Token }
 // Mark returns the mark of the former holder of the slot, or 0.
 func (l *Lease) Mark() int64 { return l.grant.Mark }
 
-// Age returns for how long the backend had continuous records of the name when the lease
-// was acquired. If it is less than the TTL and the backend is not durable, the backend
-// may have lost the record of a former holder.
+// Age returns the time for which the backend had stored records of the name without
+// interruption when the lease was acquired. If it is less than the TTL and the backend is
+// not durable, the backend may have lost the record of a former holder.
 func (l *Lease) Age() time.Duration { return l.grant.Age }
 
 // Until returns the time at which the lease is lost unless it is renewed.
@@ -88,9 +89,9 @@ func (l *Lease) Until() time.Time {
 	return l.until.at
 }
 
-// Done returns a channel that is closed when the lease is lost or released. While the
-// process is stopped or the machine is suspended, it is not closed. After such a pause,
-// use Err.
+// Done returns a channel that is closed when the lease is lost or released. The channel
+// is not closed while the process is stopped or the machine is suspended. After such a
+// pause, use Err.
 func (l *Lease) Done() <-chan struct{} { return l.ctx.Done() }
 
 // Err returns nil while the lease is valid, ErrLost if it is lost, and ErrReleased after
@@ -101,19 +102,19 @@ func (l *Lease) Err() error {
 	return context.Cause(l.ctx)
 }
 
-// expire marks the lease as lost if its deadline has passed. The timer may fire just
-// after a renewal.
+// expire marks the lease as lost if its deadline has passed. It checks the deadline,
+// because the timer may fire just after a renewal.
 func (l *Lease) expire() {
 	l.mu.Lock()
-	over := l.until.passed()
+	passed := l.until.passed()
 	l.mu.Unlock()
-	if over {
+	if passed {
 		l.lose("not renewed in time")
 	}
 }
 
-// Bind returns a child of ctx. It is canceled with the cause ErrLost or ErrReleased when
-// the lease is lost or released.
+// Bind returns a child of ctx. The child is canceled with the cause ErrLost or
+// ErrReleased when the lease is lost or released.
 func (l *Lease) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := l.Err(); err != nil {
@@ -159,10 +160,10 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return l.Err()
 }
 
-// Keep calls renew until ctx is done or the lease is lost or released. It waits for a
-// third of the remaining time, so attempts after a failure follow at shorter intervals.
-// Use it for a lease WithManualRenewal whose renewal needs more than Renew. renew must
-// call Renew.
+// Keep calls renew until ctx is done or the lease is lost or released. Before each call
+// it waits for a third of the remaining time, so the intervals become shorter after a
+// failure. Use it for a lease WithManualRenewal whose renewal requires more than a call
+// of Renew. renew must call Renew.
 func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error) {
 	ctx, cancel := l.Bind(ctx)
 	defer cancel()
@@ -177,8 +178,8 @@ func (l *Lease) Keep(ctx context.Context, renew func(ctx context.Context) error)
 	}
 }
 
-// lock waits for other calls to the backend, until ctx is done. The caller must call
-// unlock.
+// lock waits for other calls to the backend, or until ctx is done. If lock returns nil,
+// the caller must call unlock.
 func (l *Lease) lock(ctx context.Context) error {
 	select {
 	case l.calling <- struct{}{}:
@@ -190,7 +191,8 @@ func (l *Lease) lock(ctx context.Context) error {
 
 func (l *Lease) unlock() { <-l.calling }
 
-// extend sets the deadline, unless the lease is lost or released.
+// extend sets the deadline, unless the lease is lost or released. It reports whether it
+// set the deadline.
 func (l *Lease) extend(until deadline) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,10 +230,10 @@ func (l *Lease) finish(cause error) bool {
 	return valid
 }
 
-// Release releases the lease. A second Release does nothing. It returns ErrLost if the
-// lease was lost before: another holder may have been active. If the backend does not
-// respond, or a Renew of the caller does not return before ctx is done, the record
-// expires.
+// Release releases the lease. A second Release does nothing. Release returns ErrLost if
+// the lease was lost before, because another holder may have been active. If the backend
+// does not respond, or a Renew of the caller does not return before ctx is done, Release
+// returns an error and the record expires.
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.finish(ErrReleased)

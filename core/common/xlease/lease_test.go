@@ -13,7 +13,7 @@ import (
 )
 
 func TestLease_Renewal(t *testing.T) {
-	t.Run("keeps the lease", func(t *testing.T) {
+	t.Run("extends the lease until it is released", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			lease := acquire(t, l, "job")
@@ -25,8 +25,7 @@ func TestLease_Renewal(t *testing.T) {
 				}
 			}
 			if n := s.Renewed(); n < 530 || n > 550 {
-				t.Errorf("%d renewals in an hour, want 540, one per third of two thirds of the TTL",
-					n)
+				t.Errorf("%d renewals in an hour, want about 540", n)
 			}
 			if err := lease.Release(t.Context()); err != nil {
 				t.Error(err)
@@ -39,12 +38,12 @@ func TestLease_Renewal(t *testing.T) {
 	// 20/3 s.
 	t.Run("fails until the lease is lost after two thirds of the TTL", func(t *testing.T) {
 		for _, tc := range []struct {
-			name   string
-			breaks func(s *fakeBackend)
+			name  string
+			fault func(s *fakeBackend)
 		}{
-			{name: "no connection", breaks: func(s *fakeBackend) { s.Down = true }},
-			{name: "no response", breaks: func(s *fakeBackend) { s.Hang = true }},
-			{name: "late responses", breaks: func(s *fakeBackend) { s.Late = time.Hour }},
+			{name: "no connection", fault: func(s *fakeBackend) { s.Down = true }},
+			{name: "no response", fault: func(s *fakeBackend) { s.Hang = true }},
+			{name: "late responses", fault: func(s *fakeBackend) { s.Late = time.Hour }},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -59,7 +58,7 @@ func TestLease_Renewal(t *testing.T) {
 					if d := lease.Until().Sub(want).Abs(); d > time.Microsecond {
 						t.Fatalf("Until = %v, want %v", lease.Until(), want)
 					}
-					s.Set(tc.breaks)
+					s.Set(tc.fault)
 					<-time.After(time.Until(lease.Until()) - time.Nanosecond)
 					checkErr(t, lease, nil)
 					<-time.After(time.Nanosecond)
@@ -172,8 +171,8 @@ func TestLease_Release(t *testing.T) {
 		})
 	})
 
-	// Renew of the caller has its own context. Release waits for it, but not longer than
-	// its own context allows.
+	// The caller's Renew has its own context. Release waits for that Renew, but only
+	// until the context of Release is done.
 	t.Run("waits for a blocked call until its context is done", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
@@ -195,8 +194,8 @@ func TestLease_Release(t *testing.T) {
 				}
 				cancel()
 			}
-			if took := time.Since(start); took != 2*time.Second {
-				t.Errorf("two calls with 1s each took %v, want 2s", took)
+			if elapsed := time.Since(start); elapsed != 2*time.Second {
+				t.Errorf("two calls with 1s each took %v, want 2s", elapsed)
 			}
 			checkErr(t, lease, xlease.ErrReleased)
 			calls.Wait()
@@ -278,13 +277,13 @@ func TestLeases_Lease_Failure(t *testing.T) {
 
 			_ = acquire(t, l, "marked", xlease.WithMark(500, 0)).Release(t.Context())
 			s.Set(func(s *fakeBackend) { s.Late = 20 * time.Second })
-			if _, err := l.Lease(t.Context(), "marked",
-				ttl, xlease.WithMark(900, 0)); !errors.Is(err, xlease.ErrLost) {
+			_, err := l.Lease(t.Context(), "marked", ttl, xlease.WithMark(900, 0))
+			if !errors.Is(err, xlease.ErrLost) {
 				t.Errorf("Lease = %v, want ErrLost", err)
 			}
 			s.Set(func(s *fakeBackend) { s.Late = 0 })
 			if mark := acquire(t, l, "marked", xlease.WithMark(0, 0)).Mark(); mark != 500 {
-				t.Errorf("Mark = %d, want 500 of the last holder, because the late lease was not used", mark)
+				t.Errorf("Mark = %d, want 500, because the late lease was not used", mark)
 			}
 		})
 	})
@@ -299,26 +298,26 @@ func TestLeases_Lease_Failure(t *testing.T) {
 			if _, err := l.Lease(ctx, "job", ttl); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Lease = %v, want DeadlineExceeded", err)
 			}
-			if took := time.Since(start); took > 1200*time.Millisecond {
-				t.Errorf("Lease took %v, want at most 1.2s", took)
+			if elapsed := time.Since(start); elapsed > 1200*time.Millisecond {
+				t.Errorf("Lease took %v, want at most 1.2s", elapsed)
 			}
 			s.Set(func(s *fakeBackend) { s.Hang = false })
 			lease := acquire(t, l, "job")
 			_ = lease.Release(t.Context())
 
-			// The mark is unchanged in any case.
+			// A failed attempt does not change the mark.
 			lease = acquire(t, l, "marked", xlease.WithMark(500, 0))
 			_ = lease.Release(t.Context())
 			s.Set(func(s *fakeBackend) { s.Hang = true })
-			again, stop := context.WithTimeout(t.Context(), time.Second)
-			defer stop()
-			if _, err := l.Lease(again, "marked", ttl, xlease.WithMark(100, 0)); err == nil {
+			ctx2, cancel2 := context.WithTimeout(t.Context(), time.Second)
+			defer cancel2()
+			if _, err := l.Lease(ctx2, "marked", ttl, xlease.WithMark(100, 0)); err == nil {
 				t.Fatal("no error without a response")
 			}
 			s.Set(func(s *fakeBackend) { s.Hang = false })
 			<-time.After(ttl)
 			if lease := acquire(t, l, "marked", xlease.WithMark(0, 0)); lease.Mark() != 500 {
-				t.Errorf("Mark = %d, want 500 of the last holder", lease.Mark())
+				t.Errorf("Mark = %d, want the 500 of the last holder", lease.Mark())
 			}
 		})
 	})
@@ -347,16 +346,15 @@ func TestLease_Bind(t *testing.T) {
 		late, cancel3 := lease.Bind(t.Context())
 		defer cancel3()
 		if !errors.Is(context.Cause(late), xlease.ErrReleased) {
-			t.Errorf("cause of a released lease = %v, want ErrReleased",
-				context.Cause(late))
+			t.Errorf("cause of a released lease = %v, want ErrReleased", context.Cause(late))
 		}
 
-		lease = acquire(t, l, "cancelled")
-		cancelled, cancel4 := lease.Bind(t.Context())
+		lease = acquire(t, l, "canceled")
+		canceled, cancel4 := lease.Bind(t.Context())
 		cancel4()
 		cancel4()
-		if <-cancelled.Done(); !errors.Is(context.Cause(cancelled), context.Canceled) {
-			t.Errorf("cause = %v, want Canceled", context.Cause(cancelled))
+		if <-canceled.Done(); !errors.Is(context.Cause(canceled), context.Canceled) {
+			t.Errorf("cause = %v, want Canceled", context.Cause(canceled))
 		}
 		checkErr(t, lease, nil)
 	})

@@ -23,8 +23,7 @@ func TestLeases_Lease(t *testing.T) {
 			t.Fatalf("Lease = %v, want ErrOption", err)
 		}
 		for _, want := range []string{
-			`name "a name"`, "TTL 1ms (accepted: 50ms to 24h0m0s)",
-			"0 slots from -1 on",
+			`name "a name"`, "TTL 1ms (accepted: 50ms to 24h0m0s)", "0 slots from -1 on",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want %q in it", err, want)
@@ -98,8 +97,7 @@ func TestWithWait(t *testing.T) {
 			<-time.After(time.Second)
 			if d := time.Duration(got.Load()); d < time.Minute ||
 				d > time.Minute+500*time.Millisecond {
-				t.Errorf("next holder after %v, want at most 500ms after the release",
-					d)
+				t.Errorf("next holder after %v, want at most 500ms after the release", d)
 			}
 		})
 	})
@@ -125,8 +123,8 @@ func TestWithWait(t *testing.T) {
 			l, s := newLeases(t)
 			s.Set(func(s *fakeBackend) { s.Down = true })
 			start := time.Now()
-			if _, err := l.Lease(t.Context(), "job",
-				ttl, xlease.WithWait()); !errors.Is(err, errDown) || time.Since(start) != 0 {
+			_, err := l.Lease(t.Context(), "job", ttl, xlease.WithWait())
+			if !errors.Is(err, errDown) || time.Since(start) != 0 {
 				t.Errorf("Lease = %v after %v, want the error of the backend at once",
 					err, time.Since(start))
 			}
@@ -136,17 +134,16 @@ func TestWithWait(t *testing.T) {
 	t.Run("grants the name to one caller at a time", func(t *testing.T) {
 		l, _ := newLeases(t)
 		var inside, most atomic.Int64
+		work := func(context.Context, *xlease.Lease) error {
+			most.Store(max(most.Load(), inside.Add(1)))
+			inside.Add(-1)
+			return nil
+		}
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
 				for range 5 {
-					err := l.Do(t.Context(), "job",
-						ttl, func(context.Context, *xlease.Lease) error {
-							most.Store(max(most.Load(), inside.Add(1)))
-							inside.Add(-1)
-							return nil
-						}, xlease.WithWait())
-					if err != nil {
+					if err := l.Do(t.Context(), "job", ttl, work, xlease.WithWait()); err != nil {
 						t.Error(err)
 					}
 				}
@@ -170,8 +167,8 @@ func TestWithSlots(t *testing.T) {
 			}
 			seen[lease.Slot()] = lease
 		}
-		if _, err := l.Lease(t.Context(), "pool",
-			ttl, xlease.WithSlots(10, 5)); !errors.Is(err, xlease.ErrHeld) {
+		_, err := l.Lease(t.Context(), "pool", ttl, xlease.WithSlots(10, 5))
+		if !errors.Is(err, xlease.ErrHeld) {
 			t.Errorf("sixth holder: %v, want ErrHeld", err)
 		}
 		_ = seen[12].Release(t.Context())
@@ -214,14 +211,14 @@ func TestLeases_Do(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			errWork := errors.New("work failed")
-			err := l.Do(t.Context(), "job",
-				ttl, func(ctx context.Context, lease *xlease.Lease) error {
-					checkErr(t, lease, nil)
-					if err := l.Do(ctx, "job", ttl, nil); !errors.Is(err, xlease.ErrHeld) {
-						t.Errorf("Do inside = %v, want ErrHeld", err)
-					}
-					return errWork
-				})
+			work := func(ctx context.Context, lease *xlease.Lease) error {
+				checkErr(t, lease, nil)
+				if err := l.Do(ctx, "job", ttl, nil); !errors.Is(err, xlease.ErrHeld) {
+					t.Errorf("Do inside Do = %v, want ErrHeld", err)
+				}
+				return errWork
+			}
+			err := l.Do(t.Context(), "job", ttl, work)
 			if !errors.Is(err, errWork) || errors.Is(err, xlease.ErrLost) || s.Released() != 1 {
 				t.Errorf("Do = %v after %d releases, want the error of the function and 1",
 					err, s.Released())
@@ -242,8 +239,8 @@ func TestLeases_Do(t *testing.T) {
 
 			func() {
 				defer func() { _ = recover() }()
-				_ = l.Do(t.Context(), "panic",
-					ttl, func(context.Context, *xlease.Lease) error { panic("work failed") })
+				_ = l.Do(t.Context(), "panic", ttl,
+					func(context.Context, *xlease.Lease) error { panic("work failed") })
 			}()
 			acquire(t, l, "panic") // the lease was released
 		})
@@ -307,8 +304,7 @@ func TestLeases_Close(t *testing.T) {
 				t.Error(err)
 			}
 			if err := <-result; !errors.Is(err, xlease.ErrClosed) || s.Released() != 1 {
-				t.Errorf("Lease = %v, %d released; want ErrClosed and 1",
-					err, s.Released())
+				t.Errorf("Lease = %v, %d released; want ErrClosed and 1", err, s.Released())
 			}
 		})
 	})
@@ -325,7 +321,7 @@ func TestLeases_Close(t *testing.T) {
 					err, time.Since(start))
 			}
 		})
-		synctest.Test(t, func(t *testing.T) { // nor for a renewal by the caller
+		synctest.Test(t, func(t *testing.T) { // also during a renewal by the caller
 			l, s := newLeases(t)
 			lease := acquire(t, l, "job", xlease.WithManualRenewal())
 			s.Set(func(s *fakeBackend) { s.Hang = true })

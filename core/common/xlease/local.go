@@ -20,9 +20,9 @@ type local struct {
 type storage interface {
 	// with calls do with exclusive access to the records of a name.
 	with(ctx context.Context, name string, now int64, do func(rs records) error) error
-	// Prepare reports an unusable storage.
+	// Prepare returns an error if the storage is unusable.
 	Prepare(ctx context.Context) error
-	// Close releases the records of this backend if they expire with the process.
+	// Close expires the records whose lifetime depends on this process.
 	Close() error
 }
 
@@ -56,15 +56,15 @@ func (l *local) Acquire(ctx context.Context, r driver.Request) (grant driver.Gra
 }
 
 func acquire(rs records, r driver.Request, now int64) (driver.Grant, error) {
-	var failed error
+	var readErr error
 	seen := map[int]record{}
 	slot, wait, ok := driver.Pick(r, func(slot int) (time.Duration, int64) {
 		rec, err := rs.read(slot)
-		failed, seen[slot] = errors.Join(failed, err), rec
+		readErr, seen[slot] = errors.Join(readErr, err), rec
 		return micros(rec.until - now), rec.mark
 	})
-	if failed != nil || !ok {
-		return driver.Grant{Wait: wait}, failed
+	if readErr != nil || !ok {
+		return driver.Grant{Wait: wait}, readErr
 	}
 	rec := seen[slot]
 	grant := driver.Grant{

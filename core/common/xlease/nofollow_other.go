@@ -2,5 +2,5 @@
 
 package xlease
 
-// noFollow is not supported by this system.
+// noFollow has no effect, because this system has no such flag.
 const noFollow = 0

@@ -1,6 +1,6 @@
 // Package xlease provides exclusive use of a name for a limited time, among the processes
-// that share a database or a cache server. Examples are one owner of a node ID, one run
-// of a job, and one writer of a file.
+// that share a database or a cache server. Use it to assign a node ID to one process, to
+// run a job once, or to let one process write a file.
 //
 //	lease, err := leases.Lease(ctx, "nightly-report", 30*time.Second)
 //	if errors.Is(err, xlease.ErrHeld) {
@@ -8,15 +8,15 @@
 //	}
 //	defer lease.Release(ctx)
 //
-// A lease is renewed until it is released. Done reports its loss. Do runs a function
-// while it holds a lease.
+// A lease is renewed until it is released. Done reports the loss of a lease. Do runs a
+// function while it holds a lease.
 //
 // # Guarantees
 //
 // After each renewal, the record at the backend lasts for the TTL. The holder considers
 // the lease lost after two thirds of the TTL, counted from before the request, by the
-// monotonic clock and by the wall clock. The last third tolerates clocks with different
-// speeds, and a renewal that a cache server lost in a failover.
+// monotonic clock and by the wall clock. The last third compensates for clocks with
+// different speeds, and for a renewal that a cache server lost in a failover.
 //
 // A lease cannot stop a process that pauses between checking its lease and writing. To
 // protect data, pass Token to the data store, which must reject a token smaller than the
@@ -93,12 +93,13 @@ func (l *Leases) Capabilities() driver.Capabilities { return l.backend.Capabilit
 
 // String describes the backend and its scope.
 func (l *Leases) String() string {
-	t := l.backend.Capabilities()
-	return fmt.Sprintf("%s (scope: %s)", t.Name, t.Scope)
+	c := l.backend.Capabilities()
+	return fmt.Sprintf("%s (scope: %s)", c.Name, c.Scope)
 }
 
-// Prepare creates what the backend needs for leases, such as its table. Without Prepare,
-// the first lease does so. Call it to report failures at startup.
+// Prepare creates the resources that the backend needs for leases, such as a table. If
+// Prepare is not called, the first lease creates them. Call Prepare to detect failures at
+// startup.
 func (l *Leases) Prepare(ctx context.Context) error {
 	if l.closed.Load() {
 		return ErrClosed
@@ -210,8 +211,8 @@ func validName(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, invalid)
 }
 
-// tryLease sends one request to the backend. With ErrHeld it returns how long the name is
-// held unless it is renewed.
+// tryLease sends one request to the backend. If the error is ErrHeld, the duration is the
+// time until the name becomes free unless it is renewed.
 func (l *Leases) tryLease(ctx context.Context, r request) (*Lease, time.Duration, error) {
 	if l.closed.Load() {
 		return nil, 0, ErrClosed
@@ -233,14 +234,14 @@ func (l *Leases) tryLease(ctx context.Context, r request) (*Lease, time.Duration
 	lease, err := l.start(h, grant, deadlineAt(requested.Add(LeaseWindow(r.TTL))), r.manual)
 	if err != nil {
 		h.Mark = grant.Mark // the lease was not used
-		_, release := l.backend.Release(ctx, h)
-		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), release)
+		_, releaseErr := l.backend.Release(ctx, h)
+		return nil, 0, errors.Join(fmt.Errorf("%w: %q", err, r.Name), releaseErr)
 	}
 	return lease, 0, nil
 }
 
-// cancelAttempt releases a lease that a failed attempt may have acquired. If that fails
-// too, the record expires.
+// cancelAttempt releases a lease that a failed attempt may have acquired. If the release
+// fails too, the record expires.
 func (l *Leases) cancelAttempt(ctx context.Context, r request) {
 	if r.Count != 1 || r.marked {
 		return // the slot, or the mark to restore, is unknown
@@ -292,24 +293,24 @@ func (l *Leases) Do(
 	bound, cancel := lease.Bind(ctx)
 	defer cancel()
 	defer func() {
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx),
+		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx),
 			min(LeaseWindow(ttl), closeTimeout))
 		defer cancel()
-		released := lease.Release(own)
+		releaseErr := lease.Release(releaseCtx)
 		switch {
-		case errors.Is(released, ErrLost):
-			err = errors.Join(err, released)
-		case released != nil: // fn ran exclusively, and the record expires
+		case errors.Is(releaseErr, ErrLost):
+			err = errors.Join(err, releaseErr)
+		case releaseErr != nil: // fn ran exclusively, and the record expires
 			l.log.Warn(ctx, "lease not released",
-				slog.String("lease", name), slog.Any("error", released))
+				slog.String("lease", name), slog.Any("error", releaseErr))
 		}
 	}()
 	return fn(bound, lease)
 }
 
-// Join holds a name for a group, for ttl after the last call. Processes that join with
-// the same group share the name. It is not released but expires. Join returns ErrHeld if
-// another group holds the name.
+// Join acquires or renews a name for a group, for ttl from now. Processes that join with
+// the same group share the name. The name is never released; it expires ttl after the
+// last call. Join returns ErrHeld if another group holds the name.
 func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration) error {
 	r, err := newRequest(name, ttl, nil)
 	if err != nil {
@@ -340,10 +341,10 @@ func (l *Leases) Join(ctx context.Context, name, group string, ttl time.Duration
 // return ErrClosed. A second Close does nothing.
 func (l *Leases) Close() error {
 	l.mu.Lock()
-	done, open := l.closed.Swap(true), l.open
+	wasClosed, open := l.closed.Swap(true), l.open
 	l.open = map[*Lease]struct{}{}
 	l.mu.Unlock()
-	if done {
+	if wasClosed {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

@@ -1,6 +1,6 @@
-// Package driver defines the backend interface of leases, which cache servers, databases
-// and this process implement. Applications use package xlease. Only backends import this
-// package.
+// Package driver defines the backend interface of leases. Backends store leases in a
+// database, a cache server, a directory or this process. Applications use package xlease
+// instead of this package.
 //
 // A backend stores records and provides the time. Package xlease implements renewal, loss
 // detection, waiting, and margins for clocks and for servers that lose records. The
@@ -13,13 +13,13 @@ import (
 )
 
 // Backend stores the holders of names. It is safe for concurrent use. Every method is
-// atomic, returns the error of ctx when ctx is done, and compares only times of the clock
-// of the backend.
+// atomic, returns the error of ctx when ctx is done, and compares only times of the
+// backend's clock.
 //
 // A name has numbered slots with at most one holder each. A lock is a name with slot 0
-// only. A record expires after its TTL, or when it is released. Token and mark outlive
-// the record: for at least a minute if the name has one slot, and permanently if it has
-// more.
+// only. A record expires after its TTL, or when it is released. The backend retains the
+// token and the mark of an expired record: for at least a minute if the name has one
+// slot, and permanently if it has several.
 type Backend interface {
 	// Acquire acquires a free slot. If every slot is held, Grant.OK is false and the
 	// error is nil.
@@ -29,21 +29,21 @@ type Backend interface {
 	// false in that case. It stores h.Mark if that is larger than the stored mark,
 	// because renewals may arrive out of order.
 	Renew(ctx context.Context, h Holding) (held bool, err error)
-	// Release deletes the record of h and stores h.Mark, even if it is smaller. held is
-	// false if another holder has the slot. It compares h.Holder only: the caller may not
-	// have received the token.
+	// Release deletes the record of h and stores h.Mark, even if the stored mark is
+	// larger. held is false if another holder has the slot. Release compares h.Holder
+	// only, because the caller may not have received the token.
 	Release(ctx context.Context, h Holding) (held bool, err error)
 	// Capabilities returns the properties of the backend. They do not change.
 	Capabilities() Capabilities
 }
 
-// Preparer is a Backend that creates something before its first record, such as a table.
-// It does so at the first use, or earlier in Prepare.
+// Preparer is a Backend that creates a resource before its first record, such as a table.
+// It creates the resource at the first use, or earlier in Prepare.
 type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
-// Capabilities are the differences between backends that matter to callers.
+// Capabilities are the properties of a backend that matter to callers.
 type Capabilities struct {
 	// Scope is the set of competitors for a lease.
 	Scope Scope
@@ -94,8 +94,8 @@ type Grant struct {
 	Token int64
 	// Mark is the mark of the former holder of the slot, or 0.
 	Mark int64
-	// Age is for how long the backend has had continuous records of the name. It is 0 for
-	// a name without records.
+	// Age is the time for which the backend has stored records of the name without
+	// interruption. It is 0 for a name without records.
 	Age time.Duration
 	// Wait is the time until the first record expires unless it is renewed. It is set if
 	// OK is false.

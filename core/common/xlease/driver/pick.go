@@ -9,7 +9,7 @@ import "time"
 func Pick(
 	r Request, at func(slot int) (left time.Duration, mark int64),
 ) (slot int, wait time.Duration, ok bool) {
-	var least int64
+	var smallest int64
 	for i := range r.Count {
 		candidate := r.First + (r.Begin-r.First+i)%r.Count
 		left, mark := at(candidate)
@@ -18,10 +18,10 @@ func Pick(
 			if wait == 0 || left < wait {
 				wait = left
 			}
-		case !ok || mark < least:
-			slot, least, ok = candidate, mark, true
+		case !ok || mark < smallest:
+			slot, smallest, ok = candidate, mark, true
 		}
-		if ok && least <= r.Past {
+		if ok && smallest <= r.Past {
 			break
 		}
 	}
