@@ -13,7 +13,7 @@ import (
 
 const retryPause = time.Second
 
-// attempt is an attempt to lease a node ID, the first one or a replacement. Callers share
+// attempt is a running or finished attempt to lease a node ID. Concurrent callers share
 // it.
 type attempt struct {
 	running bool          // guarded by Node.stateMu
@@ -22,9 +22,9 @@ type attempt struct {
 	err     error // valid after done is closed
 }
 
-// Lease leases the node ID and waits for it until ctx is done; the attempt then continues
-// in the background. It returns nil immediately if the node has a node ID. Without Lease,
-// the first id leases the node ID.
+// Lease leases a node ID. If ctx is done first, Lease returns an error and the attempt
+// continues in the background. Lease returns nil immediately if the node has a node ID.
+// If Lease is not called, the first id leases a node ID.
 func (n *Node) Lease(ctx context.Context) error {
 	for {
 		t := n.tenure.Load()
@@ -37,9 +37,9 @@ func (n *Node) Lease(ctx context.Context) error {
 	}
 }
 
-// replace waits until another tenure replaces t, which is pending or lost, or until that
-// attempt fails. If report is set, it returns ErrWaiting while the attempt waits for its
-// first time.
+// replace waits until another tenure replaces t, which is pending or lost, or until the
+// attempt fails. If report is set and the attempt waits for its first time, replace
+// returns ErrWaiting.
 func (n *Node) replace(ctx context.Context, t *tenure, report bool) error {
 	a, err := n.attempt(t)
 	if a == nil {
@@ -78,9 +78,9 @@ func (n *Node) attempt(t *tenure) (*attempt, error) {
 	return a, nil
 }
 
-// run leases a node ID and replaces old with it, unless the node is closed.
+// run leases a node ID and replaces the tenure old, unless the node is closed.
 func (n *Node) run(a *attempt, old *tenure) {
-	_ = n.release(old) // already lost, if it had a lease
+	_ = n.release(old) // its lease, if any, is already lost
 	next, err := n.acquire()
 	if err == nil {
 		if err = n.activate(next, sync.OnceFunc(func() { close(a.waiting) })); err != nil {

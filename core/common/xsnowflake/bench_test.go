@@ -51,8 +51,7 @@ func BenchmarkNode_NextN(b *testing.B) {
 func newNode(tb testing.TB, opts ...xsnowflake.Option) *xsnowflake.Node {
 	tb.Helper()
 	n, err := xsnowflake.NewNode(append([]xsnowflake.Option{
-		xsnowflake.WithNodeID(5),
-		xsnowflake.WithDatacenterID(3),
+		xsnowflake.WithNodeID(5), xsnowflake.WithDatacenterID(3),
 	}, opts...)...)
 	if err != nil {
 		tb.Fatalf("NewNode: %v", err)

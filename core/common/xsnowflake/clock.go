@@ -9,8 +9,8 @@ import (
 )
 
 // ErrClock means that the clock is unusable. The wall clock is too far behind the ids of
-// the node, shows a time outside the layout, or did not advance in time. The first error
-// disappears when the wall clock has caught up.
+// the node, shows a time outside the layout, or did not advance in time. The first
+// condition ends when the wall clock catches up.
 var ErrClock = errors.New("xsnowflake: the clock is unusable")
 
 // Intervals after which the wall clock is compared again, in nanoseconds of the monotonic
@@ -20,16 +20,18 @@ const (
 	recheckSlewing = recheck / 8
 )
 
-// longestSlew limits the time that counts for slewing: idle time need not be spread.
+// longestSlew limits the elapsed time that is slewed. A longer idle time need not be
+// slewed.
 const longestSlew = 10 * recheck
 
 // clock provides the time of ids, in nanoseconds since the epoch of the layout.
 //
-// It advances with the monotonic clock and compares it with the wall clock once per
-// millisecond. If the wall clock is ahead (a step, or a suspended machine), it steps
-// forward. If the wall clock is behind, it is slewed: it runs at half speed until both
-// are equal. If they differ by more than maxBehind, it stops and returns an error. It may
-// repeat up to half a millisecond, which the sequences tolerate.
+// The clock advances with the monotonic clock and is compared with the wall clock once
+// per millisecond. If the wall clock is ahead, after a step or a suspension of the
+// machine, the clock steps forward. If the wall clock is behind, the clock is slewed: it
+// runs at half speed until both are equal. If they differ by more than maxBehind, the
+// clock stops and returns an error. The clock may go back by up to half a millisecond,
+// which the sequences tolerate.
 type clock struct {
 	read      func() time.Time // nil for the system clock
 	start     time.Time        // zero of the monotonic readings
@@ -97,8 +99,9 @@ func (c *clock) sync(from int64) (mono, now int64, err error) {
 	case behind <= c.maxBehind:
 		now, trust = max(last+min(elapsed, longestSlew)/2, from), recheckSlewing
 	default:
-		err = fmt.Errorf("%w: the clock went back: it is %s behind the ids of this node (accepted: up to %s)", ErrClock,
-			time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
+		err = fmt.Errorf(
+			"%w: the clock went back: it is %s behind the ids of this node (accepted: up to %s)",
+			ErrClock, time.Duration(behind).Round(time.Millisecond), time.Duration(c.maxBehind))
 	}
 	c.offset.Store(now - mono)
 	c.synced.Store(mono)

@@ -33,9 +33,8 @@ func TestNode_Clock(t *testing.T) {
 			t.Errorf("CheckHealth = %v, want ErrClock", err)
 		}
 		clock.Add(4 * time.Second)
-		if err := n.NextN(
-			make([]xsnowflake.SnowflakeID, 1), 0,
-		); !errors.Is(err, xsnowflake.ErrClock) {
+		err := n.NextN(make([]xsnowflake.SnowflakeID, 1), 0)
+		if !errors.Is(err, xsnowflake.ErrClock) {
 			t.Errorf("NextN 6 s back = %v, want ErrClock", err)
 		}
 		clock.Add(2 * time.Second) // 4 s back, which is tolerated
@@ -61,7 +60,7 @@ func TestNode_Clock(t *testing.T) {
 			for caughtUp == 0 {
 				id := n.MustGenerate()
 				ids = append(ids, id)
-				// StepWall moved the epoch, so ids show the former time of the wall
+				// StepWall moved the epoch, so ids contain the former time of the wall
 				// clock.
 				switch ahead := n.TimeOf(id).Sub(time.Now().Add(-2 * time.Second)); {
 				case ahead <= 0:
@@ -90,9 +89,9 @@ func TestNode_Clock(t *testing.T) {
 			n.StepWall(-time.Second)
 			start := time.Now()
 			ids = append(ids, generate(t, n, 100*1024)...)
-			if took := time.Since(start); took < 190*time.Millisecond ||
-				took > 210*time.Millisecond {
-				t.Errorf("ids of 100 milliseconds took %v, want 200ms", took)
+			if elapsed := time.Since(start); elapsed < 190*time.Millisecond ||
+				elapsed > 210*time.Millisecond {
+				t.Errorf("ids of 100 milliseconds took %v, want 200ms", elapsed)
 			}
 			checkDistinct(t, ids)
 		})
@@ -138,8 +137,8 @@ func TestNode_Clock(t *testing.T) {
 			generate(t, n, 10)
 			n.StepWall(time.Minute)
 			<-time.After(time.Millisecond)
-			if got, want := n.TimeOf(n.MustGenerate()),
-				time.Now().Add(time.Minute); !got.Equal(want) {
+			got, want := n.TimeOf(n.MustGenerate()), time.Now().Add(time.Minute)
+			if !got.Equal(want) {
 				t.Errorf("time of the id = %v, want %v", got, want)
 			}
 		})

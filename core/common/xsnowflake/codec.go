@@ -34,8 +34,8 @@ func (id *SnowflakeID) UnmarshalJSON(data []byte) error {
 	return id.set(ParseSnowflakeID(strings.Trim(string(data), `"`)))
 }
 
-// MarshalBinary returns the id as eight bytes in big-endian order, so that bytes sort
-// like ids.
+// MarshalBinary returns the id as eight bytes in big-endian order, so that the bytes sort
+// like the ids.
 func (id SnowflakeID) MarshalBinary() ([]byte, error) {
 	return binary.BigEndian.AppendUint64(nil, uint64(id)), nil // the same 64 bits
 }
@@ -48,7 +48,7 @@ func (id *SnowflakeID) UnmarshalBinary(data []byte) error {
 	return id.set(SnowflakeID(binary.BigEndian.Uint64(data)), nil) // the same 64 bits
 }
 
-// Value implements driver.Valuer: the id is a BIGINT.
+// Value implements driver.Valuer. It returns an int64, which fits a BIGINT column.
 func (id SnowflakeID) Value() (driver.Value, error) { return int64(id), nil }
 
 // Scan implements sql.Scanner for an integer, decimal text, and NULL, which becomes 0.

@@ -24,8 +24,8 @@ func SetDefault(n *Node) (remove func()) {
 	return func() { processNode.CompareAndSwap(n, nil) }
 }
 
-// GetNode returns the node in ctx under xctx.SnowflakeNodeKey, else the default node of
-// the process. If both are missing, the error is a ConfigError.
+// GetNode returns the node in ctx under xctx.SnowflakeNodeKey, or else the default node
+// of the process. If both are missing, the error is a ConfigError.
 func GetNode(ctx context.Context) (*Node, *xerror.Error) {
 	if ctx != nil {
 		if n, _ := ctx.Value(xctx.SnowflakeNodeKey).(*Node); n != nil {

@@ -22,12 +22,12 @@ func TestGenerateSnowflakeID(t *testing.T) {
 			id.NodeID() != 5 {
 			t.Errorf("id = %d of gene %v, node %d", id, id.Gene(), id.NodeID())
 		}
-		if id := xsnowflake.MustGenerateGeneSnowflakeID(ctx,
-			xsnowflake.GeneUser); id.Gene() != xsnowflake.GeneUser {
+		id := xsnowflake.MustGenerateGeneSnowflakeID(ctx, xsnowflake.GeneUser)
+		if id.Gene() != xsnowflake.GeneUser {
 			t.Errorf("gene = %v, want user", id.Gene())
 		}
 		if id, err := xsnowflake.GenerateSnowflakeID(ctx); err != nil || id.IsZero() {
-			t.Errorf("GenerateGeneSnowflakeID = %v, %v", id, err)
+			t.Errorf("GenerateSnowflakeID = %v, %v", id, err)
 		}
 	})
 
@@ -49,9 +49,9 @@ func TestGenerateSnowflakeID(t *testing.T) {
 			{name: "nil context", want: xerror.ConfigError},
 			{name: "no node", ctx: t.Context(), want: xerror.ConfigError},
 			{name: "nil node", ctx: with((*xsnowflake.Node)(nil)), want: xerror.ConfigError},
-			{name: "something else", ctx: with(1), want: xerror.ConfigError},
+			{name: "value of another type", ctx: with(1), want: xerror.ConfigError},
 			{name: "closed", ctx: with(closed), want: xerror.ServiceUnavailable},
-			{name: "wrong gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
+			{name: "invalid gene", ctx: with(newNode(t)), gene: 64, want: xerror.DeveloperError},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				id, err := xsnowflake.GenerateGeneSnowflakeID(tc.ctx, tc.gene)
@@ -60,7 +60,8 @@ func TestGenerateSnowflakeID(t *testing.T) {
 				}
 				defer func() {
 					if err, ok := recover().(error); !ok || !errors.Is(err, tc.want) {
-						t.Errorf("Must panicked with %v, want %v", err, tc.want)
+						t.Errorf("MustGenerateGeneSnowflakeID panicked with %v, want %v",
+							err, tc.want)
 					}
 				}()
 				xsnowflake.MustGenerateGeneSnowflakeID(tc.ctx, tc.gene)

@@ -32,8 +32,8 @@ func TestFromEnv(t *testing.T) {
 					t.Errorf("datacenter, node = %d, %d, want %d, %d",
 						n.DatacenterID(), n.NodeID(), tc.wantDC, tc.wantNode)
 				}
-				if n.Source() != "a given node ID" {
-					t.Errorf("source = %q, want a given node ID", n.Source())
+				if n.Source() != "a configured node ID" {
+					t.Errorf("source = %q, want a configured node ID", n.Source())
 				}
 			})
 		}

@@ -2,15 +2,15 @@ package xsnowflake
 
 import "time"
 
-// StepWall moves the wall clock by d without the monotonic clock, like an administrator
-// or a suspended machine. It moves the epoch in the other direction, which is equivalent.
+// StepWall moves the wall clock by d without the monotonic clock, like a suspended
+// machine. It moves the epoch in the other direction, which is equivalent.
 func (n *Node) StepWall(d time.Duration) {
 	n.clock.mu.Lock()
 	defer n.clock.mu.Unlock()
 	n.clock.epoch = n.clock.epoch.Add(-d)
 }
 
-// TimeOf returns the real time of an id, also after StepWall.
+// TimeOf returns the time of an id, regardless of StepWall.
 func (n *Node) TimeOf(id SnowflakeID) time.Time { return n.layout.Parse(id).Time }
 
 // CatchUp is how far ids may be behind the clock.

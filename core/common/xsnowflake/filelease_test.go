@@ -27,8 +27,8 @@ func fileNode(t *testing.T, dir string, opts ...xsnowflake.Option) (*xsnowflake.
 	return n, n.Lease(t.Context())
 }
 
-// lockAllBut leases all slots of datacenter 0 except free ones.
-func lockAllBut(t *testing.T, dir string, free int) []*xsnowflake.Node {
+// leaseAllBut leases all slots of datacenter 0, except the given number of slots.
+func leaseAllBut(t *testing.T, dir string, free int) []*xsnowflake.Node {
 	t.Helper()
 	var nodes []*xsnowflake.Node
 	for range 8 - free {
@@ -44,7 +44,7 @@ func lockAllBut(t *testing.T, dir string, free int) []*xsnowflake.Node {
 func TestNode_LeaseDirectory(t *testing.T) {
 	t.Run("assigns different node IDs", func(t *testing.T) {
 		seen := map[int]bool{}
-		for _, n := range lockAllBut(t, t.TempDir(), 0) {
+		for _, n := range leaseAllBut(t, t.TempDir(), 0) {
 			if seen[n.NodeID()] {
 				t.Errorf("node %d is used twice", n.NodeID())
 			}
@@ -54,7 +54,7 @@ func TestNode_LeaseDirectory(t *testing.T) {
 
 	t.Run("frees the node ID of a closed node", func(t *testing.T) {
 		dir := t.TempDir()
-		nodes := lockAllBut(t, dir, 0)
+		nodes := leaseAllBut(t, dir, 0)
 		if _, err := fileNode(t, dir); !errors.Is(err, xsnowflake.ErrNoSlot) {
 			t.Fatalf("ninth node: %v, want ErrNoSlot", err)
 		}
@@ -64,7 +64,7 @@ func TestNode_LeaseDirectory(t *testing.T) {
 		}
 		n, err := fileNode(t, dir)
 		if err != nil || n.NodeID() != want {
-			t.Errorf("node = %v, %v, want the closed one, %d", n, err, want)
+			t.Errorf("node = %v, %v, want the node ID %d of the closed node", n, err, want)
 		}
 	})
 
@@ -74,8 +74,8 @@ func TestNode_LeaseDirectory(t *testing.T) {
 		for _, back := range []time.Duration{0, time.Second, 10 * time.Second} {
 			t.Run(back.String(), func(t *testing.T) {
 				dir := t.TempDir()
-				lockAllBut(t, dir, 1)
-				p, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir,
+				leaseAllBut(t, dir, 1)
+				p, err := start(t, "SNOWFLAKE_LEASE_DIR="+dir,
 					xenv.SnowflakeDatacenterID.String()+"=0")
 				if err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func readMark(t *testing.T, dir string, slot int) time.Time {
 func TestNode_LeaseDirectory_Mark(t *testing.T) {
 	t.Run("is ahead of the ids and rewritten by Close", func(t *testing.T) {
 		dir := t.TempDir()
-		lockAllBut(t, dir, 1)
+		leaseAllBut(t, dir, 1)
 		clock := &manualClock{now: time.Now()}
 		n, err := fileNode(t, dir, xsnowflake.WithClock(clock.Now))
 		if err != nil {
@@ -176,7 +176,7 @@ func TestNode_LeaseDirectory_Mark(t *testing.T) {
 
 	t.Run("is unchanged if the node generated no ids", func(t *testing.T) {
 		dir := t.TempDir()
-		lockAllBut(t, dir, 1)
+		leaseAllBut(t, dir, 1)
 		n, err := fileNode(t, dir)
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestNode_LeaseDirectory_Mark(t *testing.T) {
 
 func TestNode_LeaseDirectory_Files(t *testing.T) {
 	// Cleaners of temporary directories remove files that are in use.
-	t.Run("may be removed without repeated ids", func(t *testing.T) {
+	t.Run("repeats no id after files are removed", func(t *testing.T) {
 		for _, pattern := range []string{"*.records", "*.alive", "*.lock", "*"} {
 			t.Run(pattern, func(t *testing.T) {
 				dir := t.TempDir()
@@ -226,7 +226,7 @@ func TestNode_LeaseDirectory_Files(t *testing.T) {
 				}
 				clock.Add(time.Minute)
 				checkDistinct(t, append(ids, generate(t, n, 10)...))
-				others := lockAllBut(t, dir, 1)
+				others := leaseAllBut(t, dir, 1)
 				for _, o := range others {
 					if o.NodeID() == n.NodeID() {
 						t.Errorf("node %d is used twice", o.NodeID())
@@ -236,7 +236,7 @@ func TestNode_LeaseDirectory_Files(t *testing.T) {
 		}
 	})
 
-	t.Run("must not be symbolic links", func(t *testing.T) {
+	t.Run("rejects symbolic links", func(t *testing.T) {
 		dir, target := t.TempDir(), t.TempDir()
 		if err := os.Symlink(target, filepath.Join(dir, "link")); err != nil {
 			t.Skip("symbolic links are not supported:", err)
@@ -270,7 +270,7 @@ func TestNode_LeaseDirectory_Files(t *testing.T) {
 		}
 	})
 
-	t.Run("with damaged records cause an error", func(t *testing.T) {
+	t.Run("rejects damaged records", func(t *testing.T) {
 		dir := t.TempDir()
 		for slot := range 8 {
 			mark(t, dir, slot, 1)
@@ -327,8 +327,8 @@ func TestFromEnv_DefaultDirectory_Permissions(t *testing.T) {
 	}
 }
 
-// Containers do not share a directory. Each finds all slots free and chooses one at
-// random.
+// Containers do not share a directory. In each container all slots are free, and the node
+// chooses one at random.
 func TestInFolder_Containers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -366,9 +366,9 @@ func TestInFolder_Containers(t *testing.T) {
 					collisions++
 				}
 			}
-			if t.Logf("two of %d replicas have equal node IDs in %d of %d starts",
-				replicas, collisions, starts); collisions < tc.from || collisions > tc.to {
-				t.Errorf("want %d to %d", tc.from, tc.to)
+			if collisions < tc.from || collisions > tc.to {
+				t.Errorf("two of %d replicas have equal node IDs in %d of %d starts, want %d to %d",
+					replicas, collisions, starts, tc.from, tc.to)
 			}
 		})
 	}

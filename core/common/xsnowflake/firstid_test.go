@@ -92,12 +92,11 @@ func TestNode_Lease(t *testing.T) {
 			n := newUnleased(t, b)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := xsnowflake.GenerateSnowflakeID(context.WithValue(ctx, xctx.SnowflakeNodeKey,
-				n))
+			_, err := xsnowflake.GenerateSnowflakeID(
+				context.WithValue(ctx, xctx.SnowflakeNodeKey, n))
 			if err == nil || !errors.Is(err, context.DeadlineExceeded) ||
 				err.GetErrorCode().GetOutput() != "SERVICE_UNAVAILABLE" {
-				t.Errorf("first id: %v, want DeadlineExceeded as SERVICE_UNAVAILABLE",
-					err)
+				t.Errorf("first id: %v, want DeadlineExceeded as SERVICE_UNAVAILABLE", err)
 			}
 			if err := n.CheckHealth(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("CheckHealth while ids wait = %v, want DeadlineExceeded", err)
@@ -105,7 +104,7 @@ func TestNode_Lease(t *testing.T) {
 			close(b.free)
 			n.MustGenerate()
 			if leases, _, _ := b.counts(); leases != 1 {
-				t.Errorf("%d leases, want 1 of the first attempt", leases)
+				t.Errorf("%d leases, want only that of the first attempt", leases)
 			}
 		})
 	})
@@ -125,28 +124,28 @@ func TestNode_Lease(t *testing.T) {
 			}
 		})
 	})
-	t.Run("the wait for a former holder is not a failure", func(t *testing.T) {
+	t.Run("CheckHealth returns ErrWaiting during the wait for a former holder", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := newUnleased(t, &fakeBackend{minMark: time.Now().Add(16 * time.Second)})
-			made := make(chan xsnowflake.SnowflakeID)
-			go func() { made <- n.MustGenerate() }()
+			generated := make(chan xsnowflake.SnowflakeID)
+			go func() { generated <- n.MustGenerate() }()
 			synctest.Wait()
 			if err := n.CheckHealth(t.Context()); !errors.Is(err, xsnowflake.ErrWaiting) {
 				t.Errorf("CheckHealth while ids wait = %v, want ErrWaiting", err)
 			}
-			<-made
+			<-generated
 			if err := n.CheckHealth(t.Context()); err != nil {
 				t.Errorf("CheckHealth after the first id = %v", err)
 			}
 		})
 	})
-	t.Run("a check from before that wait returns in time", func(t *testing.T) {
+	t.Run("CheckHealth returns in time if the wait starts during the check", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := &blockedBackend{free: make(chan struct{})}
 			b.minMark = time.Now().Add(16 * time.Second)
 			n := newUnleased(t, b)
-			made := make(chan xsnowflake.SnowflakeID)
-			go func() { made <- n.MustGenerate() }()
+			generated := make(chan xsnowflake.SnowflakeID)
+			go func() { generated <- n.MustGenerate() }()
 			synctest.Wait()
 			time.AfterFunc(500*time.Millisecond, func() { close(b.free) })
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -156,7 +155,7 @@ func TestNode_Lease(t *testing.T) {
 				t.Errorf("CheckHealth = %v, its context %v; want ErrWaiting before the deadline",
 					err, ctx.Err())
 			}
-			<-made
+			<-generated
 		})
 	})
 	t.Run("a failure makes the node unhealthy temporarily", func(t *testing.T) {

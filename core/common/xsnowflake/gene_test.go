@@ -39,7 +39,9 @@ func TestGeneCalculator(t *testing.T) {
 	t.Run("returns stable genes", func(t *testing.T) {
 		calc := xsnowflake.CalcGene()
 		for id, want := range map[xsnowflake.SnowflakeID]xsnowflake.Gene{
-			0: 52, 1: 23, 42: 29,
+			0:         52,
+			1:         23,
+			42:        29,
 			1<<63 - 1: 60,
 		} {
 			if got := calc.Hash(id); got != want {
@@ -47,8 +49,7 @@ func TestGeneCalculator(t *testing.T) {
 			}
 		}
 		for key, want := range map[string]xsnowflake.Gene{
-			"": 45, "user:1": 38, "order": 40,
-			"商店": 13,
+			"": 45, "user:1": 38, "order": 40, "商店": 13,
 		} {
 			if got := calc.HashString(key); got != want {
 				t.Errorf("HashString(%q) = %d, want %d", key, got, want)
@@ -61,8 +62,7 @@ func TestGeneCalculator(t *testing.T) {
 			t.Error("HashMulti of one id is not its Hash")
 		}
 		for key, want := range map[string]xsnowflake.Gene{
-			"": 0, "123456789": 0xf4,
-			"user:1": 0x20,
+			"": 0, "123456789": 0xf4, "user:1": 0x20,
 		} {
 			if got := xsnowflake.KeyGene(key); got != want {
 				t.Errorf("KeyGene(%q) = %#x, want %#x", key, uint8(got), uint8(want))

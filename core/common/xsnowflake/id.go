@@ -19,7 +19,7 @@ import (
 // JSON and text contain the id as a decimal string, because JavaScript rounds numbers
 // above 2^53. The methods for the parts of an id use LayoutDefault; use Layout.Parse for
 // other layouts.
-type SnowflakeID int64 //nolint:recvcheck // only what decodes needs a pointer
+type SnowflakeID int64 //nolint:recvcheck // only decoding requires a pointer
 
 // ErrInvalidID is the error for text, numbers and bytes that are not an id.
 var ErrInvalidID = errors.New("xsnowflake: not an id")

@@ -34,7 +34,7 @@ func TestSnowflakeID(t *testing.T) {
 			t.Errorf("datacenter, node, sequence = %d, %d, %d, want 5, 3, 777", dc, node, seq)
 		}
 		if golden.IsZero() || !xsnowflake.SnowflakeID(0).IsZero() {
-			t.Error("IsZero returned the wrong value")
+			t.Error("IsZero returned an incorrect value")
 		}
 		if golden.Int64() != int64(golden) {
 			t.Error("Int64 does not return the id")
@@ -60,8 +60,7 @@ func TestSnowflakeID(t *testing.T) {
 		}
 		d := doc{ID: 5}
 		if err := json.Unmarshal([]byte(`{"id":null,"map":{"8":"y"}}`), &d); err != nil ||
-			d.ID != 5 ||
-			d.Map[8] != "y" {
+			d.ID != 5 || d.Map[8] != "y" {
 			t.Errorf("after null: %+v, %v, want the id unchanged", d, err)
 		}
 		for _, in := range []string{

@@ -35,23 +35,23 @@ const (
 	// acquireTimeout limits one attempt to acquire a slot, in addition to the lease
 	// window.
 	acquireTimeout = 20 * time.Second
-	// touchSlot and the next slot are outside every layout. Prepare holds one for at most
-	// touchTTL.
-	touchSlot = 1 << 16
-	touchTTL  = time.Second
+	// prepareSlot and the next slot are outside every layout. Prepare holds one of them
+	// for at most prepareTTL.
+	prepareSlot = 1 << 16
+	prepareTTL  = time.Second
 )
 
 var leaseLog = xlog.WithName(xlog.NamedLEASE)
 
-// window is how long the node relies on its lease after a request.
+// window returns how long the node relies on its lease after a request.
 func (n *Node) window() time.Duration { return xlease.LeaseWindow(n.ttl) }
 
 // Prepare checks the configuration of the leases without leasing a node ID.
 //
-// On a backend that may lose records, Prepare also starts the record of node IDs by
-// acquiring a slot that is not a node ID. The first holder must wait for holders from
-// before that record. With Prepare, this wait starts at startup and not with the first
-// id. If that fails, Prepare only logs a warning.
+// On a backend that may lose records, Prepare also starts the records of node IDs by
+// acquiring a slot that is not a node ID. The first holder must wait for possible holders
+// from before these records. With Prepare, this wait starts at startup instead of with
+// the first id. If the acquisition fails, Prepare logs a warning and returns nil.
 func (n *Node) Prepare(ctx context.Context) error {
 	switch {
 	case n.leases == nil:
@@ -61,9 +61,9 @@ func (n *Node) Prepare(ctx context.Context) error {
 	case n.leases.Capabilities().Durable:
 		return nil
 	}
-	err := n.leases.Do(ctx, LeaseName, touchTTL,
+	err := n.leases.Do(ctx, LeaseName, prepareTTL,
 		func(context.Context, *xlease.Lease) error { return nil },
-		xlease.WithSlots(touchSlot, 2), xlease.WithManualRenewal(),
+		xlease.WithSlots(prepareSlot, 2), xlease.WithManualRenewal(),
 		xlease.WithMark(0, math.MaxInt64))
 	if err != nil && !errors.Is(err, xlease.ErrHeld) {
 		leaseLog.Warn(ctx, "node ID records not started: the first id starts them",
@@ -72,11 +72,11 @@ func (n *Node) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// acquire leases a node ID. If every node ID is held, it waits for the TTL plus one poll,
-// when the leases of crashed processes have expired. A local lease expires with its
-// process, so acquire does not wait for it.
+// acquire leases a node ID. If every node ID is held, acquire retries for the TTL plus
+// one poll, because the leases of crashed processes expire in that time. A local lease
+// expires with its process, so acquire does not wait for it.
 func (n *Node) acquire() (*tenure, error) {
-	waiting, cancel := context.WithTimeout(n.closeCtx, n.ttl+maxPoll)
+	waitCtx, cancel := context.WithTimeout(n.closeCtx, n.ttl+maxPoll)
 	defer cancel()
 	pause := xretry.Backoff{First: minPause, Max: maxPoll}
 	for first := true; ; first = false {
@@ -87,8 +87,8 @@ func (n *Node) acquire() (*tenure, error) {
 		}
 		if held {
 			err = fmt.Errorf("%w: all %d are held in %s: stop one, set %s and %s%s",
-				ErrNoSlot, n.slotCount,
-				n.leases, xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, moreNodes(n.slotCount))
+				ErrNoSlot, n.slotCount, n.leases,
+				xenv.SnowflakeDatacenterID, xenv.SnowflakeNodeID, moreNodes(n.slotCount))
 		}
 		if n.local {
 			return nil, err
@@ -97,7 +97,7 @@ func (n *Node) acquire() (*tenure, error) {
 			leaseLog.Notice(n.closeCtx, "waiting for a node ID",
 				slog.Duration("at_most", n.ttl), slog.Any("error", err))
 		}
-		if xretry.Sleep(waiting, pause.Next()) != nil {
+		if xretry.Sleep(waitCtx, pause.Next()) != nil {
 			return nil, errors.Join(err, context.Cause(n.closeCtx))
 		}
 	}
@@ -131,8 +131,8 @@ func (n *Node) tryAcquire() (*tenure, error) {
 	t.lease, t.from = lease, n.millis(time.UnixMilli(lease.Mark()))
 	n.setLimits(t, requested, max(mark, t.from))
 	if unrecorded := n.window() - lease.Age(); unrecorded > 0 && !n.leases.Capabilities().Durable {
-		// An unrecorded holder renewed before the current record started, which is Age
-		// before a time between the request and now.
+		// An unrecorded holder renewed its lease before the current records started. They
+		// started Age before the backend handled the request, which it did before now.
 		t.from = max(t.from, n.millis(n.clock.time().Add(unrecorded+skew)))
 		leaseLog.Notice(ctx, "no record of former node ID holders: the first ids wait",
 			slog.Duration("at_most", unrecorded+skew))
@@ -144,10 +144,10 @@ func (n *Node) tryAcquire() (*tenure, error) {
 	return t, nil
 }
 
-// nextMark returns the millisecond that ids do not reach under a lease requested or
-// renewed at the given time. The backend stores it as the mark of the slot. The mark of a
-// local lease allows ids of the millisecond ms. It is near, because a killed process
-// cannot lower it.
+// nextMark returns the mark of the slot for a lease that is requested or renewed at the
+// given time. The ids generated under the lease have earlier times than the mark. The
+// mark of a local lease allows ids of the millisecond ms. It is at most recordAhead
+// ahead, because a killed process cannot lower it.
 func (n *Node) nextMark(requested time.Time, ms int64) int64 {
 	if n.local {
 		return max(n.millis(requested)-1, ms) + recordAhead.Milliseconds()
@@ -167,14 +167,15 @@ func (n *Node) joinLayout(ctx context.Context) error {
 	_, _ = fmt.Fprint(sum, layout) // Fprint does not fail
 	err := n.leases.Join(ctx, layoutName, fmt.Sprintf("layout-%016x", sum.Sum64()), n.ttl)
 	if errors.Is(err, xlease.ErrHeld) {
-		return fmt.Errorf("%w: %s=%s here, another layout in %s: use one layout for all replicas; to change it, stop all replicas for %s",
+		return fmt.Errorf("%w: %s=%s here, another layout in %s: use one layout for all replicas; "+
+			"to change it, stop all replicas for %s",
 			errOtherLayout, layoutKey, n.layout.Name, n.leases, n.ttl)
 	}
 	return err
 }
 
-// moreNodes returns a hint at LayoutWide for an error about count held node IDs, or "" if
-// LayoutWide has no more.
+// moreNodes returns a hint about LayoutWide for an error about count held node IDs, or ""
+// if LayoutWide does not have more.
 func moreNodes(count int) string {
 	if count >= LayoutWide.Nodes() {
 		return ""

@@ -23,8 +23,8 @@ func wide() xsnowflake.Option {
 // aboutTTL reports whether the time since start is between the TTL and the TTL plus one
 // poll.
 func aboutTTL(start time.Time) bool {
-	took := time.Since(start)
-	return took >= ttl && took <= ttl+time.Second
+	elapsed := time.Since(start)
+	return elapsed >= ttl && elapsed <= ttl+time.Second
 }
 
 func TestNode_Lease_Layout(t *testing.T) {
@@ -64,57 +64,55 @@ func TestNode_Lease_Layout(t *testing.T) {
 			_ = last.Close()
 			start := time.Now()
 			if next := newLeased(t, l, wide()).MustGenerate(); next <= id || !aboutTTL(start) {
-				t.Errorf("first id of the other layout = %d after %v, want an id after %d, after %v",
+				t.Errorf("first id of the other layout = %d after %v, want more than %d after %v",
 					next, time.Since(start), id, ttl)
 			}
 		})
 	})
-	t.Run("renewal restores a layout record that the backend lost",
-		func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l, s := newLeases(t)
-				n := newLeased(t, l)
-				s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
-				<-time.After(15 * time.Second)
-				n.MustGenerate()
-				if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {
-					t.Error("a node of another layout leased a node ID")
-				}
-			})
+	t.Run("renewal restores a layout record that the backend lost", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, s := newLeases(t)
+			n := newLeased(t, l)
+			s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
+			<-time.After(15 * time.Second)
+			n.MustGenerate()
+			if _, err := leasedNode(t, xsnowflake.WithLeases(l, ttl), wide()); err == nil {
+				t.Error("a node of another layout leased a node ID")
+			}
 		})
-	t.Run("a node stops at its next renewal if the backend has another layout",
-		func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l, s := newLeases(t)
-				s.Reports = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
-				first := newLeased(t, l)
-				forgotten := time.Now()
-				s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
-				other, err := xsnowflake.NewNode(xsnowflake.WithLeases(l, ttl), wide())
-				if err != nil {
-					t.Fatal(err)
+	})
+	t.Run("a node stops at its next renewal if the backend has another layout", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l, s := newLeases(t)
+			s.Reports = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
+			first := newLeased(t, l)
+			lostAt := time.Now() // the backend loses its records
+			s.Set(func(s *leasetest.Backend) { s.Backend = xlease.InProcess(nil) })
+			other, err := xsnowflake.NewNode(xsnowflake.WithLeases(l, ttl), wide())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = other.Close() }()
+			firstID := make(chan xsnowflake.SnowflakeID)
+			go func() { firstID <- other.MustGenerate() }()
+			var last xsnowflake.SnowflakeID
+			// a third of the lease window
+			for err == nil && time.Since(lostAt) < 7*time.Second {
+				<-time.After(time.Millisecond)
+				var id xsnowflake.SnowflakeID
+				if id, err = first.Generate(); err == nil {
+					last = id
 				}
-				defer func() { _ = other.Close() }()
-				firstID := make(chan xsnowflake.SnowflakeID)
-				go func() { firstID <- other.MustGenerate() }()
-				var last xsnowflake.SnowflakeID
-				// a third of the lease window
-				for err == nil && time.Since(forgotten) < 7*time.Second {
-					<-time.After(time.Millisecond)
-					var id xsnowflake.SnowflakeID
-					if id, err = first.Generate(); err == nil {
-						last = id
-					}
-				}
-				if !errors.Is(err, xlease.ErrLost) {
-					t.Errorf("Generate = %v after the renewal, want ErrLost", err)
-				}
-				if next := <-firstID; !timeOf(next).After(timeOf(last)) {
-					t.Errorf("first id of the other layout is %v before the last id of the first layout",
-						timeOf(last).Sub(timeOf(next)))
-				}
-			})
+			}
+			if !errors.Is(err, xlease.ErrLost) {
+				t.Errorf("Generate = %v after the renewal, want ErrLost", err)
+			}
+			if next := <-firstID; !timeOf(next).After(timeOf(last)) {
+				t.Errorf("first id of the other layout is %v before the last id of the first",
+					timeOf(last).Sub(timeOf(next)))
+			}
 		})
+	})
 }
 
 func TestNode_Lease_Held(t *testing.T) {
@@ -133,7 +131,8 @@ func TestNode_Lease_Held(t *testing.T) {
 			start := time.Now()
 			newLeased(t, l, xsnowflake.WithDatacenterID(0))
 			if !aboutTTL(start) {
-				t.Errorf("node ID leased after %v, want it when the leases of the killed process expire, after %v", time.Since(start), ttl)
+				t.Errorf("node ID leased after %v, want it after the leases expire, after %v",
+					time.Since(start), ttl)
 			}
 		})
 	})

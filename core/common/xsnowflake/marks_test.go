@@ -25,9 +25,8 @@ func TestNode_Mark_Wait(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(start); took < 2*time.Second || took > 3*time.Second {
-				t.Errorf("Lease took %v, want 2 s: 3 s ahead, less half the lease window",
-					took)
+			if elapsed := time.Since(start); elapsed < 2*time.Second || elapsed > 3*time.Second {
+				t.Errorf("Lease took %v, want 2 s: 3 s ahead, less half the lease window", elapsed)
 			}
 			id, err := n.Generate()
 			if err != nil || n.TimeOf(id).Before(start.Add(3*time.Second)) {
@@ -96,7 +95,7 @@ func TestNode_Mark_Release(t *testing.T) {
 	})
 
 	t.Run("is after every id of a lost node ID", func(t *testing.T) {
-		const numbers = 15
+		const slots = 15
 		l := &losingBackend{}
 		n, err := xsnowflake.NewNode(xsnowflake.WithLeases(xlease.New(l), 225*time.Millisecond))
 		if err != nil {
@@ -115,7 +114,7 @@ func TestNode_Mark_Release(t *testing.T) {
 					case err != nil:
 						t.Error(err)
 						return
-					case slot >= numbers:
+					case slot >= slots:
 						return
 					}
 					latest[i][slot] = id.Time()
@@ -124,7 +123,7 @@ func TestNode_Mark_Release(t *testing.T) {
 		}
 		callers.Wait()
 		_ = n.Close()
-		for slot := range numbers {
+		for slot := range slots {
 			for i := range latest {
 				if at := latest[i][slot]; !at.IsZero() && !at.Before(l.marks[slot]) {
 					t.Errorf("an id of node ID %d is %v after the mark",
@@ -144,7 +143,7 @@ type losingBackend struct {
 }
 
 func (l *losingBackend) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
-	<-time.After(3 * time.Millisecond) // time to release and query the old slot
+	<-time.After(3 * time.Millisecond) // callers must not use the released slot in this time
 	defer l.set(func(s *fakeBackend) { s.next++ })
 	return l.fakeBackend.Acquire(ctx, r)
 }

@@ -40,7 +40,7 @@ type Node struct {
 
 	sequences []sequence
 	lastGene  Gene   // 0 in a layout without genes, which accepts all
-	mask      uint64 // of the sequence in a word
+	mask      uint64 // mask of the sequence number in a word
 	ahead     int64  // how many milliseconds callers may wait
 
 	tenure atomic.Pointer[tenure] // never nil; pending once the node is closed
@@ -86,14 +86,14 @@ func (n *Node) MustGenerate(gene ...Gene) SnowflakeID {
 // Generate and returns the same errors. After an error, the content of dst is undefined.
 func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 	for len(dst) > 0 {
-		word, got, bits, err := n.reserve(gene, uint64(len(dst)))
+		word, count, bits, err := n.reserve(gene, uint64(len(dst)))
 		if err != nil {
 			return err
 		}
-		for i := range got {
+		for i := range count {
 			dst[i] = n.id(word+i, bits)
 		}
-		dst = dst[got:]
+		dst = dst[count:]
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (n *Node) NextN(dst []SnowflakeID, gene Gene) error {
 // The order of the steps matters. The tenure is read before the clock, so that a slot is
 // never used with a time before its tenure. It is read again at the end, so that Close
 // and the loss of a lease can record a time that no id reaches.
-func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) {
+func (n *Node) reserve(g Gene, want uint64) (word, count, bits uint64, err error) {
 	if g > n.lastGene && n.lastGene > 0 {
 		return 0, 0, 0, fmt.Errorf("%w: %d (accepted: 0 to %d)", errGene, g, n.lastGene)
 	}
@@ -117,11 +117,11 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 		}
 		// never negative; unsigned division is faster
 		ms := int64(uint64(now) / uint64(time.Millisecond))
-		if word, got = n.sequences[g].tryReserve(n.word(ms), want, n.mask); got == 0 {
-			word, got = n.sequences[g].reserve(n.word(ms), n.word(max(ms-catchUp, t.from)),
+		if word, count = n.sequences[g].tryReserve(n.word(ms), want, n.mask); count == 0 {
+			word, count = n.sequences[g].reserve(n.word(ms), n.word(max(ms-catchUp, t.from)),
 				n.word(ms+n.ahead), want, n.mask)
 		}
-		if got == 0 {
+		if count == 0 {
 			return 0, 0, 0, errExhausted
 		}
 		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
@@ -132,7 +132,7 @@ func (n *Node) reserve(g Gene, want uint64) (word, got, bits uint64, err error) 
 			err = n.wait(at)
 		}
 		if n.tenure.Load() == t {
-			return word, got, t.bits | uint64(g)<<(n.layout.gene.shift&63), err
+			return word, count, t.bits | uint64(g)<<(n.layout.gene.shift&63), err
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (n *Node) id(word, bits uint64) SnowflakeID {
 // word returns the first word of a millisecond. ms must not be negative.
 func (n *Node) word(ms int64) uint64 { return uint64(ms) << (n.layout.sequence.bits & 63) }
 
-// ensureUsable makes the millisecond ms usable or returns the reason. If the tenure has
+// ensureUsable makes the millisecond ms usable or returns an error. If the tenure has
 // changed, the caller must start over.
 func (n *Node) ensureUsable(ctx context.Context, t *tenure, ms int64) error {
 	switch {
@@ -181,7 +181,7 @@ func (n *Node) wait(ms int64) error {
 			return fmt.Errorf("%w: no new millisecond in %s",
 				ErrClock, waited.Round(time.Millisecond))
 		}
-		time.Sleep(min(left, 2*bound-waited)) //nolint:forbidigo // the clock itself is awaited, and this does not allocate
+		time.Sleep(min(left, 2*bound-waited)) //nolint:forbidigo // a timer would allocate
 	}
 }
 
@@ -203,7 +203,7 @@ func (n *Node) Source() string {
 	case n.closed():
 		return "closed node"
 	case n.leases == nil:
-		return "a given node ID"
+		return "a configured node ID"
 	default:
 		return "a lease in " + n.leases.String()
 	}
@@ -228,7 +228,7 @@ func (n *Node) CheckHealth(ctx context.Context) error {
 	ms := now / int64(time.Millisecond)
 	switch {
 	case t.pending && n.lastAttempt.Load() == nil:
-		return nil // the node ID was not needed so far
+		return nil // no id was generated so far
 	case t.pending:
 		return n.replace(ctx, t, true)
 	case ms >= t.limit.Load() || mono >= t.deadline.Load():

@@ -138,8 +138,8 @@ func TestNode_Generate(t *testing.T) {
 		})
 	})
 
-	// The operating system wakes goroutines late. The node makes up for unused sequence
-	// numbers of that time only.
+	// The operating system may wake up a goroutine late. The node then uses the sequence
+	// numbers of the delay, but no older numbers.
 	t.Run("loses no sequence numbers after a late wakeup", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := newNode(t, bubbleEpoch())
@@ -163,7 +163,7 @@ func TestNode_Generate(t *testing.T) {
 			}
 			<-time.After(5 * time.Millisecond)
 			if got := n.TimeOf(n.MustGenerate()); !got.Equal(time.Now()) {
-				t.Errorf("time of an id below the limit = %v, want %v", got, time.Now())
+				t.Errorf("time of an id after a short pause = %v, want %v", got, time.Now())
 			}
 		})
 	})
@@ -172,8 +172,8 @@ func TestNode_Generate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			clock := &manualClock{now: at}
 			n := newNode(t, xsnowflake.WithLayout(xsnowflake.LayoutWide),
-				xsnowflake.WithDatacenterID(0),
-				xsnowflake.WithClock(clock.Now), xsnowflake.WithMaxBackward(10*time.Millisecond))
+				xsnowflake.WithDatacenterID(0), xsnowflake.WithClock(clock.Now),
+				xsnowflake.WithMaxBackward(10*time.Millisecond))
 			generate(t, n, 64)
 			var wg sync.WaitGroup
 			for range 10*64 + 1 {
@@ -222,9 +222,8 @@ func TestNode_Generate(t *testing.T) {
 			!strings.Contains(err.Error(), "64 (accepted: 0 to 63)") {
 			t.Errorf("Generate(64) = %v, want ErrGene with the range", err)
 		}
-		if err := n.NextN(
-			make([]xsnowflake.SnowflakeID, 2), 64,
-		); !errors.Is(err, xsnowflake.ErrGene) {
+		err = n.NextN(make([]xsnowflake.SnowflakeID, 2), 64)
+		if !errors.Is(err, xsnowflake.ErrGene) {
 			t.Errorf("NextN = %v, want ErrGene", err)
 		}
 		defer func() {

@@ -51,9 +51,9 @@ func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock
 // the same TTL.
 //
 // Without WithLeases, the processes of a host share leases in the default directory of
-// xlease.InFolder, held while the process runs. Replicas that do not share that directory
-// soon have equal node IDs. With 8 replicas and the 64 node IDs of LayoutDefault, that
-// happens in 37 % of all starts.
+// xlease.InFolder. A process holds its lease while it runs. Replicas that do not share
+// the directory may have equal node IDs. With 8 replicas and the 64 node IDs of
+// LayoutDefault, that happens in 37 % of all starts.
 //
 // Ids are unique even if the clocks of hosts differ. Before a holder generates ids, it
 // stores a time that its ids do not reach, and the next holder starts after that time. If
@@ -111,8 +111,8 @@ func NewNode(opts ...Option) (*Node, error) {
 // FromEnv returns a node with the layout SNOWFLAKE_LAYOUT and the node ID of
 // SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID. If neither is set, it leases a node ID
 // in the directory SNOWFLAKE_LEASE_DIR. WithDatacenterID and WithNodeID describe what
-// happens if only one is set. The environment overrides opts, except WithLeases, which
-// replaces the directory.
+// happens if only one is set. The environment overrides opts, but WithLeases overrides
+// the directory.
 func FromEnv(opts ...Option) (*Node, error) {
 	v, problems := xenv.Load[variables](xenv.Environment())
 	if problems != nil {
@@ -134,7 +134,8 @@ func FromEnv(opts ...Option) (*Node, error) {
 
 func (c *config) validate() error {
 	if c.layout.sequence.bits == 0 {
-		return errors.New("xsnowflake: the id layout is empty (accepted: LayoutDefault, another predefined layout, or a copy)")
+		return errors.New("xsnowflake: the id layout is empty " +
+			"(accepted: LayoutDefault, another predefined layout, or a copy)")
 	}
 	err := errors.Join(
 		c.inRange(xenv.SnowflakeDatacenterID, c.datacenter, c.layout.Datacenters()),

@@ -105,7 +105,7 @@ func (p *process) ids(t *testing.T, count int) []xsnowflake.SnowflakeID {
 
 func dirEnv(t *testing.T) string {
 	t.Helper()
-	return "SNOWFLAKE_LEASE_DIR" + "=" + t.TempDir()
+	return "SNOWFLAKE_LEASE_DIR=" + t.TempDir()
 }
 
 func TestNode_Processes(t *testing.T) {
@@ -153,18 +153,18 @@ func TestNode_Processes(t *testing.T) {
 			}
 			all = append(all, p)
 		}
-		victim := all[3]
-		victim.request(5000)
-		ids = append(ids, victim.ids(t, 5000)...)
-		_ = victim.cmd.Process.Kill()
-		_ = victim.cmd.Wait()
+		killed := all[3]
+		killed.request(5000)
+		ids = append(ids, killed.ids(t, 5000)...)
+		_ = killed.cmd.Process.Kill()
+		_ = killed.cmd.Wait()
 
 		p, err := start(t, env...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.slot != victim.slot {
-			t.Errorf("slot = %d, want the slot %d of the killed process", p.slot, victim.slot)
+		if p.slot != killed.slot {
+			t.Errorf("slot = %d, want the slot %d of the killed process", p.slot, killed.slot)
 		}
 		p.request(5000)
 		checkDistinct(t, append(ids, p.ids(t, 5000)...))
@@ -183,13 +183,13 @@ func TestNode_Processes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := start(t, "SNOWFLAKE_LEASE_DIR"+"="+dir)
+		_, err := start(t, "SNOWFLAKE_LEASE_DIR="+dir)
 		if err == nil {
 			t.Fatal("the 65th process leased a node ID")
 		}
 		want := "xsnowflake: every node ID is held: all 64 are held in " + dir +
-			" (scope: host)" +
-			": stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024"
+			" (scope: host): stop one, set SNOWFLAKE_DATACENTER_ID and SNOWFLAKE_NODE_ID, " +
+			"or set SNOWFLAKE_LAYOUT=wide for all replicas, which has 1024"
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error = %q, want %q", err, want)
 		}

@@ -10,18 +10,19 @@ type sequence struct {
 	_    [56]byte // two genes never share a cache line
 }
 
-// saturated marks a word whose run started with the overflow of a millisecond.
+// saturated is the flag of a word in a run that started when the numbers of a millisecond
+// were exhausted.
 //
 // A saturated gene continues behind the clock instead of jumping to it. A goroutine that
-// sleeps until the next millisecond may wake up a few milliseconds late, and without this
-// their numbers would be lost.
+// sleeps until the next millisecond may wake up a few milliseconds late. If the gene
+// jumped to the clock, the numbers of these milliseconds would be lost.
 const saturated = 1 << 63
 
 // tryReserve is the fast path of reserve. It succeeds if the gene is not saturated, the
 // current millisecond has more than want numbers left, and no other goroutine interferes.
 // It is small enough to be inlined, which makes an id 5 to 10 % cheaper
 // (BenchmarkNode_Generate).
-func (s *sequence) tryReserve(now, want, mask uint64) (first, got uint64) {
+func (s *sequence) tryReserve(now, want, mask uint64) (first, count uint64) {
 	old := s.word.Load()
 	first = max(old+1, now) // out of range if old is marked as saturated
 	if first+want-1 >= now|mask || !s.word.CompareAndSwap(old, first+want-1) {
@@ -31,13 +32,13 @@ func (s *sequence) tryReserve(now, want, mask uint64) (first, got uint64) {
 }
 
 // reserve reserves up to want numbers of one millisecond. It returns the first word and
-// their count.
+// the number of words.
 //
 // now is the first word of the current millisecond. If the result would be after limit,
-// got is 0. If the numbers of now are exhausted, the result is after now, and the caller
-// must wait. Only while the gene is saturated, the result may be before now, but never
+// count is 0. If the numbers of now are exhausted, the result is after now, and the
+// caller must wait. The result is before now only while the gene is saturated, and never
 // before low.
-func (s *sequence) reserve(now, low, limit, want, mask uint64) (first, got uint64) {
+func (s *sequence) reserve(now, low, limit, want, mask uint64) (first, count uint64) {
 	for {
 		old := s.word.Load()
 		flag := old & saturated
@@ -51,9 +52,9 @@ func (s *sequence) reserve(now, low, limit, want, mask uint64) (first, got uint6
 		if first > limit {
 			return 0, 0
 		}
-		got = min(want, mask+1-first&mask)
-		if s.word.CompareAndSwap(old, (first+got-1)|flag) {
-			return first, got
+		count = min(want, mask+1-first&mask)
+		if s.word.CompareAndSwap(old, (first+count-1)|flag) {
+			return first, count
 		}
 	}
 }

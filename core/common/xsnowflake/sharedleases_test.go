@@ -53,11 +53,8 @@ func timeOf(id xsnowflake.SnowflakeID) time.Time {
 // newLeased returns a node with a node ID from l. The test closes it.
 func newLeased(t *testing.T, l *xlease.Leases, opts ...xsnowflake.Option) *xsnowflake.Node {
 	t.Helper()
-	n, err := leasedNode(t, append([]xsnowflake.Option{
-		xsnowflake.WithLeases(l, ttl),
-		bubbleEpoch(),
-	},
-		opts...)...)
+	all := append([]xsnowflake.Option{xsnowflake.WithLeases(l, ttl), bubbleEpoch()}, opts...)
+	n, err := leasedNode(t, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +82,8 @@ func TestNode_SharedLeases(t *testing.T) {
 				"all 8 are held in memory (scope: process)") {
 				t.Errorf("Lease = %v, want ErrNoSlot with the number and the backend", err)
 			}
-			if got, want := first.Source(),
-				"a lease in memory (scope: process)"; got != want {
+			got, want := first.Source(), "a lease in memory (scope: process)"
+			if got != want {
 				t.Errorf("Source = %q, want %q", got, want)
 			}
 			<-time.After(time.Hour)
@@ -96,7 +93,7 @@ func TestNode_SharedLeases(t *testing.T) {
 		})
 	})
 
-	t.Run("stops with its lease and leases again", func(t *testing.T) {
+	t.Run("stops when its lease is lost and leases another node ID", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l, s := newLeases(t)
 			n := newLeased(t, l)
@@ -108,9 +105,9 @@ func TestNode_SharedLeases(t *testing.T) {
 					t.Fatalf("time of an id = %v after the last renewal", timeOf(id).Sub(start))
 				}
 				if err != nil {
-					if took := time.Since(start); !errors.Is(err, xlease.ErrLost) ||
-						took != 20*time.Second {
-						t.Fatalf("Generate = %v after %v, want ErrLost after 20s", err, took)
+					if elapsed := time.Since(start); !errors.Is(err, xlease.ErrLost) ||
+						elapsed != 20*time.Second {
+						t.Fatalf("Generate = %v after %v, want ErrLost after 20s", err, elapsed)
 					}
 					break
 				}
@@ -137,8 +134,7 @@ func TestNode_SharedLeases(t *testing.T) {
 				<-time.After(100 * time.Millisecond)
 			}
 			h := driver.Request{
-				Name: xsnowflake.LeaseName, First: 3, Count: 1, Begin: 3, Holder: "x",
-				TTL: ttl,
+				Name: xsnowflake.LeaseName, First: 3, Count: 1, Begin: 3, Holder: "x", TTL: ttl,
 			}
 			if g, _ := b.Acquire(t.Context(), h); g.OK {
 				t.Fatal("the slot is free")
@@ -193,8 +189,8 @@ func (o singleSlot) Acquire(ctx context.Context, r driver.Request) (driver.Grant
 
 func TestNode_UnrecordedHolder(t *testing.T) {
 	// A backend without records may have lost the record of a holder that renewed just
-	// before. The ids of that holder end two thirds of the TTL later. The node tolerates
-	// 5 s of that and waits for the rest.
+	// before. That holder generates ids for up to two thirds of the TTL. The clock
+	// tolerance covers 5 s of that time, and the node waits for the rest.
 	t.Run("delays the first ids", func(t *testing.T) {
 		for _, tc := range []struct {
 			name    string
@@ -211,24 +207,23 @@ func TestNode_UnrecordedHolder(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					out := captureLog(t)
 					l, s := newLeases(t)
-					s.Age, s.Reports = &tc.age,
-						&driver.Capabilities{
-							Scope: driver.Cluster, Durable: tc.durable,
-							Name: "fake",
-						}
+					s.Age = &tc.age
+					s.Reports = &driver.Capabilities{
+						Scope: driver.Cluster, Durable: tc.durable, Name: "fake",
+					}
 					start := time.Now()
 					n := newLeased(t, l)
-					if took := time.Since(start); took != tc.wait {
-						t.Errorf("startup took %v, want %v", took, tc.wait)
+					if elapsed := time.Since(start); elapsed != tc.wait {
+						t.Errorf("startup took %v, want %v", elapsed, tc.wait)
 					}
 					id := n.MustGenerate()
-					if forgotten := start.Add(20*time.Second - tc.age); !tc.durable &&
-						!timeOf(id).After(forgotten) {
-						t.Errorf(
-							"time of the first id = %v after startup, within the time of an unrecorded holder", timeOf(id).Sub(start))
+					holderEnd := start.Add(20*time.Second - tc.age) // of an unrecorded holder
+					if !tc.durable && !timeOf(id).After(holderEnd) {
+						t.Errorf("time of the first id = %v after startup, want more than %v",
+							timeOf(id).Sub(start), holderEnd.Sub(start))
 					}
-					if logged := strings.Contains(out.String(),
-						"no record of former node ID holders"); logged != (tc.wait > 0) {
+					const line = "no record of former node ID holders"
+					if logged := strings.Contains(out.String(), line); logged != (tc.wait > 0) {
 						t.Errorf("wait is logged: %t, for a wait of %v", logged, tc.wait)
 					}
 				})
@@ -249,19 +244,20 @@ func TestNode_UnrecordedHolder(t *testing.T) {
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				l, s := newLeases(t)
-				s.Reports, s.Late = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"},
-					tc.late
+				s.Reports = &driver.Capabilities{Scope: driver.Cluster, Name: "fake"}
+				s.Late = tc.late
 				start := time.Now()
 				// delays only the first call
 				time.AfterFunc(tc.late/2,
 					func() { s.Set(func(s *leasetest.Backend) { s.Late = 0 }) })
 				n := newLeased(t, l, xsnowflake.WithMaxBackward(tc.tolerance))
-				if took := time.Since(start); took != tc.wait {
+				if elapsed := time.Since(start); elapsed != tc.wait {
 					t.Errorf("startup with tolerance %v took %v, want %v",
-						tc.tolerance, took, tc.wait)
+						tc.tolerance, elapsed, tc.wait)
 				}
 				if id := n.MustGenerate(); timeOf(id).Before(start.Add(21 * time.Second)) {
-					t.Errorf("time of the first id = %v after startup, within the time of an unrecorded holder", timeOf(id).Sub(start))
+					t.Errorf("time of the first id = %v after startup, want at least 21s",
+						timeOf(id).Sub(start))
 				}
 			})
 		}
@@ -279,9 +275,11 @@ func TestNode_UnrecordedHolder(t *testing.T) {
 			time.AfterFunc(8*time.Second,
 				func() { s.Set(func(s *leasetest.Backend) { s.Late = 0 }) })
 			n := newLeased(t, l)
-			if id := n.MustGenerate(); timeOf(id).Before(
-				start.Add(10*time.Second + 21*time.Second)) {
-				t.Errorf("time of the first id = %v after startup, want 10 s of responses, two thirds of the TTL and a second", timeOf(id).Sub(start))
+			// 10 s of responses, two thirds of the TTL, and a second
+			want := start.Add(10*time.Second + 21*time.Second)
+			if id := n.MustGenerate(); timeOf(id).Before(want) {
+				t.Errorf("time of the first id = %v after startup, want at least %v",
+					timeOf(id).Sub(start), want.Sub(start))
 			}
 		})
 	})
@@ -290,16 +288,17 @@ func TestNode_UnrecordedHolder(t *testing.T) {
 // The wait for unrecorded holders starts with Prepare.
 func TestNode_Prepare(t *testing.T) {
 	for _, tc := range []struct {
-		name       string
-		first      time.Duration // the first id, after the start
-		start, ids time.Duration // how long both take
+		name    string
+		pause   time.Duration // between the startup and the request for the first id
+		startup time.Duration // expected duration of the startup
+		firstID time.Duration // expected duration of the request for the first id
 	}{
-		{name: "immediate first id", ids: 16 * time.Second},
+		{name: "immediate first id", firstID: 16 * time.Second},
 		{
 			name:  "first id during the wait",
-			first: 10 * time.Second, ids: 6 * time.Second,
+			pause: 10 * time.Second, firstID: 6 * time.Second,
 		},
-		{name: "first id after the TTL", first: 20 * time.Second},
+		{name: "first id after the TTL", pause: 20 * time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -314,17 +313,19 @@ func TestNode_Prepare(t *testing.T) {
 				if err := n.Prepare(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(start); took != tc.start {
-					t.Errorf("startup took %v, want %v", took, tc.start)
+				if elapsed := time.Since(start); elapsed != tc.startup {
+					t.Errorf("startup took %v, want %v", elapsed, tc.startup)
 				}
-				<-time.After(tc.first)
+				<-time.After(tc.pause)
 				requested := time.Now()
 				id := n.MustGenerate()
-				if took := time.Since(requested); took < tc.ids || took > tc.ids+time.Second {
-					t.Errorf("the first id took %v, want %v", took, tc.ids)
+				if elapsed := time.Since(requested); elapsed < tc.firstID ||
+					elapsed > tc.firstID+time.Second {
+					t.Errorf("the first id took %v, want %v", elapsed, tc.firstID)
 				}
 				if timeOf(id).Before(start.Add(20 * time.Second)) {
-					t.Errorf("time of the first id = %v after startup, within the time of an unrecorded holder", timeOf(id).Sub(start))
+					t.Errorf("time of the first id = %v after startup, want at least 20s",
+						timeOf(id).Sub(start))
 				}
 			})
 		})

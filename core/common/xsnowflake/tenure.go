@@ -18,8 +18,8 @@ import (
 // clock tolerance of a node.
 const recordAhead = 3 * time.Second
 
-// markSlack is how far a mark may exceed the end of a lease without a wrong clock: the
-// skew and a late response.
+// markSlack is how far a mark may exceed the end of a lease if all clocks are correct,
+// because of the skew and a late response.
 const markSlack = skew + time.Second
 
 // tenure is the period in which a node uses one slot.
@@ -32,8 +32,8 @@ const markSlack = skew + time.Second
 //   - from is at least the mark of the slot at acquisition. This does not depend on other
 //     clocks, on the distance between the clocks of the node, or on when a holder notices
 //     the loss of its slot.
-//   - Only release lowers the mark, to the time after the latest time read. limit is 0
-//     before that, so release sees every time that was compared with an earlier limit.
+//   - Only release lowers the mark, to the time after the latest time read. It sets limit
+//     to 0 first, so it sees every time that was compared with an earlier limit.
 //   - If the backend may have lost the mark, limit is at most the end of the lease, and
 //     from is after every such time.
 //
@@ -60,13 +60,12 @@ func (n *Node) newTenure(slot int) *tenure {
 	return t
 }
 
-// activate prepares the use of a leased slot. It skips times that a former holder may
-// have used. To do so it moves the clock. If these times are further ahead than the clock
-// tolerance or half the lease window, it calls waiting and waits while it renews the
-// lease.
+// activate prepares the use of a leased slot. It moves the clock past the times that a
+// former holder may have used. If these times are further ahead than the clock tolerance
+// or half the lease window, activate calls waiting, and waits while it renews the lease.
 //
-// It does not wait for times that only a wrong clock explains; for those the clock
-// returns an error.
+// It does not wait for times that only an incorrect clock explains. For such times the
+// clock returns an error.
 func (n *Node) activate(t *tenure, waiting func()) error {
 	_, now, err := n.clock.now()
 	if err != nil {
@@ -74,10 +73,11 @@ func (n *Node) activate(t *tenure, waiting func()) error {
 	}
 	t.from = max(now/int64(time.Millisecond), t.from)
 	window, behind := n.window(), time.Duration(n.clock.maxBehind)
-	bound, most := min(behind, window/2), window+max(behind, markSlack)
-	for end := time.Now().Add(2 * most); !n.local; { // the marks of a local lease are near
+	bound, maxWait := min(behind, window/2), window+max(behind, markSlack)
+	// the marks of a local lease are not far ahead
+	for end := time.Now().Add(2 * maxWait); !n.local; {
 		wait := n.timeOf(t.from).Sub(n.clock.time().Round(0)) - bound
-		if wait <= 0 || wait > most || time.Now().After(end) {
+		if wait <= 0 || wait > maxWait || time.Now().After(end) {
 			break
 		}
 		waiting()
@@ -130,8 +130,8 @@ func (n *Node) setLimits(t *tenure, requested time.Time, mark int64) {
 	t.limit.Store(min(n.millis(until), n.layout.end(), mark))
 }
 
-// extend allows ids of the millisecond ms under a local lease, whose marks are near. If
-// the lease is lost, extend acquires another slot.
+// extend renews a local lease so that it allows ids of the millisecond ms. If the lease
+// is lost, extend acquires another slot.
 func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
@@ -147,7 +147,7 @@ func (n *Node) extend(ctx context.Context, t *tenure, ms int64) error {
 }
 
 // release releases the slot. The new mark is the time after the latest time read during
-// the tenure, or the former mark. It must set limit before it reads that time.
+// the tenure, or the former mark. release must set limit before it reads that time.
 func (n *Node) release(t *tenure) error {
 	if t.lease == nil {
 		return nil

@@ -33,8 +33,7 @@ func TestFromEnv_DefaultDirectory_Users(t *testing.T) {
 	copyFile(t, os.Args[0], binary)
 	t.Setenv("TMPDIR", dir)
 
-	// Each of the other slots is held by a node. The files of the free slot belong to
-	// root.
+	// Nodes hold all slots but one. The files of the free slot belong to root.
 	var nodes []*xsnowflake.Node
 	for range 64 {
 		n, err := leasedNode(t)
@@ -51,10 +50,9 @@ func TestFromEnv_DefaultDirectory_Users(t *testing.T) {
 
 	p := prepare(t, "TMPDIR="+dir)
 	p.cmd.Path = binary
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
-		Uid: 65534,
-		Gid: 65534,
-	}}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: 65534, Gid: 65534},
+	}
 	if err := p.run(t); err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +64,9 @@ func TestFromEnv_DefaultDirectory_Users(t *testing.T) {
 
 	p = prepare(t, "TMPDIR="+dir)
 	p.cmd.Path = binary
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{
-		Uid: 65533,
-		Gid: 65533,
-	}}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: 65533, Gid: 65533},
+	}
 	if err := p.run(t); err == nil || !strings.Contains(err.Error(), "all 64 are held") {
 		t.Errorf("third user: %v, want an error that all slots are held", err)
 	}

@@ -208,7 +208,7 @@ func TestNew_NodeID(t *testing.T) {
 		{name: "lease", want: "a lease in " + dir + " (scope: host)"},
 		{
 			name: "option", opts: []xsnowflake.Option{xsnowflake.WithNodeID(3)},
-			want: "xoption.WithSnowflake: a given node ID",
+			want: "xoption.WithSnowflake: a configured node ID",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
