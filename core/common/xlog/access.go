@@ -35,16 +35,16 @@ type AccessLine struct {
 	Reported bool
 }
 
-// Limits for client input, in bytes. Truncation keeps characters whole. A header may be
-// 64 KB long.
+// Limits for client input, in bytes. Truncation does not split characters. A header may
+// be 64 KB long.
 const (
 	maxPath      = 2048
 	maxUserAgent = 256
 	maxMessage   = 512 // of an error, which may repeat client input
 )
 
-// level returns Error for a status of 500 or above that is not reported, else Info. A
-// status of 4xx is a client error.
+// level returns Error for a status of 500 or above that is not reported, and Info
+// otherwise. A status of 4xx is a client error.
 func (a *AccessLine) level() slog.Level {
 	if a.Status >= http.StatusInternalServerError && !a.Reported {
 		return slog.LevelError
@@ -53,8 +53,8 @@ func (a *AccessLine) level() slog.Level {
 }
 
 // Access writes the line of one HTTP request, with the message "request". It does not
-// allocate. The members are fixed, so Access encodes them without zerolog, in a third of
-// the time.
+// allocate. Because the members are fixed, Access encodes them without zerolog, which
+// takes a third of the time.
 func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 	l.writeFixed(ctx, a.level(), `"request"`, a.Start, a.append)
 }
@@ -63,17 +63,17 @@ func (l *LogNamedLogger) Access(ctx context.Context, a *AccessLine) {
 // members appends the members after the head.
 func (l *LogNamedLogger) writeFixed(
 	ctx context.Context, level slog.Level, msg string, start time.Time,
-	members func(b []byte, took time.Duration) []byte,
+	members func(b []byte, elapsed time.Duration) []byte,
 ) {
 	e := l.target(ctx)
 	if !e.Enabled(level) {
 		return
 	}
-	now, took := e.elapsed(start)
+	now, elapsed := e.elapsed(start)
 	buf := buffers.Get().(*[]byte)
 	b := append(appendHead(append((*buf)[:0], '{'), now, level, l.nameMember()), msg...)
 	b = appendMember(b, requestIDMember, xctx.RequestID(ctx))
-	b = append(members(b, took.Truncate(time.Microsecond)), "}\n"...)
+	b = append(members(b, elapsed.Truncate(time.Microsecond)), "}\n"...)
 	_, _ = e.sink.Write(b) // Write does not fail
 	*buf = b
 	release(buf)
@@ -83,26 +83,26 @@ func (l *LogNamedLogger) writeFixed(
 //
 // For a short request, the current time is start plus the monotonic duration. That saves
 // one clock reading, and differs only if the wall clock is adjusted during the request.
-func (e *Engine) elapsed(start time.Time) (now time.Time, took time.Duration) {
+func (e *Engine) elapsed(start time.Time) (now time.Time, elapsed time.Duration) {
 	if start.IsZero() {
 		return e.clock(), 0
 	}
 	if e.realClock {
-		if took = time.Since(start); took >= 0 && took < time.Second {
-			return start.Add(took), took
+		if elapsed = time.Since(start); elapsed >= 0 && elapsed < time.Second {
+			return start.Add(elapsed), elapsed
 		}
 	}
 	now = e.clock()
 	return now, now.Sub(start)
 }
 
-func (a *AccessLine) append(b []byte, took time.Duration) []byte {
+func (a *AccessLine) append(b []byte, elapsed time.Duration) []byte {
 	b = appendText(append(b, `,"method":`...), jsonline.Cut(a.Method, maxUserAgent))
 	b = appendText(append(b, `,"path":`...), jsonline.Cut(a.Path, maxPath))
 	b = appendMember(b, `,"route":`, a.Route)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(a.Status), 10)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), a.Bytes, 10)
-	b = appendMillis(append(b, `,"duration_ms":`...), took)
+	b = appendMillis(append(b, `,"duration_ms":`...), elapsed)
 	b = appendMember(b, `,"client_ip":`, jsonline.Cut(a.ClientIP, maxUserAgent))
 	b = appendFailure(b, a.ErrorCode, a.ErrorMessage)
 	return appendMember(b, `,"user_agent":`, jsonline.Cut(a.UserAgent, maxUserAgent))

@@ -28,15 +28,14 @@ func TestLogNamedLogger_Access(t *testing.T) {
 			for _, ctx := range []context.Context{request, t.Context()} {
 				log.Access(ctx, &xlog.AccessLine{
 					Method: text, Path: text, Route: text, Status: 404, Bytes: -1,
-					Start: noon.Add(-1_234_567), ClientIP: text,
-					UserAgent: text, ErrorCode: 40400, ErrorMessage: text,
+					Start: noon.Add(-1_234_567), ClientIP: text, UserAgent: text,
+					ErrorCode: 40400, ErrorMessage: text,
 				})
 				got := rec.one(t)
 				attrs := []slog.Attr{
 					slog.String("method", text), slog.String("path", text),
-					slog.String("route", text),
-					slog.Int("status", 404),
-					slog.Int("bytes", -1), slog.Duration("duration_ms", 1_234_000),
+					slog.String("route", text), slog.Int("status", 404), slog.Int("bytes", -1),
+					slog.Duration("duration_ms", 1_234_000),
 					slog.String("client_ip", text), slog.Int("error_code", 40400),
 					slog.String("error_message", text), slog.String("user_agent", text),
 				}
@@ -52,22 +51,21 @@ func TestLogNamedLogger_Access(t *testing.T) {
 	})
 
 	t.Run("writes the time at which the request finished", func(t *testing.T) {
-		for _, took := range []time.Duration{
-			0, 20 * time.Millisecond, 999 * time.Millisecond,
-			time.Second, time.Hour,
+		for _, elapsed := range []time.Duration{
+			0, 20 * time.Millisecond, 999 * time.Millisecond, time.Second, time.Hour,
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				e, rec := newEngine(t, func(c *xlog.Config) { c.Clock = nil })
 				start := time.Now()
-				<-time.After(took)
+				<-time.After(elapsed)
 				e.WithName(xlog.NamedHTTP).Access(t.Context(),
 					&xlog.AccessLine{Status: 200, Start: start})
 				got := rec.object(t)
-				if want := start.Add(took).UTC().Format(
-					"2006-01-02T15:04:05.000Z"); got["time"] != want {
+				want := start.Add(elapsed).UTC().Format("2006-01-02T15:04:05.000Z")
+				if got["time"] != want {
 					t.Errorf("time = %v, want %s", got["time"], want)
 				}
-				if want := float64(took.Milliseconds()); got["duration_ms"] != want {
+				if want := float64(elapsed.Milliseconds()); got["duration_ms"] != want {
 					t.Errorf("duration_ms = %v, want %v", got["duration_ms"], want)
 				}
 			})
@@ -77,9 +75,9 @@ func TestLogNamedLogger_Access(t *testing.T) {
 	t.Run("writes the request", func(t *testing.T) {
 		e, rec := newEngine(t)
 		e.WithName(xlog.NamedHTTP).Access(t.Context(), &xlog.AccessLine{
-			Method: "POST", Path: "/u/1", Route: "/u/:id",
-			Status: 404, Bytes: 12, Start: noon.Add(-1234567),
-			ClientIP: "192.0.2.1", UserAgent: "curl", ErrorCode: 40400, ErrorMessage: "not found",
+			Method: "POST", Path: "/u/1", Route: "/u/:id", Status: 404, Bytes: 12,
+			Start: noon.Add(-1234567), ClientIP: "192.0.2.1", UserAgent: "curl",
+			ErrorCode: 40400, ErrorMessage: "not found",
 		})
 		want := `{"time":"2025-03-04T12:00:00.123Z","level":"info","name":"HTTP","msg":"request","method":"POST","path":"/u/1",` +
 			`"route":"/u/:id","status":404,"bytes":12,"duration_ms":1.234,"client_ip":"192.0.2.1","error_code":40400,` +
@@ -88,8 +86,8 @@ func TestLogNamedLogger_Access(t *testing.T) {
 			t.Errorf("line =\n%s, want\n%s", got, want)
 		}
 		e.WithName("").Access(t.Context(), &xlog.AccessLine{Method: "GET", Path: "/", Status: 204})
-		if got := rec.one(t); !strings.HasSuffix(got,
-			`"path":"/","status":204,"bytes":0,"duration_ms":0}`+"\n") {
+		suffix := `"path":"/","status":204,"bytes":0,"duration_ms":0}` + "\n"
+		if got := rec.one(t); !strings.HasSuffix(got, suffix) {
 			t.Errorf("line with empty fields = %s, want them omitted", got)
 		}
 	})
@@ -97,8 +95,8 @@ func TestLogNamedLogger_Access(t *testing.T) {
 	t.Run("derives the level from the status", func(t *testing.T) {
 		e, rec := newEngine(t)
 		for status, want := range map[int]string{
-			101: "info", 200: "info", 304: "info", 400: "info", 499: "info", 500: "error",
-			599: "error",
+			101: "info", 200: "info", 304: "info", 400: "info", 499: "info",
+			500: "error", 599: "error",
 		} {
 			e.WithName("").Access(t.Context(), &xlog.AccessLine{Status: status})
 			if got := rec.object(t)["level"]; got != want {
@@ -128,8 +126,7 @@ func TestLogNamedLogger_Access(t *testing.T) {
 func TestLogNamedLogger_Call(t *testing.T) {
 	t.Run("matches a line encoded by zerolog", func(t *testing.T) {
 		for _, text := range []string{
-			"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字",
-			"/\xff",
+			"/pkg.Service/Method", "", `/"\`, "/\x00\n\x1b[31m", "/汉字", "/\xff",
 		} {
 			e, rec := newEngine(t)
 			log := e.WithName(xlog.NamedGRPC, text)
@@ -137,16 +134,15 @@ func TestLogNamedLogger_Call(t *testing.T) {
 			request.SetID(text)
 			log.Call(request, &xlog.CallLine{
 				Method: text, Stream: text, Status: text, Level: slog.LevelWarn,
-				ClientIP: netip.MustParseAddr("192.0.2.1"),
-				Source:   text, Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
+				ClientIP: netip.MustParseAddr("192.0.2.1"), Source: text,
+				Received: 1, Sent: 2, ErrorCode: 40400, ErrorMessage: text,
 			})
 			got := rec.one(t)
 			attrs := []slog.Attr{
 				slog.String("method", text), slog.String("stream", text),
-				slog.String("status", text),
-				slog.Duration("duration_ms", 0),
-				slog.Int("received", 1), slog.Int("sent", 2), slog.String("client_ip", "192.0.2.1"),
-				slog.String("source", text),
+				slog.String("status", text), slog.Duration("duration_ms", 0),
+				slog.Int("received", 1), slog.Int("sent", 2),
+				slog.String("client_ip", "192.0.2.1"), slog.String("source", text),
 				slog.Int("error_code", 40400), slog.String("error_message", text),
 			}
 			if text == "" {

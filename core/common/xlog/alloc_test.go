@@ -26,7 +26,7 @@ func TestLogNamedLogger_Allocations(t *testing.T) {
 		fail := errors.New("boom")
 		groups := []any{slog.Int("a", 1), slog.String("b", "x")}
 		group := slog.Group("g", groups...)
-		utf8 := "日本語のテキスト"
+		nonASCII := "日本語のテキスト"
 		long, quotes := strings.Repeat("a \"long\" message ", 100), strings.Repeat(`"`, 120)
 		for _, tc := range []struct {
 			name string
@@ -51,21 +51,19 @@ func TestLogNamedLogger_Allocations(t *testing.T) {
 			}},
 			{name: "key that resembles a secret", call: func() {
 				log.Info(ctx, benchMsg, slog.Int("connections", 1),
-					slog.String("content_type", "x"),
-					slog.String("passenger", "x"))
+					slog.String("content_type", "x"), slog.String("passenger", "x"))
 			}},
 			{name: "group", call: func() { log.Info(ctx, benchMsg, group) }},
 			{
 				name: "text beyond ASCII",
-				call: func() { log.Info(ctx, utf8, slog.String("k", utf8)) },
+				call: func() { log.Info(ctx, nonASCII, slog.String("k", nonASCII)) },
 			},
 			{name: "long message", call: func() { xlog.Info(ctx, long) }},
 			{name: "message of quotes", call: func() { xlog.Notice(context.Background(), quotes) }},
 			{name: "slog", call: func() {
 				sl.LogAttrs(ctx, slog.LevelInfo, benchMsg, slog.String("method", benchMethod),
-					slog.String("path", benchPath),
-					slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes),
-					slog.Duration("duration", benchTook))
+					slog.String("path", benchPath), slog.Int("status", benchStatus),
+					slog.Int64("bytes", benchBytes), slog.Duration("duration", benchDuration))
 			}},
 			{
 				name: "slog with groups",

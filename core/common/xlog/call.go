@@ -44,11 +44,11 @@ func (l *LogNamedLogger) Call(ctx context.Context, c *CallLine) {
 	l.writeFixed(ctx, c.Level, `"call"`, c.Start, c.append)
 }
 
-func (c *CallLine) append(b []byte, took time.Duration) []byte {
+func (c *CallLine) append(b []byte, elapsed time.Duration) []byte {
 	b = appendText(append(b, `,"method":`...), jsonline.Cut(c.Method, maxPath))
 	b = appendMember(b, `,"stream":`, c.Stream)
 	b = appendText(append(b, `,"status":`...), c.Status)
-	b = appendMillis(append(b, `,"duration_ms":`...), took)
+	b = appendMillis(append(b, `,"duration_ms":`...), elapsed)
 	if c.Stream != "" {
 		b = strconv.AppendInt(append(b, `,"received":`...), c.Received, 10)
 		b = strconv.AppendInt(append(b, `,"sent":`...), c.Sent, 10)

@@ -16,7 +16,7 @@ import (
 func TestEngine_Concurrency(t *testing.T) {
 	t.Run("writes whole lines", func(t *testing.T) {
 		const goroutines, each = 16, 200
-		for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
+		for form, change := range formats {
 			t.Run(form, func(t *testing.T) {
 				dir := t.TempDir()
 				e, rec := newEngine(t, change, inDir(dir))
@@ -26,8 +26,7 @@ func TestEngine_Concurrency(t *testing.T) {
 				for g := range goroutines {
 					wg.Go(func() {
 						for i := range each {
-							log.Info(t.Context(), "m",
-								slog.Int("g", g), slog.Int("i", i),
+							log.Info(t.Context(), "m", slog.Int("g", g), slog.Int("i", i),
 								slog.String("text", "日本 \u202e"),
 								slog.Group("group", slog.Any("v", []int{g, i})))
 							e.SetLevel(slog.LevelInfo)

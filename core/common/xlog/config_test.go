@@ -50,13 +50,12 @@ func TestConfigFromEnv(t *testing.T) {
 				name: "all variables",
 				env: map[string]string{
 					"LOG_LEVEL": "error", "LOG_FORMAT": "console", "LOG_DIR": "/l",
-					"LOG_MAX_SIZE":    "1",
-					"LOG_MAX_AGE":     "0",
-					"LOG_MAX_BACKUPS": "2", "LOG_COMPRESS": "off",
+					"LOG_MAX_SIZE": "1", "LOG_MAX_AGE": "0", "LOG_MAX_BACKUPS": "2",
+					"LOG_COMPRESS": "off",
 				},
 				want: xlog.Config{
-					Level: slog.LevelError, Format: xlog.FormatConsole, Dir: "/l",
-					MaxSizeMB: 1, MaxBackups: 2,
+					Level: slog.LevelError, Format: xlog.FormatConsole,
+					Dir: "/l", MaxSizeMB: 1, MaxBackups: 2,
 				},
 			},
 		} {
@@ -78,21 +77,21 @@ func TestConfigFromEnv(t *testing.T) {
 
 	t.Run("reports every problem and returns defaults", func(t *testing.T) {
 		clearEnv(t)
-		wrong := map[string]string{
+		invalid := map[string]string{
 			"LOG_LEVEL": "verbose", "LOG_FORMAT": "xml", "LOG_MAX_SIZE": "0", "LOG_MAX_AGE": "-1",
 			"LOG_MAX_BACKUPS": "many", "LOG_COMPRESS": "zip",
 		}
-		for k, v := range wrong {
+		for k, v := range invalid {
 			t.Setenv(k, v)
 		}
 		c, err := xlog.ConfigFromEnv()
 		if err == nil {
 			t.Fatal("ConfigFromEnv returned no error")
 		}
-		if lines := strings.Split(err.Error(), "\n"); len(lines) != len(wrong) {
-			t.Errorf("%d lines, want %d: %v", len(lines), len(wrong), err)
+		if lines := strings.Split(err.Error(), "\n"); len(lines) != len(invalid) {
+			t.Errorf("%d lines, want %d: %v", len(lines), len(invalid), err)
 		}
-		for k := range wrong {
+		for k := range invalid {
 			if !strings.Contains(err.Error(), k) {
 				t.Errorf("%v does not contain %s", err, k)
 			}
@@ -106,7 +105,8 @@ func TestConfigFromEnv(t *testing.T) {
 	t.Run("reads the format", func(t *testing.T) {
 		for name, want := range map[string]xlog.Format{
 			"auto":    "",
-			"console": xlog.FormatConsole, "json": xlog.FormatJSON,
+			"console": xlog.FormatConsole,
+			"json":    xlog.FormatJSON,
 		} {
 			t.Setenv("LOG_FORMAT", name)
 			if got, err := xlog.ConfigFromEnv(); err != nil || got.Format != want {
@@ -122,15 +122,13 @@ func TestConfigFromEnv(t *testing.T) {
 
 func TestNew_InvalidConfig(t *testing.T) {
 	e, err := xlog.New(xlog.Config{
-		Format:    "xml",
-		MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log",
+		Format: "xml", MaxSizeMB: -1, MaxAgeDays: -2, MaxBackups: -3, FileName: "../x.log",
 	})
 	if err == nil || e != nil {
 		t.Fatalf("New = %v, %v", e, err)
 	}
 	for _, want := range []string{
-		`format "xml"`, "MaxSizeMB", "MaxAgeDays", "MaxBackups",
-		"FileName",
+		`format "xml"`, "MaxSizeMB", "MaxAgeDays", "MaxBackups", "FileName",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not contain %s", err, want)

@@ -49,9 +49,9 @@ func SetDefault(e *Engine) (restore func()) {
 	}
 }
 
-// AddMaskedKeys masks the values of further keys in the lines of the default engine and
-// of every engine created later. A key matches regardless of case and separators, as the
-// whole key or as its last word: "pin" also masks "card_pin" and "cardPin".
+// AddMaskedKeys masks the values of additional keys in the lines of the default engine
+// and of every engine created later. A key matches regardless of case and separators, as
+// the whole key or as its last word: "pin" also masks "card_pin" and "cardPin".
 func AddMaskedKeys(keys ...string) {
 	maskMu.Lock()
 	defer maskMu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog/internal/masking"
 )
 
-// renamed is the prefix for the key of an attribute that repeats a key of the line. Most
-// JSON decoders use the last of two equal keys.
-const renamed = "attr_"
+// renamePrefix is the prefix for the key of an attribute that repeats a key of the line.
+// Most JSON decoders use the last of two equal keys.
+const renamePrefix = "attr_"
 
 // line is one JSON object under construction: a whole line, or a group inside a line.
 type line struct {
@@ -23,7 +23,8 @@ type line struct {
 	own   ownKeys
 }
 
-// ownKeys reports which of jsonline.Head a line contains. A group contains no such key.
+// ownKeys records which keys of jsonline.Head a line contains. A group contains none of
+// these keys.
 type ownKeys struct{ time, levelAndMsg, name, id bool }
 
 func (ln *line) addAll(attrs []slog.Attr) {
@@ -92,7 +93,8 @@ func (ln *line) open() line {
 	return line{event: ln.event.CreateDict(), mask: ln.mask}
 }
 
-// close adds a group under key, masked if the key is. It omits an empty group.
+// close adds a group under key. It masks the group if key is a masked key, and omits an
+// empty group.
 func (ln *line) close(key string, group line) {
 	if group.any && !ln.mask.Has(key) {
 		ln.event.Dict(ln.key(key), group.event)
@@ -106,20 +108,21 @@ func (ln *line) close(key string, group line) {
 	}
 }
 
+// key returns key, with renamePrefix if it repeats a key of the line.
 func (ln *line) key(key string) string {
-	taken := false
+	repeated := false
 	switch key {
 	case jsonline.KeyTime:
-		taken = ln.own.time
+		repeated = ln.own.time
 	case jsonline.KeyLevel, jsonline.KeyMsg:
-		taken = ln.own.levelAndMsg
+		repeated = ln.own.levelAndMsg
 	case jsonline.KeyName:
-		taken = ln.own.name
+		repeated = ln.own.name
 	case jsonline.KeyRequestID:
-		taken = ln.own.id
+		repeated = ln.own.id
 	}
-	if taken {
-		return renamed + key
+	if repeated {
+		return renamePrefix + key
 	}
 	return key
 }

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
 type failingJSON struct{}
@@ -66,11 +64,9 @@ func TestEncode(t *testing.T) {
 			},
 			{name: "any list", value: []any{errBoom, 1}, want: `["boom",1]`},
 			{
-				name: "map", value: map[string]any{
-					"e": errBoom,
-					"m": map[string]error{"f": errBoom},
-				},
-				want: `{"e":"boom","m":{"f":"boom"}}`,
+				name:  "map",
+				value: map[string]any{"e": errBoom, "m": map[string]error{"f": errBoom}},
+				want:  `{"e":"boom","m":{"f":"boom"}}`,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -83,7 +79,7 @@ func TestEncode(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps the line if a value fails", func(t *testing.T) {
+	t.Run("writes the line if a value cannot be encoded", func(t *testing.T) {
 		cyclic := map[string]any{}
 		cyclic["self"] = cyclic
 		for _, tc := range []struct {
@@ -111,7 +107,7 @@ func TestEncode(t *testing.T) {
 			{name: "cyclic map", value: cyclic, want: "cycle"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				for form, change := range map[string]func(*xlog.Config){"json": func(*xlog.Config) {}, "console": console} {
+				for form, change := range formats {
 					e, rec := newEngine(t, change)
 					e.WithName("").Info(t.Context(), "m",
 						slog.Int("before", 1), slog.Any("k", tc.value),

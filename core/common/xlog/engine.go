@@ -85,5 +85,6 @@ func (e *Engine) emit(ctx context.Context, level slog.Level, name, msg string, a
 }
 
 func (e *Engine) line() line {
-	return line{event: e.zero.Log(), mask: e.mask.Load()} //nolint:zerologlint // the caller sends the event
+	event := e.zero.Log() //nolint:zerologlint // the caller sends the event
+	return line{event: event, mask: e.mask.Load()}
 }

@@ -157,11 +157,11 @@ func TestEngine_Rotation(t *testing.T) {
 		}
 		closeEngine(t, e)
 		seen := map[int]bool{}
-		packed := 0
+		compressed := 0
 		for name, text := range files(t, dir) {
 			// -size_1 within the same millisecond
 			if strings.Contains(name, "-size") && strings.HasSuffix(name, ".log.gz") {
-				packed++
+				compressed++
 			} else if name != "app.log" {
 				t.Errorf("unexpected file %s", name)
 			}
@@ -170,8 +170,8 @@ func TestEngine_Rotation(t *testing.T) {
 				seen[int(i)] = true
 			}
 		}
-		if packed != 2 || len(seen) != lines || len(rec.take()) != lines {
-			t.Errorf("%d rotated files, %d lines; want 2, %d", packed, len(seen), lines)
+		if compressed != 2 || len(seen) != lines || len(rec.take()) != lines {
+			t.Errorf("%d rotated files, %d lines; want 2, %d", compressed, len(seen), lines)
 		}
 	})
 
@@ -185,9 +185,8 @@ func TestEngine_Rotation(t *testing.T) {
 			closeEngine(t, e)
 		})
 		got := files(t, dir)
-		if old := got["app-2000-01-02T00-00-00.000-time.log.gz"]; !strings.Contains(old,
-			"first day") ||
-			strings.Contains(old, "second") {
+		old := got["app-2000-01-02T00-00-00.000-time.log.gz"]
+		if !strings.Contains(old, "first day") || strings.Contains(old, "second") {
 			t.Errorf("files = %v", got)
 		}
 		if !strings.Contains(got["app.log"], "second day") {

@@ -36,8 +36,8 @@ func TestEngine_Rotation_BlockedCompression(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeEngine(t, e)
-	if packed, err := filepath.Glob(filepath.Join(dir, "app-*-size*.log.gz")); err != nil ||
-		len(packed) != 2 {
-		t.Errorf("compressed files after Close = %v, %v; want two", packed, err)
+	if compressed, err := filepath.Glob(filepath.Join(dir, "app-*-size*.log.gz")); err != nil ||
+		len(compressed) != 2 {
+		t.Errorf("compressed files after Close = %v, %v; want two", compressed, err)
 	}
 }

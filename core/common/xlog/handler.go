@@ -14,7 +14,8 @@ type handler struct {
 	scopes []scope
 }
 
-// scope is an addition by WithGroup or WithAttrs. A group contains all later scopes.
+// scope is a group added by WithGroup, or a list of attributes added by WithAttrs. A
+// group contains all later scopes.
 type scope struct {
 	group string
 	attrs []slog.Attr

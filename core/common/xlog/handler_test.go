@@ -151,7 +151,8 @@ func TestNewContext(t *testing.T) {
 			xlog.WithName("N").Info(ctx, name)
 			other.WithName("N").Info(ctx, name)
 			xlog.WithName("").Slog().InfoContext(request, name)
-			xlog.Trace(ctx, name, func(context.Context) error { return nil }) //nolint:errcheck // the function returns nil
+			succeed := func(context.Context) error { return nil }
+			xlog.Trace(ctx, name, succeed) //nolint:errcheck // succeed returns nil
 			got := rec.take()
 			if len(got) != 5 {
 				t.Errorf("got %d lines, want 5", len(got))

@@ -28,12 +28,12 @@ func appendHead(b []byte, t time.Time, level slog.Level, name string) []byte {
 	return append(append(append(b, '"'), name...), `,"`+jsonline.KeyMsg+`":`...)
 }
 
-// shortHead is the maximum total length of name, message and request ID for a head built
-// on the stack, in roomHead bytes. The other parts of the head need 70 bytes, and
-// escaping doubles the length of a quote or a line break.
+// shortHead is the maximum total length of name, message and request ID for a head that
+// is built on the stack, in a buffer of headBuffer bytes. The other parts of the head
+// need 70 bytes, and escaping doubles the length of a quote or a line break.
 const (
-	shortHead = 120
-	roomHead  = 70 + 2*shortHead
+	shortHead  = 120
+	headBuffer = 70 + 2*shortHead
 )
 
 // addHead adds the head of a line. zerolog checks every byte of a string separately, so
@@ -48,7 +48,7 @@ func (ln *line) addHead(id string, t time.Time, level slog.Level, name, msg stri
 	}
 	first := len(key) + len(`"":`)
 	if len(name)+len(msg)+len(id) <= shortHead {
-		var stack [roomHead]byte
+		var stack [headBuffer]byte
 		b := appendText(appendHead(stack[:0], t, level, name), msg)
 		ln.event.RawJSON(key, appendMember(b, requestIDMember, id)[first:])
 		return

@@ -88,6 +88,12 @@ func newEngine(tb testing.TB, change ...func(*xlog.Config)) (*xlog.Engine, *reco
 
 func console(c *xlog.Config) { c.Format = xlog.FormatConsole }
 
+// formats changes the configuration to each format.
+var formats = map[string]func(*xlog.Config){
+	"json":    func(*xlog.Config) {},
+	"console": console,
+}
+
 var errBoom = errors.New("boom")
 
 func compact(tb testing.TB, v any) string {

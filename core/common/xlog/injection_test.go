@@ -50,9 +50,8 @@ func logEverywhere(tb testing.TB, e *xlog.Engine, s string) {
 	r.SetID(s)
 	raw, _ := json.Marshal(s)
 	e.WithName("N"+s).Info(r, "m"+s, slog.String("k", s), slog.String("K"+s, "v"),
-		slog.Any("any", []string{s}),
-		slog.Any("map", map[string]any{"K" + s: s}), slog.Any("raw", json.RawMessage(raw)),
-		slog.Group("g"+s, slog.String("k", s)),
+		slog.Any("any", []string{s}), slog.Any("map", map[string]any{"K" + s: s}),
+		slog.Any("raw", json.RawMessage(raw)), slog.Group("g"+s, slog.String("k", s)),
 		slog.Any("err", &pointerError{s}), slog.String("stack", s))
 }
 

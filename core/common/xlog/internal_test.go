@@ -24,8 +24,8 @@ func TestIsASCII(t *testing.T) {
 	}
 }
 
-// Access lines and the head of every other line are encoded without zerolog, and must
-// look the same.
+// Access lines and the head of every other line are encoded without zerolog. The result
+// must equal that of zerolog.
 func TestAppendText(t *testing.T) {
 	var want bytes.Buffer
 	log := zerolog.New(&want)
@@ -37,8 +37,8 @@ func TestAppendText(t *testing.T) {
 				text[i] = byte(b)
 				want.Reset()
 				log.Log().Str("k", string(text)).Send()
-				if got := string(appendText([]byte(`{"k":`), string(text))) +
-					"}\n"; got != want.String() {
+				got := string(appendText([]byte(`{"k":`), string(text))) + "}\n"
+				if got != want.String() {
 					t.Fatalf("appendText(%q) = %s, want %s", text, got, want.String())
 				}
 			}

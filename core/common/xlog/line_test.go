@@ -13,12 +13,12 @@ import (
 
 // The line of the allocation tests: five attributes and a request ID.
 const (
-	benchMsg    = "request served"
-	benchMethod = "GET"
-	benchPath   = "/api/v1/user/42"
-	benchStatus = 200
-	benchBytes  = 1234
-	benchTook   = 1234567 * time.Nanosecond
+	benchMsg      = "request served"
+	benchMethod   = "GET"
+	benchPath     = "/api/v1/user/42"
+	benchStatus   = 200
+	benchBytes    = 1234
+	benchDuration = 1234567 * time.Nanosecond
 )
 
 func requestContext(tb testing.TB) context.Context {
@@ -40,5 +40,5 @@ func benchEngine(tb testing.TB) *xlog.Engine {
 func logFive(ctx context.Context, log *xlog.LogNamedLogger) {
 	log.Info(ctx, benchMsg, slog.String("method", benchMethod), slog.String("path", benchPath),
 		slog.Int("status", benchStatus), slog.Int64("bytes", benchBytes),
-		slog.Duration("duration", benchTook))
+		slog.Duration("duration", benchDuration))
 }

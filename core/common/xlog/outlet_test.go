@@ -49,9 +49,8 @@ func TestEngine_Output(t *testing.T) {
 		if err := e.Close(); err != nil { // Close waits for queued lines, but not indefinitely
 			t.Error(err)
 		}
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%d lines took %s, want at most 20s",
-				goroutines*each, took)
+		if elapsed := time.Since(start); elapsed > 20*time.Second {
+			t.Errorf("%d lines took %s, want at most 20s", goroutines*each, elapsed)
 		}
 
 		lines, dropped := 0, 0
@@ -112,8 +111,8 @@ func TestEngine_Output(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					start := time.Now()
 					e.WithName("").Info(t.Context(), "in the bubble")
-					if took := time.Since(start); took != 0 {
-						t.Errorf("Info took %s of fake time, want 0", took)
+					if elapsed := time.Since(start); elapsed != 0 {
+						t.Errorf("Info took %s of fake time, want 0", elapsed)
 					}
 				})
 				e.WithName("").Info(t.Context(), "outside")

@@ -2,5 +2,5 @@ package xlog
 
 import "github.com/plinthgo/plinth/core/defined/xenv"
 
-// Secret is xenv.Secret: a string that log lines, error messages and JSON mask.
+// Secret is xenv.Secret: a string that is masked in log lines, error messages and JSON.
 type Secret = xenv.Secret

@@ -181,16 +181,16 @@ func TestEngine_SharedDirectory(t *testing.T) {
 				for _, e := range engines {
 					closeEngine(t, e)
 				}
-				time := regexp.MustCompile(`-\d{4}-.*-size(_\d)?`)
-				kept := map[string]int{}
+				suffix := regexp.MustCompile(`-\d{4}-.*-size(_\d)?`)
+				count := map[string]int{}
 				for file := range files(t, dir) {
-					kept[strings.TrimSuffix(time.ReplaceAllString(file, ""), ".gz")]++
+					count[strings.TrimSuffix(suffix.ReplaceAllString(file, ""), ".gz")]++
 				}
 				ext := filepath.Ext(name)
 				base := strings.TrimSuffix(name, ext)
 				for _, want := range []string{name, base + "_2" + ext, base + "_3" + ext} {
-					if kept[want] != 2 {
-						t.Errorf("files = %v, want %s and one rotated file of it", kept, want)
+					if count[want] != 2 {
+						t.Errorf("files = %v, want %s and one rotated file of it", count, want)
 					}
 				}
 			})

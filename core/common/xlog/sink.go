@@ -25,7 +25,7 @@ import (
 // once to the file.
 type sink struct {
 	out        io.Writer      // safe for concurrent writes
-	outlet     *outlet.Outlet // equals out if out may block, else nil
+	outlet     *outlet.Outlet // equals out if out may block, otherwise nil
 	console    bool           // format out as FormatConsole
 	color      bool           // with colors
 	file       atomic.Pointer[rotate.File]
@@ -126,7 +126,8 @@ func (s *sink) warn(err error) {
 	s.write(line, nil)
 }
 
-// writeFile reports only the first of consecutive failures on the console.
+// writeFile writes a line to the file. It reports only the first of consecutive failures
+// on the console.
 func (s *sink) writeFile(f *rotate.File, p []byte) {
 	_, err := f.Write(p)
 	if failed := s.fileFailed.Swap(err != nil); err != nil && !failed {
@@ -168,10 +169,10 @@ func isASCII(p []byte) bool {
 }
 
 // appendSafe appends a JSON line and escapes characters outside ASCII that control a
-// terminal or reorder text. It replaces invalid UTF-8. Such characters only occur in JSON
-// strings, so \u escapes are equivalent. Control characters of ASCII are already escaped.
+// terminal or reorder text. It replaces invalid UTF-8. Such characters occur only in JSON
+// strings, so \u escapes are equivalent. ASCII control characters are already escaped.
 func appendSafe(dst, p []byte) []byte {
-	kept := 0
+	copied := 0 // bytes of p that are copied to dst
 	for i := 0; i < len(p); {
 		if p[i] < utf8.RuneSelf {
 			i++
@@ -179,13 +180,13 @@ func appendSafe(dst, p []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(p[i:])
 		if needsEscape(r) || r == utf8.RuneError && size == 1 {
-			dst = append(dst, p[kept:i]...)
+			dst = append(dst, p[copied:i]...)
 			dst = fmt.Appendf(dst, `\u%04x`, r)
-			kept = i + size
+			copied = i + size
 		}
 		i += size
 	}
-	return append(dst, p[kept:]...)
+	return append(dst, p[copied:]...)
 }
 
 // needsEscape reports whether a character outside ASCII is invisible or controls output:

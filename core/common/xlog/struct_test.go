@@ -70,13 +70,18 @@ func TestEncode_Struct(t *testing.T) {
 				Cause: errBoom,
 				URL:   &url.URL{Scheme: "https", Host: "h", RawQuery: "token=hunter2"},
 			},
-			inner: &inner{Err: errBoom, N: 1},
-			At:    noon, Any: fmt.Errorf("outer: %w", errBoom), Pointer: &pointerError{"p"},
+			inner:   &inner{Err: errBoom, N: 1},
+			At:      noon,
+			Any:     fmt.Errorf("outer: %w", errBoom),
+			Pointer: &pointerError{"p"},
 			Quoted:  7,
 			Skipped: errBoom,
-			List:    []inner{{Err: errBoom}, {}}, Map: map[int]inner{2: {Err: errBoom}},
-			Array:  [1]error{errBoom},
-			Opaque: opaque{errBoom}, Secret: "hunter2", private: errBoom,
+			List:    []inner{{Err: errBoom}, {}},
+			Map:     map[int]inner{2: {Err: errBoom}},
+			Array:   [1]error{errBoom},
+			Opaque:  opaque{errBoom},
+			Secret:  "hunter2",
+			private: errBoom,
 		}
 		want := `{"cause":"boom","URL":"https://h?token=***","err":"boom","n":1,"at":"2025-03-04T12:00:00.123456789Z",` +
 			`"any":"outer: boom","none":null,"pointer":"p","quoted":"7","list":[{"err":"boom","n":0},{"n":0}],` +
@@ -123,10 +128,10 @@ func TestEncode_Struct(t *testing.T) {
 
 	t.Run("matches encoding/json", func(t *testing.T) {
 		full := tags{
-			lower: lower{Same: 1, Deep: 2, N: 3}, Upper: &Upper{Same: 4, Other: 5, Own: &Upper{}},
-			Plain: "<p>", Zero: 0, Dash: 1,
-			Never: 1, Quoted: 7, Map: map[text]any{"k": nil}, List: []any{nil, 1.5}, Time: noon,
-			Bytes: []byte("x"),
+			lower: lower{Same: 1, Deep: 2, N: 3},
+			Upper: &Upper{Same: 4, Other: 5, Own: &Upper{}},
+			Plain: "<p>", Zero: 0, Dash: 1, Never: 1, Quoted: 7,
+			Map: map[text]any{"k": nil}, List: []any{nil, 1.5}, Time: noon, Bytes: []byte("x"),
 		}
 		for _, v := range []any{
 			full, &full,

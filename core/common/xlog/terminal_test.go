@@ -94,8 +94,8 @@ func TestTerminal(t *testing.T) {
 			{
 				name: "method, path, status and time",
 				line: xlog.AccessLine{
-					Method: "POST", Path: "/notes", Route: "/notes",
-					Status: 201, Bytes: 57, Start: noon.Add(-3120 * time.Microsecond),
+					Method: "POST", Path: "/notes", Route: "/notes", Status: 201, Bytes: 57,
+					Start:    noon.Add(-3120 * time.Microsecond),
 					ClientIP: "192.0.2.1", UserAgent: "curl",
 				},
 				want: `INFO   [HTTP]  POST /notes 201 3.12ms #1f6d2c9a`,
@@ -103,17 +103,17 @@ func TestTerminal(t *testing.T) {
 			{
 				name: "error",
 				line: xlog.AccessLine{
-					Method: "GET", Path: "/notes/1",
-					Status: 404, Start: noon.Add(-120 * time.Microsecond), ErrorCode: 40400,
-					ErrorMessage: "no such note",
+					Method: "GET", Path: "/notes/1", Status: 404,
+					Start:     noon.Add(-120 * time.Microsecond),
+					ErrorCode: 40400, ErrorMessage: "no such note",
 				},
 				want: `INFO   [HTTP]  GET /notes/1 404 120µs 40400 no such note #1f6d2c9a`,
 			},
 			{
 				name: "long path is truncated",
 				line: xlog.AccessLine{
-					Method: "DELETE", Path: long, Status: 500,
-					Start: noon.Add(-25 * time.Second), ErrorCode: 50000, ErrorMessage: "failed",
+					Method: "DELETE", Path: long, Status: 500, Start: noon.Add(-25 * time.Second),
+					ErrorCode: 50000, ErrorMessage: "failed",
 				},
 				want: `ERROR  [HTTP]  DELETE /api/v1/customers/customer… 500 25s #1f6d2c9a`,
 			},
@@ -128,9 +128,8 @@ func TestTerminal(t *testing.T) {
 			{
 				name: "long error message is truncated",
 				line: xlog.AccessLine{
-					Method: "PUT", Path: "/a",
-					Status: 422, Start: noon.Add(-time.Hour), ErrorCode: 42200,
-					ErrorMessage: strings.Repeat("abc", 100),
+					Method: "PUT", Path: "/a", Status: 422, Start: noon.Add(-time.Hour),
+					ErrorCode: 42200, ErrorMessage: strings.Repeat("abc", 100),
 				},
 				want: `INFO   [HTTP]  PUT /a 422 1h0m0s 42200 abcabcabcabcabcab… #1f6d2c9a`,
 			},
@@ -168,16 +167,21 @@ func TestTerminal(t *testing.T) {
 	t.Run("shows durations with a unit", func(t *testing.T) {
 		e, rec := newEngine(t, console)
 		for d, want := range map[time.Duration]string{
-			0: "0s", 999: "999ns", 51677: "51.7µs", 1250 * time.Microsecond: "1.25ms",
-			127824938: "128ms", 1999 * time.Millisecond: "2s",
-			12345 * time.Millisecond: "12.3s", 75 * time.Second: "1m15s",
-			-3 * time.Millisecond: "-3ms",
-			36 * time.Hour:        "36h0m0s",
+			0:                        "0s",
+			999:                      "999ns",
+			51677:                    "51.7µs",
+			1250 * time.Microsecond:  "1.25ms",
+			127824938:                "128ms",
+			1999 * time.Millisecond:  "2s",
+			12345 * time.Millisecond: "12.3s",
+			75 * time.Second:         "1m15s",
+			-3 * time.Millisecond:    "-3ms",
+			36 * time.Hour:           "36h0m0s",
 		} {
 			e.WithName("").Info(t.Context(), "m", slog.Duration("took", d),
 				slog.Group("g", slog.Duration("wait_ms", d)), slog.Int("n", 5))
-			if got := rec.one(t); !strings.HasSuffix(got,
-				" took="+want+" g.wait_ms="+want+" n=5\n") {
+			suffix := " took=" + want + " g.wait_ms=" + want + " n=5\n"
+			if got := rec.one(t); !strings.HasSuffix(got, suffix) {
 				t.Errorf("%d ns: %s, want %s", d, got, want)
 			}
 		}

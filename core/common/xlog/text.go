@@ -25,19 +25,19 @@ const (
 )
 
 func appendEscaped(dst []byte, s string) []byte {
-	kept := 0 // bytes of s that are copied to dst
+	copied := 0 // bytes of s that are copied to dst
 	for i := range len(s) {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
 			continue
 		}
-		dst = append(dst, s[kept:i]...)
-		kept = i + 1
+		dst = append(dst, s[copied:i]...)
+		copied = i + 1
 		if short := strings.IndexByte(shortEscapes, c); short >= 0 {
 			dst = append(dst, '\\', escapeLetters[short])
 		} else {
 			dst = fmt.Appendf(dst, `\u%04x`, c)
 		}
 	}
-	return append(dst, s[kept:]...)
+	return append(dst, s[copied:]...)
 }

@@ -18,29 +18,32 @@ func TestLogNamedLogger_Trace(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, tc := range []struct {
 				name string
-				fail error
+				err  error
 				want string
 			}{
-				{name: "ok", want: `"level":"debug","name":"SERV","msg":"call","call":"User.Find","outcome":"ok","duration_ms":12`},
 				{
-					name: "error", fail: errBoom,
+					name: "ok",
+					want: `"level":"debug","name":"SERV","msg":"call","call":"User.Find","outcome":"ok","duration_ms":12`,
+				},
+				{
+					name: "error", err: errBoom,
 					want: `"level":"warn","name":"SERV","msg":"call","call":"User.Find","outcome":"error","duration_ms":12,"error":"boom"`,
 				},
 			} {
 				e, rec := newEngine(t)
-				err := e.WithName(xlog.NamedSERV).Trace(t.Context(), "User.Find",
-					func(context.Context) error {
-						<-time.After(12 * time.Millisecond)
-						return tc.fail
-					}, slog.Any("headers",
-						http.Header{"Authorization": {"Bearer abc"}, "Accept": {"*/*"}}))
-				if !errors.Is(err, tc.fail) {
-					t.Errorf("%s: error = %v, want the error of fn", tc.name, err)
+				find := func(context.Context) error {
+					<-time.After(12 * time.Millisecond)
+					return tc.err
+				}
+				headers := http.Header{"Authorization": {"Bearer abc"}, "Accept": {"*/*"}}
+				err := e.WithName(xlog.NamedSERV).Trace(t.Context(), "User.Find", find,
+					slog.Any("headers", headers))
+				if !errors.Is(err, tc.err) {
+					t.Errorf("%s: error = %v, want %v", tc.name, err, tc.err)
 				}
 				line := rec.one(t)
-				if want := tc.want +
-					`,"headers":{"Accept":["*/*"],"Authorization":"***"}}`; !strings.Contains(line,
-					want) {
+				want := tc.want + `,"headers":{"Accept":["*/*"],"Authorization":"***"}}`
+				if !strings.Contains(line, want) {
 					t.Errorf("%s: line = %s, want %s", tc.name, line, want)
 				}
 			}

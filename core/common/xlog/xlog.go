@@ -20,10 +20,10 @@ import (
 	"strings"
 )
 
-// LogNamedLogger writes lines under a name. At each call it uses the engine of the
-// context (see NewContext), else its own engine, else the default engine. So a package
-// variable may store a logger before logging is configured. A nil *LogNamedLogger writes
-// lines without a name.
+// LogNamedLogger writes lines under a name. Each call uses the engine of the context (see
+// NewContext), or else the engine of the logger, or else the default engine. Therefore a
+// package variable can contain a logger that is created before logging is configured. A
+// nil *LogNamedLogger writes lines without a name.
 type LogNamedLogger struct {
 	member string  // the name, encoded by encodeName
 	engine *Engine // nil for the default engine

@@ -172,9 +172,15 @@ func TestLogNamedLogger_Log(t *testing.T) {
 			slog.String("time", "never"), slog.String("request_id", "other"),
 			slog.Group("g", slog.String("level", "fine")))
 		want := map[string]any{
-			"time": "2025-03-04T12:00:00.123Z", "level": "info", "name": "N", "msg": "m",
-			"request_id": "id",
-			"attr_level": "error", "attr_msg": "x", "attr_name": "bob", "attr_time": "never",
+			"time":            "2025-03-04T12:00:00.123Z",
+			"level":           "info",
+			"name":            "N",
+			"msg":             "m",
+			"request_id":      "id",
+			"attr_level":      "error",
+			"attr_msg":        "x",
+			"attr_name":       "bob",
+			"attr_time":       "never",
 			"attr_request_id": "other",
 			"g":               map[string]any{"level": "fine"},
 		}
@@ -277,9 +283,11 @@ func TestEngine_SetLevel(t *testing.T) {
 
 func TestConfigFromEnv_Level(t *testing.T) {
 	for name, want := range map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "notice": xlog.LevelNotice,
-		"warn":  slog.LevelWarn,
-		"error": slog.LevelError,
+		"debug":  slog.LevelDebug,
+		"info":   slog.LevelInfo,
+		"notice": xlog.LevelNotice,
+		"warn":   slog.LevelWarn,
+		"error":  slog.LevelError,
 	} {
 		t.Setenv("LOG_LEVEL", name)
 		if got, err := xlog.ConfigFromEnv(); err != nil || got.Level != want {

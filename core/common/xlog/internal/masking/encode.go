@@ -11,8 +11,8 @@ var (
 	urlType   = reflect.TypeFor[url.URL]()
 )
 
-// usualValue is the initial capacity of the JSON buffer of Encode.
-const usualValue = 128
+// encodeBuffer is the initial capacity of the JSON buffer of Encode.
+const encodeBuffer = 128
 
 // Encode returns the JSON of v: errors as their text, URLs without secrets, and values
 // masked by their keys. It returns a panic of a method of v as an error.
@@ -22,7 +22,7 @@ func (m *Set) Encode(v any) (text []byte, err error) {
 			err = fmt.Errorf("%T panicked during encoding: %v", v, r)
 		}
 	}()
-	if text, err = m.values.Append(make([]byte, 0, usualValue), v); err != nil {
+	if text, err = m.values.Append(make([]byte, 0, encodeBuffer), v); err != nil {
 		return nil, err
 	}
 	return m.maskJSON(text)

@@ -60,25 +60,26 @@ func (m *Set) Has(key string) bool {
 	if n == 0 {
 		return false
 	}
-	place := &m.decided[(uint(key[0])<<4+uint(key[n-1])<<3+uint(n))%uint(len(m.decided))]
-	known := place.Load()
-	if known != nil && known.key == key {
-		return known.masked
+	slot := &m.decided[(uint(key[0])<<4+uint(key[n-1])<<3+uint(n))%uint(len(m.decided))]
+	cached := slot.Load()
+	if cached != nil && cached.key == key {
+		return cached.masked
 	}
-	masked := (m.short || m.starts.in(key)) && m.lookup(key)
-	if known == nil && n <= usualKey {
-		place.Store(&decision{strings.Clone(key), masked})
+	masked := (m.short || m.starts.matches(key)) && m.lookup(key)
+	if cached == nil && n <= maxCachedKey {
+		slot.Store(&decision{strings.Clone(key), masked})
 	}
 	return masked
 }
 
-// usualKey is the length of the longest key that is parsed without allocation and cached.
-const usualKey = 64
+// maxCachedKey is the length of the longest key that is cached and parsed without
+// allocation.
+const maxCachedKey = 64
 
-// lookup is Has without the cache and the check of first letters.
+// lookup is like Has, but uses neither the cache nor the check of the first letters.
 func (m *Set) lookup(key string) bool {
-	var text [usualKey]byte
-	var wordStart [usualKey]bool
+	var text [maxCachedKey]byte
+	var wordStart [maxCachedKey]bool
 	k := parse(key, text[:0], wordStart[:0])
 	for _, w := range strongWords {
 		if bytes.Contains(k.text, []byte(w)) {
@@ -104,8 +105,8 @@ func (m *Set) hasWord(k *letters, n int) bool {
 		k.isPlural(n) && k.hasSuffix(n-1, endWords, false) && !k.hasSuffix(n-1, countWords, true)
 }
 
-// hasLastWord reports whether the last word of the first n letters is in the set, or its
-// plural.
+// hasLastWord reports whether the last word of the first n letters is in the set, or is
+// the plural of a word in the set.
 func (m *Set) hasLastWord(k *letters, n int) bool {
 	return k.hasSuffix(n, m.last, true) || k.isPlural(n) && k.hasSuffix(n-1, m.last, true)
 }

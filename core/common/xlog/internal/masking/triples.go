@@ -28,8 +28,8 @@ func (t *triples) addStart(word string) {
 	}
 }
 
-// in reports whether text contains three consecutive characters of the set.
-func (t *triples) in(text string) bool {
+// matches reports whether text contains three consecutive characters of the set.
+func (t *triples) matches(text string) bool {
 	at := uint(0)
 	for i := range len(text) {
 		at = (at<<5 | uint(codes[text[i]])) % (1 << 15)

@@ -17,13 +17,13 @@ func (m *Set) maskJSON(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	var out []byte
-	var kept int64 // bytes of text that are copied to out
+	var copied int64 // bytes of text that are copied to out or masked
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	tokens.UseNumber()
 	for {
 		token, err := tokens.Token()
 		if errors.Is(err, io.EOF) {
-			return append(out, text[kept:]...), nil
+			return append(out, text[copied:]...), nil
 		}
 		if err != nil {
 			return nil, err
@@ -33,12 +33,12 @@ func (m *Set) maskJSON(text []byte) ([]byte, error) {
 		if !isText || colon == int64(len(text)) || text[colon] != ':' || !m.Has(key) {
 			continue
 		}
-		out = append(append(out, text[kept:colon+1]...), `"`+Masked+`"`...)
+		out = append(append(out, text[copied:colon+1]...), `"`+Masked+`"`...)
 		var value json.RawMessage
 		if err := tokens.Decode(&value); err != nil {
 			return nil, err
 		}
-		kept = tokens.InputOffset()
+		copied = tokens.InputOffset()
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 // outlet writes the count.
 type Outlet struct {
 	out    io.Writer
-	report func(lines int64) []byte // returns the line that reports n dropped lines
+	report func(lines int64) []byte // returns the line that reports dropped lines
 	drain  func()                   // o.writeQueue; a new method value would allocate
 
 	mu         sync.Mutex
@@ -88,7 +88,8 @@ func (o *Outlet) Flush() {
 	o.await(q)
 }
 
-// enqueue reports whether the caller must wait.
+// enqueue adds q to the queue, unless the outlet is stalled, the queue is full, and
+// always is false. It reports whether the caller must wait.
 func (o *Outlet) enqueue(q *queuedLine, always bool) (wait bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -131,7 +132,7 @@ func (o *Outlet) await(q *queuedLine) bool {
 	return false
 }
 
-// settle releases the waiting caller.
+// settle sets the state of a waiting line and wakes up its caller.
 func (q *queuedLine) settle(state int32) {
 	if q.state.CompareAndSwap(lineWaiting, state) {
 		q.gate.Unlock()

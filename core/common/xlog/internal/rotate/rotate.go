@@ -73,9 +73,9 @@ func lockFile(name string, mode fs.FileMode) (path string, lock *flock.Flock, er
 	return "", nil, errTooManyWriters
 }
 
-// numberedName returns the file name of the nth process. Timberjack treats names that
-// start with app- as rotated files of app.log. For a name without extension, it treats
-// the name with any extension so. Neither applies to app_2.
+// numberedName returns the file name of the nth process. Timberjack treats files whose
+// names start with app- as rotated files of app.log. It also treats app.anything as a
+// rotated file of app. A name such as app_2 is neither.
 func numberedName(name string, n int) string {
 	if n == 1 {
 		return name
@@ -84,7 +84,8 @@ func numberedName(name string, n int) string {
 	return fmt.Sprintf("%s_%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// start opens the file, so that Open fails if the file is not writable.
+// start rotates a file of an earlier day, and opens the file, so that Open fails if the
+// file is not writable.
 func (f *File) start(now time.Time) error {
 	if info, err := os.Stat(f.Filename); err == nil && info.Size() > 0 &&
 		day(info.ModTime()) < day(now) {

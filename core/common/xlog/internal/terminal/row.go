@@ -66,8 +66,8 @@ func quoteUnprintable(s string) string {
 	return strconv.Quote(s)
 }
 
-// quoteWord is quoteUnprintable for text without spaces. It also quotes the empty string
-// and text with a space, a quote or an equals sign.
+// quoteWord is like quoteUnprintable, but also quotes the empty string and text with a
+// space, a quote or an equals sign.
 func quoteWord(s string) string {
 	if s == "" || strings.ContainsAny(s, ` "=`) {
 		return strconv.Quote(s)
@@ -75,5 +75,5 @@ func quoteWord(s string) string {
 	return quoteUnprintable(s)
 }
 
-// isUnprintable reports whether a character has no visible form of its own.
+// isUnprintable reports whether r is not printable or is the replacement character.
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }

@@ -19,23 +19,23 @@ func (r *row) summary(msg string, attrs []field) bool {
 	for _, a := range attrs {
 		found[a.key] = a
 	}
-	path, status, took := found["method"].format(), found["status"].format(),
-		found["duration_ms"].format()
-	if path == "" || status == "" || took == "" {
+	path := found["method"].format() // for a call, the method is the path
+	status, elapsed := found["status"].format(), found["duration_ms"].format()
+	if path == "" || status == "" || elapsed == "" {
 		return false
 	}
-	if own := found["path"].format(); own != "" {
+	if urlPath := found["path"].format(); urlPath != "" {
 		r.cell(plain, path, 0)
-		path = own
+		path = urlPath
 	}
-	room := lineWidth - r.width - columns("  "+status+" "+took)
+	room := lineWidth - r.width - columns("  "+status+" "+elapsed)
 	r.cell(plain, cutColumns(path, max(room, minPath)), 0)
 	color := bold
 	if strings.HasPrefix(status, "5") {
 		color = red
 	}
 	r.cell(color, status, 0)
-	r.cell(plain, took, 0)
+	r.cell(plain, elapsed, 0)
 	r.failure(found["error_code"].format(), found["error_message"].text())
 	return true
 }
