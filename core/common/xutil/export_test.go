@@ -1,7 +1,9 @@
 package xutil
 
+// RunningHashes returns the number of hashes in progress.
 func RunningHashes() int { return len(running) }
 
+// MaxWaitingHashes is the maximum number of waiting callers.
 var MaxWaitingHashes = cap(admitted) - cap(running)
 
 // OccupyHashes occupies all hash slots until release is called.

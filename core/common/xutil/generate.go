@@ -30,8 +30,8 @@ func (Generator) Alphanumeric(n int) string { return randomString(digitChars+let
 func randomString(alphabet string, n int) string {
 	text := make([]byte, max(n, 0))
 	for i := range text {
-		at, _ := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet)))) // never fails
-		text[i] = alphabet[at.Int64()]
+		index, _ := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet)))) // never fails
+		text[i] = alphabet[index.Int64()]
 	}
 	return string(text)
 }

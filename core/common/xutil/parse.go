@@ -16,8 +16,9 @@ var ErrParse = errors.New("xutil: invalid value")
 // Parser parses values. See Parse.
 type Parser struct{}
 
-// Parse returns the Parser group. It ignores white space around the text. Its errors wrap
-// ErrParse. Those for numbers also wrap strconv.ErrSyntax or strconv.ErrRange.
+// Parse returns the Parser group. Its methods ignore white space around the text. Their
+// errors wrap ErrParse. Errors for numbers also wrap strconv.ErrSyntax or
+// strconv.ErrRange.
 func Parse() Parser { return Parser{} }
 
 // Int64 parses a decimal 64-bit integer.

@@ -47,9 +47,9 @@ type Passwords struct{}
 // Password returns the Passwords group.
 //
 // A hash uses 19 MiB of memory for some tens of milliseconds. The process computes at
-// most GOMAXPROCS hashes concurrently, and 64 times as many callers wait. Further callers
-// get ErrPasswordBusy. If the context of a waiting caller is done, the caller gets
-// ctx.Err().
+// most GOMAXPROCS hashes concurrently, and at most 64 times as many callers wait. Any
+// further caller gets ErrPasswordBusy. If the context of a waiting caller is done, the
+// caller gets ctx.Err().
 func Password() Passwords { return Passwords{} }
 
 // Encrypt is like EncryptString but returns bytes.
@@ -161,7 +161,8 @@ var (
 	admitted = make(chan struct{}, (1+waitingPerProcessor)*runtime.GOMAXPROCS(0))
 )
 
-// withSlot calls compute as soon as a slot is free.
+// withSlot waits for a free slot and calls compute. It returns ErrPasswordBusy if too
+// many callers wait, and ctx.Err() if ctx is done first.
 func withSlot[T any](ctx context.Context, compute func() T) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err

@@ -44,8 +44,8 @@ func TestPasswords_Verify(t *testing.T) {
 					t.Errorf("Verify: %v", err)
 				}
 				for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
-					if err := p.Verify(t.Context(), wrong, hash); !errors.Is(err,
-						xutil.ErrPasswordMismatch) {
+					err := p.Verify(t.Context(), wrong, hash)
+					if !errors.Is(err, xutil.ErrPasswordMismatch) {
 						t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
 					}
 				}
@@ -57,13 +57,12 @@ func TestPasswords_Verify(t *testing.T) {
 	})
 
 	t.Run("compares only 72 bytes with a bcrypt hash", func(t *testing.T) {
-		bcryptHash, err := bcrypt.GenerateFromPassword([]byte(strings.Repeat("p", 72)),
-			bcrypt.MinCost)
+		short, long := strings.Repeat("p", 72), strings.Repeat("p", 100)
+		hash, err := bcrypt.GenerateFromPassword([]byte(short), bcrypt.MinCost)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := xutil.Password().Verify(t.Context(), strings.Repeat("p", 100),
-			string(bcryptHash)); err != nil {
+		if err := xutil.Password().Verify(t.Context(), long, string(hash)); err != nil {
 			t.Errorf("Verify: %v", err)
 		}
 	})
@@ -73,24 +72,24 @@ func TestPasswords_Encrypt(t *testing.T) {
 	a, _ := xutil.Password().Encrypt(t.Context(), "secret")
 	b := xutil.Password().MustEncryptString(t.Context(), "secret")
 	if string(a) == b || !valid(t, "secret", string(a)) || !valid(t, "secret", b) {
-		t.Error("hashes are equal or do not verify")
+		t.Error("the hashes are equal, or do not match the password")
 	}
 }
 
 func TestErrPasswordLength(t *testing.T) {
 	t.Run("is returned for 0 and 1025 bytes", func(t *testing.T) {
 		for _, password := range []string{"", strings.Repeat("p", 1025)} {
-			if _, err := xutil.Password().EncryptString(t.Context(), password); !errors.Is(err,
-				xutil.ErrPasswordLength) {
+			_, err := xutil.Password().EncryptString(t.Context(), password)
+			if !errors.Is(err, xutil.ErrPasswordLength) {
 				t.Errorf("EncryptString of %d bytes = %v, want ErrPasswordLength",
 					len(password), err)
 			}
-			if _, err := xutil.Password().Encrypt(t.Context(), password); !errors.Is(err,
-				xutil.ErrPasswordLength) {
+			_, err = xutil.Password().Encrypt(t.Context(), password)
+			if !errors.Is(err, xutil.ErrPasswordLength) {
 				t.Errorf("Encrypt of %d bytes = %v, want ErrPasswordLength", len(password), err)
 			}
-			if err := xutil.Password().Verify(t.Context(), password, "$2a$"); !errors.Is(err,
-				xutil.ErrPasswordLength) {
+			err = xutil.Password().Verify(t.Context(), password, "$2a$")
+			if !errors.Is(err, xutil.ErrPasswordLength) {
 				t.Errorf("Verify of %d bytes = %v, want ErrPasswordLength", len(password), err)
 			}
 			func() {
@@ -142,8 +141,8 @@ func TestPasswords_Verify_Hashes(t *testing.T) {
 			if err := xutil.Password().Verify(t.Context(), "password", hash); err != nil {
 				t.Errorf("%s: Verify: %v", version, err)
 			}
-			if err := xutil.Password().Verify(t.Context(), "wrong",
-				hash); !errors.Is(err, xutil.ErrPasswordMismatch) {
+			err = xutil.Password().Verify(t.Context(), "wrong", hash)
+			if !errors.Is(err, xutil.ErrPasswordMismatch) {
 				t.Errorf("%s: Verify of another password = %v, want ErrPasswordMismatch",
 					version, err)
 			}

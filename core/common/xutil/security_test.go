@@ -21,14 +21,16 @@ func TestKeys(t *testing.T) {
 		seen[a], seen[b] = true, true
 	}
 	hex := strings.Repeat("0", 32)
-	for _, key := range []string{"", "cs_", hex, "cs_" + hex[1:], "cs_" + hex + "0", "cs_" +
-		hex[1:] + "g", "cs_" + hex[1:] + "A", "CS_" + hex, " cs_" + hex, "cs_" + hex + "\n"} {
+	for _, key := range []string{
+		"", "cs_", hex, "cs_" + hex[1:], "cs_" + hex + "0", "cs_" + hex[1:] + "g",
+		"cs_" + hex[1:] + "A", "CS_" + hex, " cs_" + hex, "cs_" + hex + "\n",
+	} {
 		if s.VerifyKey(key) {
 			t.Errorf("VerifyKey(%q) = true", key)
 		}
 	}
 	if !s.Equal("a", "a") || s.Equal("a", "b") || s.Equal("a", "aa") {
-		t.Error("Equal returns a wrong result")
+		t.Error("Equal returns an incorrect result")
 	}
 }
 
@@ -46,7 +48,7 @@ func TestGenerator(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.make(0) != "" || tc.make(-1) != "" || len(tc.make(1)) != 1 ||
 				len(tc.make(300)) != 300 {
-				t.Error("wrong length")
+				t.Error("a string has an incorrect length")
 			}
 			count := map[rune]int{}
 			for _, r := range tc.make(tc.want * 2000) {

@@ -34,6 +34,6 @@ func TestKeys_RandomSource(t *testing.T) {
 		}
 	}
 	if secure == 0 {
-		t.Error("nothing imports crypto/rand")
+		t.Error("no file imports crypto/rand")
 	}
 }

@@ -22,8 +22,8 @@ func (Strings) Truncate(s string, n int) string {
 	return s
 }
 
-// Mask replaces all characters except the first start and the last end by asterisks. If s
-// has at most start+end characters, Mask replaces all of them.
+// Mask replaces all characters except the first start and the last end characters with
+// asterisks. If s has at most start+end characters, Mask replaces all of them.
 func (Strings) Mask(s string, start, end int) string {
 	chars := []rune(s)
 	start, end = max(start, 0), max(end, 0)

@@ -39,8 +39,7 @@ func TestStrings_Mask(t *testing.T) {
 func TestStrings_Truncate(t *testing.T) {
 	s := xutil.Str()
 	for n, want := range map[int]string{
-		-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好",
-		99: "你a好",
+		-1: "", 0: "", 1: "你", 2: "你a", 3: "你a好", 4: "你a好", 99: "你a好",
 	} {
 		if got := s.Truncate("你a好", n); got != want {
 			t.Errorf("Truncate(%d) = %q, want %q", n, got, want)

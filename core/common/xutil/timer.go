@@ -16,8 +16,8 @@ func Timer() Times { return Times{} }
 // store microseconds, so a stored time equals the original.
 func (Times) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Parse parses RFC 3339, 2006-01-02 15:04:05 or 2006-01-02. The last two are in loc, or
-// in UTC if loc is nil. The error wraps ErrParse.
+// Parse parses RFC 3339, 2006-01-02 15:04:05 or 2006-01-02. It interprets the last two
+// formats in loc, or in UTC if loc is nil. The error wraps ErrParse.
 func (Times) Parse(text string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC

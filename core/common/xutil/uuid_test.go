@@ -55,8 +55,8 @@ func TestUUIDs_WithDashes(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		"", "x", plain[1:], plain + "0", "{" + dashed + "}",
-		"urn:uuid:" + dashed, strings.ReplaceAll(dashed, "-", "_"), strings.Repeat("g", 32),
+		"", "x", plain[1:], plain + "0", "{" + dashed + "}", "urn:uuid:" + dashed,
+		strings.ReplaceAll(dashed, "-", "_"), strings.Repeat("g", 32),
 	} {
 		_, err1 := u.WithoutDashes(in)
 		_, err2 := u.WithDashes(in)

@@ -1,8 +1,8 @@
 // Package xutil provides small helpers for services: passwords, keys, random strings,
 // UUIDs, parsing, times, strings and format checks.
 //
-// Related helpers are methods of a group, as in xutil.Password().Verify(...). Groups are
-// empty structs without cost. All functions and methods are safe for concurrent use.
+// Related helpers are methods of a group, as in xutil.Password().Verify(...). A group is
+// an empty struct. All functions and methods are safe for concurrent use.
 package xutil
 
 import (

@@ -15,7 +15,7 @@ func TestVal(t *testing.T) {
 	}
 	if !xutil.Contains([]string{"a", "b"}, "b") || xutil.Contains([]string{"a"}, "b") ||
 		xutil.Contains(nil, 1) {
-		t.Error("Contains returns a wrong result")
+		t.Error("Contains returns an incorrect result")
 	}
 }
 
