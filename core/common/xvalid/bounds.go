@@ -13,13 +13,13 @@ import (
 
 const (
 	// maxNesting limits the nesting of a value in pointers, structs and elements. JSON
-	// cannot exceed it: encoding/json stops at 10,000 levels, each of which has at most
-	// four of these. So only a cyclic value exceeds it.
+	// cannot exceed it: encoding/json stops at 10,000 levels, each of which adds at most
+	// four. Therefore only a cyclic value exceeds it.
 	maxNesting = 40_000
 
-	// maxValues limits the values with rules in the lists and maps of a struct. The
-	// validator does not stop early: it collects the failures of all values, with about
-	// 500 bytes each.
+	// maxValues limits the number of values with rules in the lists and maps of a struct.
+	// The validator does not stop early: it collects the failures of all values, and each
+	// failure needs about 500 bytes.
 	maxValues = 100_000
 
 	// tooManyValues is the rule that a list fails if it exceeds maxValues.
@@ -98,7 +98,7 @@ func containsStructs(t reflect.Type) bool {
 	return true
 }
 
-// survey visits the values that the validator will visit.
+// survey counts the values that the validator will visit.
 type survey struct {
 	tooDeep bool   // a value is nested deeper than maxNesting; the walk stops
 	values  int    // number of values with rules
@@ -106,7 +106,7 @@ type survey struct {
 	path    string // path of the outermost such list
 }
 
-// visit visits v at depth, and dives levels of elements.
+// visit visits v, which is at the given depth, and dives levels of its elements.
 func (s *survey) visit(v reflect.Value, dives, depth int) {
 	s.tooDeep = s.tooDeep || depth > maxNesting
 	if s.tooDeep {
@@ -129,16 +129,16 @@ func (s *survey) visitFields(v reflect.Value, depth int) {
 	rules := rulesOf.Get(v.Type(), findRules)
 	s.values += rules.values
 	for _, f := range rules.nested {
-		before := s.full
+		wasFull := s.full
 		s.visit(v.Field(f.index), f.dives, depth)
-		if s.full && !before {
+		if s.full && !wasFull {
 			s.path = strings.Trim(fieldName(v.Type().Field(f.index))+"."+s.path, ".")
 		}
 	}
 }
 
 func (s *survey) visitElements(v reflect.Value, dives, depth int) {
-	before := s.full
+	wasFull := s.full
 	s.values += v.Len()
 	switch {
 	case dives == 0 && !containsStructs(v.Type()):
@@ -152,7 +152,7 @@ func (s *survey) visitElements(v reflect.Value, dives, depth int) {
 			s.visit(v.Index(i), dives, depth)
 		}
 	}
-	if s.values > maxValues && !before {
+	if s.values > maxValues && !wasFull {
 		s.full, s.path = true, "" // the index of the last value is arbitrary
 	}
 }

@@ -64,7 +64,7 @@ func TestValidate_Nesting(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				err := xvalid.Validate(t.Context(), tc.value)
-				if wrong := (*xvalid.RuleError)(nil); !errors.As(err, &wrong) ||
+				if ruleErr := (*xvalid.RuleError)(nil); !errors.As(err, &ruleErr) ||
 					!strings.Contains(err.Error(), "is cyclic") {
 					t.Errorf("error = %v, want a RuleError about the cycle", err)
 				}
@@ -92,7 +92,7 @@ func TestValidate_Nesting(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := xvalid.Validate(t.Context(), &value)
-		if wrong := (*xvalid.RuleError)(nil); err == nil || errors.As(err, &wrong) {
+		if ruleErr := (*xvalid.RuleError)(nil); err == nil || errors.As(err, &ruleErr) {
 			t.Errorf("error = %.100v, want the failure of the innermost name", err)
 		}
 	})

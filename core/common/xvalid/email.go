@@ -10,8 +10,8 @@ import (
 // SMTP path (RFC 5321, section 4.5.3.1.3).
 const maxEmail = 254
 
-// quickEmail is a fast path for the email rule. It accepts common addresses without a
-// parser and a regular expression, and applies the original rule to all others.
+// quickEmail returns a fast path for the email rule. It accepts common addresses without
+// a parser or a regular expression, and applies the original rule to all others.
 func quickEmail(rule *validator.Validate) validator.Func {
 	return func(fl validator.FieldLevel) bool {
 		s := fl.Field().String()

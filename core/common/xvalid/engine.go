@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// tagName is the tag of gin, so that one tag serves both packages.
+	// tagName is the tag that gin uses, so that one tag serves both packages.
 	tagName = "binding"
 
 	// registerWait limits how long a registration waits for running validations. Only a
-	// registration from a rule can exceed it.
+	// registration inside a rule can exceed it.
 	registerWait = 5 * time.Second
 )
 
@@ -71,7 +71,8 @@ func newEngine() *engine {
 
 func (e *engine) register(tag string, fn validator.Func, english, chinese string) (err error) {
 	if tag == "" || fn == nil || english == "" || chinese == "" {
-		return fmt.Errorf("xvalid: rule %q needs a name, a function and a message in both languages", tag)
+		return fmt.Errorf(
+			"xvalid: rule %q needs a name, a function and a message in both languages", tag)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,7 +116,7 @@ func (e *engine) validate(ctx context.Context, value any) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// walk validates v and the values in it, at depth. Its error is a
+// walk validates v, which is at the given depth, and the values in it. Its error is a
 // validator.ValidationErrors or a *RuleError.
 func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	if depth > maxNesting {
@@ -139,7 +140,8 @@ func (e *engine) walk(ctx context.Context, v reflect.Value, depth int) error {
 	}
 }
 
-// elements validates the elements of a slice or array until it has found MaxFailures.
+// elements validates the elements of a slice or array until the number of failures
+// reaches MaxFailures.
 func (e *engine) elements(ctx context.Context, v reflect.Value, depth int) error {
 	var all validator.ValidationErrors
 	for i := range v.Len() {

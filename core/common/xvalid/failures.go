@@ -18,7 +18,8 @@ const MaxFailures = 100
 
 // FieldError describes the failure of one field of a request to the client.
 type FieldError struct {
-	// Field is the dotted path by the names that the client uses: items[2].price.
+	// Field is the dotted path of the field, with the names that the client uses, such as
+	// items[2].price.
 	Field string `json:"field"`
 	// Tag is the failed rule.
 	Tag string `json:"tag"`
@@ -27,7 +28,7 @@ type FieldError struct {
 }
 
 // mapped registers the error code of the validator's errors at program start. It refers
-// only to the type of these errors.
+// only to the type of these errors, so that it does not link the validator.
 var _ = mapped()
 
 func mapped() bool {
@@ -41,7 +42,7 @@ func Failures(ctx context.Context, err error) []FieldError {
 	return failures(ctx, err, path)
 }
 
-// failures is like Failures. It calls name for the paths of fields.
+// failures is like Failures, but calls name for the path of each field.
 func failures(ctx context.Context, err error, name func(validator.FieldError) string) []FieldError {
 	failed, _ := errors.AsType[validator.ValidationErrors](err)
 	if failed == nil {
@@ -69,9 +70,9 @@ func Error(ctx context.Context, code *xerror.ErrorCode, err error) *xerror.Error
 	return fail(code, err, Failures(ctx, err))
 }
 
-// ErrorNamed is like Error for a request part with its own field names. tag is form, uri
-// or header, and root is the validated type. A field without that tag keeps its default
-// name.
+// ErrorNamed is like Error, but for a request part whose fields have other names. tag is
+// form, uri or header, and root is the validated type. A field without that tag has its
+// default name.
 func ErrorNamed(
 	ctx context.Context, code *xerror.ErrorCode, err error, root reflect.Type, tag string,
 ) *xerror.Error {

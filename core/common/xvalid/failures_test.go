@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log" //nolint:depguard // what the library prints to it is looked at
+	"log" //nolint:depguard // the test captures what the library prints
 	"os"
 	"path/filepath"
 	"reflect"
@@ -155,7 +155,7 @@ func TestFailures_Field(t *testing.T) {
 }
 
 func TestFailures_Message(t *testing.T) {
-	t.Run("has two languages", func(t *testing.T) {
+	t.Run("is in the language of the request", func(t *testing.T) {
 		type register struct {
 			Username string  `json:"username" binding:"min=3"`
 			Role     string  `json:"role"     binding:"enum_string=admin user"`
@@ -176,18 +176,28 @@ func TestFailures_Message(t *testing.T) {
 			{"en", []string{
 				"username must be at least 3 characters in length",
 				"role must be one of [admin user]",
-				"age must be one of [1 2]", "rate must be one of [0.5]",
+				"age must be one of [1 2]",
+				"rate must be one of [0.5]",
 				"site must be a complete http or https URL",
-				"key must be a valid UUID", "nick may contain only letters, digits and underscores",
-				"code does not have the required format", "parent must be a valid id",
+				"key must be a valid UUID",
+				"nick may contain only letters, digits and underscores",
+				"code does not have the required format",
+				"parent must be a valid id",
 				"port must be a port from 1 to 65535",
 				"either is not valid",
 			}},
 			{"zh-CN,zh;q=0.9", []string{
-				"username长度必须至少为3个字符", "role必须是[admin user]中的一个", "age必须是[1 2]中的一个",
+				"username长度必须至少为3个字符",
+				"role必须是[admin user]中的一个",
+				"age必须是[1 2]中的一个",
 				"rate必须是[0.5]中的一个",
-				"site必须是完整的 http 或 https 网址", "key必须是有效的 UUID", "nick只能包含字母、数字和下划线", "code不符合要求的格式",
-				"parent必须是有效的 ID", "port必须是 1 到 65535 之间的端口", "either无效",
+				"site必须是完整的 http 或 https 网址",
+				"key必须是有效的 UUID",
+				"nick只能包含字母、数字和下划线",
+				"code不符合要求的格式",
+				"parent必须是有效的 ID",
+				"port必须是 1 到 65535 之间的端口",
+				"either无效",
 			}},
 		} {
 			t.Run(tc.lang, func(t *testing.T) {
@@ -227,8 +237,8 @@ func TestFailures_Message(t *testing.T) {
 					value.Field(0).SetString(secret)
 					value.Field(1).SetString("x")
 					err := xvalid.Validate(t.Context(), value.Interface())
-					var wrong *xvalid.RuleError
-					if err == nil || errors.As(err, &wrong) {
+					var ruleErr *xvalid.RuleError
+					if err == nil || errors.As(err, &ruleErr) {
 						continue
 					}
 					ctx := inLanguage(t, lang)
@@ -242,8 +252,8 @@ func TestFailures_Message(t *testing.T) {
 				}
 			}
 		})
-		// The parameter of a rule comes from the developer, so two rules may show the
-		// secret.
+		// The parameter of a rule comes from the developer, so the messages of two rules
+		// may contain the secret.
 		for line := range strings.Lines(out) {
 			if strings.Contains(line, secret) && !strings.Contains(line, `"tag":"ne"`) &&
 				!strings.Contains(line, `"tag":"noneof"`) {
@@ -258,20 +268,15 @@ func TestFailures_Message(t *testing.T) {
 
 // everyRule lists rules with a parameter that a long text fails.
 var everyRule = []string{
-	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300", "gte=300",
-	"lt=3", "lte=3",
-	"oneof=a b", "oneofci=a b", "noneof=" + secret, "alpha", "alphanum", "numeric", "number",
-	"hexadecimal", "hexcolor",
-	"rgb", "email", "url", "uri", "base64", "contains=x", "excludes=secret", "startswith=x",
-	"endswith=x", "isbn",
-	"uuid", "uuid4", "ulid", "ascii,len=3", "datauri", "latitude", "longitude", "ssn", "ipv4", "ip",
-	"cidr", "mac",
-	"iscolor", "json", "jwt", "datetime=2006-01-02", "timezone", "boolean", "lowercase,len=3",
-	"e164", "fqdn",
-	"eqfield=Other", "containsrune=x", "len=3|email", "secret_alias", "secret_alpha", "max=0x3",
-	"max=1_0",
-	"strict_url", "strict_uuid", "regexp=^x$", "enum_string=a b", "snowflake",
-	"alphanum_underscore", "eq_ignore_case=x",
+	"required_if=Other x", "len=3", "min=300", "max=3", "eq=x", "ne=" + secret, "gt=300",
+	"gte=300", "lt=3", "lte=3", "oneof=a b", "oneofci=a b", "noneof=" + secret, "alpha",
+	"alphanum", "numeric", "number", "hexadecimal", "hexcolor", "rgb", "email", "url", "uri",
+	"base64", "contains=x", "excludes=secret", "startswith=x", "endswith=x", "isbn", "uuid",
+	"uuid4", "ulid", "ascii,len=3", "datauri", "latitude", "longitude", "ssn", "ipv4", "ip",
+	"cidr", "mac", "iscolor", "json", "jwt", "datetime=2006-01-02", "timezone", "boolean",
+	"lowercase,len=3", "e164", "fqdn", "eqfield=Other", "containsrune=x", "len=3|email",
+	"secret_alias", "secret_alpha", "max=0x3", "max=1_0", "strict_url", "strict_uuid",
+	"regexp=^x$", "enum_string=a b", "snowflake", "alphanum_underscore", "eq_ignore_case=x",
 }
 
 const secret = "Secret-P4ssword!with.more"
@@ -311,9 +316,9 @@ func TestError(t *testing.T) {
 		if e.GetErrorCode() != xerror.ParameterError || e.GetErrorMessage() != "price必须大于0" {
 			t.Errorf("error %v, want PARAMETER_ERROR with the first message", e)
 		}
-		if got, want := e.Error(),
-			"xvalid: items[1].price failed on gt"; !strings.HasSuffix(got, want) {
-			t.Errorf("text %q, want the suffix %q", got, want)
+		suffix := "xvalid: items[1].price failed on gt"
+		if got := e.Error(); !strings.HasSuffix(got, suffix) {
+			t.Errorf("text %q, want the suffix %q", got, suffix)
 		}
 		var failed validator.ValidationErrors
 		if !errors.As(e, &failed) {
@@ -335,9 +340,9 @@ func TestError_Mapper(t *testing.T) {
 func TestFailures_Limit(t *testing.T) {
 	many := make([]item, 5000)
 	for name, value := range map[string]any{"slice": many, "field": order{many}} {
-		if got := len(xvalid.Failures(t.Context(),
-			xvalid.Validate(t.Context(), value))); got != xvalid.MaxFailures {
-			t.Errorf("%s: %d failures, want %d", name, got, xvalid.MaxFailures)
+		list := xvalid.Failures(t.Context(), xvalid.Validate(t.Context(), value))
+		if len(list) != xvalid.MaxFailures {
+			t.Errorf("%s: %d failures, want %d", name, len(list), xvalid.MaxFailures)
 		}
 	}
 }
@@ -357,12 +362,12 @@ func TestMessages(t *testing.T) {
 			}
 		}
 		render(0)
-		kept := xvalid.Messages()
+		cached := xvalid.Messages()
 		for round := range 50 {
 			render(round + 1)
 		}
-		if got := xvalid.Messages(); got != kept {
-			t.Errorf("the cache grew from %d to %d", kept, got)
+		if got := xvalid.Messages(); got != cached {
+			t.Errorf("the cache grew from %d to %d", cached, got)
 		}
 	})
 

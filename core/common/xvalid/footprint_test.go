@@ -14,8 +14,8 @@ func TestGinBinding_Footprint(t *testing.T) {
 		t.Skip("builds a program")
 	}
 	binary := filepath.Join(t.TempDir(), "hello")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o",
-		binary, "./testdata/hello").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./testdata/hello")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", binary).Output()
@@ -23,8 +23,7 @@ func TestGinBinding_Footprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"validator/v10.New", "reflect.Value.MethodByName",
-		"xvalid.newEngine",
+		"validator/v10.New", "reflect.Value.MethodByName", "xvalid.newEngine",
 	} {
 		for line := range strings.Lines(string(symbols)) {
 			if strings.HasSuffix(strings.TrimSpace(line), name) {

@@ -22,12 +22,12 @@ const (
 	// fieldMark is the placeholder for the field in a rendered message.
 	fieldMark = "\x00"
 
-	// maxMessages limits the cached messages. Only very large programs reach it, or
-	// custom rules that report keys of maps as fields.
+	// maxMessages limits the number of cached messages. Only very large programs reach
+	// it, and custom rules that report keys of maps as fields.
 	maxMessages = 4096
 )
 
-// supplement has messages for rules that the validator's translations leave out.
+// supplement contains messages for rules that the validator's translations omit.
 //
 //go:embed supplement.tsv
 var supplement string
@@ -47,9 +47,8 @@ type messageKey struct {
 	typ                             reflect.Type
 }
 
-// fallbackTranslator is a translator that never fails, because the translations of the
-// validator print the rejected value in case of an error. It writes fieldMark for the
-// field.
+// fallbackTranslator is a translator that never fails, because the validator prints the
+// rejected value if a translation fails. It writes fieldMark for the field.
 type fallbackTranslator struct {
 	ut.Translator
 	fallback string

@@ -66,8 +66,8 @@ func trimRoot(ns, structNS string) string {
 // maxPath is the maximum length of a path with brackets.
 const maxPath = 256
 
-// maskKeys replaces client input between brackets with "*". It keeps indexes, and plain
-// keys of a map unless the key itself failed.
+// maskKeys replaces client input between brackets with "*". It does not replace indexes,
+// nor plain keys of a map unless the key itself failed.
 func maskKeys(p string, value any) string {
 	plain, brackets, found := strings.Cut(p, "[")
 	if !found {
@@ -102,8 +102,9 @@ func isUnnameable(r rune) bool {
 // leaf returns the last name of a path.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// namedPath returns the name of a failed field by one tag, for flat request parts: the
-// name of a nested field has no prefix. It returns "" if the field is not found.
+// namedPath returns the name of a failed field in one tag. It is for flat request parts,
+// in which the name of a nested field has no prefix. It returns "" if the field is not
+// found.
 func namedPath(root reflect.Type, tag string, fe validator.FieldError) string {
 	t := indirect(root)
 	goPath := strings.TrimPrefix(fe.StructNamespace(), t.Name()+".")

@@ -36,7 +36,9 @@ var (
 // parameterChecks parse the parameters of a rule when a type with that rule is first
 // validated.
 var parameterChecks = map[string]func(field, tag, parameter string){
-	"regexp": patterns.check, "enum_int": integers.check, "enum_float": floats.check,
+	"regexp":      patterns.check,
+	"enum_int":    integers.check,
+	"enum_float":  floats.check,
 	"enum_string": words.check,
 }
 

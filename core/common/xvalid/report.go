@@ -27,7 +27,7 @@ const (
 	Header
 )
 
-// codes are the codes for a failed rule and for a wrong type, by source.
+// codes contains the codes of a failed rule and of a wrong type, by source.
 var codes = [...]struct{ rule, typ *xerror.ErrorCode }{
 	Body:   {xerror.BodyError, xerror.BodyType},
 	Query:  {xerror.ParameterError, xerror.ParameterType},
@@ -70,15 +70,15 @@ func HandleValidationError[E any](c Reporter[E], err error, from ...Source) bool
 	return true
 }
 
-// BindError converts a binding or validation error to an error for the client, and nil to
-// nil. Neither its message nor its cause contains client input.
+// BindError converts a binding or validation error to an error for the client. It returns
+// nil if err is nil. Neither the message nor the cause contains client input.
 func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	if err == nil {
 		return nil
 	}
 	_, known := errors.AsType[*xerror.Error](err)
-	_, wrongRule := errors.AsType[*RuleError](err)
-	if known || wrongRule {
+	_, invalidRule := errors.AsType[*RuleError](err)
+	if known || invalidRule {
 		return xerror.From(err)
 	}
 	if list := Failures(ctx, err); list != nil {
@@ -90,7 +90,7 @@ func BindError(ctx context.Context, from Source, err error) *xerror.Error {
 	return decodeError(ctx, from, err)
 }
 
-// readError converts errors of reading the body. Their messages do not contain the body.
+// readError converts errors of reading the body, whose messages do not contain the body.
 // It returns nil for other errors.
 func readError(ctx context.Context, err error) *xerror.Error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -115,8 +115,8 @@ func readError(ctx context.Context, err error) *xerror.Error {
 // the string option, before Go 1.27. Later versions return a *json.UnmarshalTypeError.
 const quotedType = "json: invalid use of ,string struct tag"
 
-// decodeError converts errors of decoding. Their messages contain the input, so they are
-// not used as causes.
+// decodeError converts errors of decoding. Their messages contain the input, so it does
+// not use them as causes.
 func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset := strconv.FormatInt(syntax.Offset, 10)
@@ -146,7 +146,7 @@ func decodeError(ctx context.Context, from Source, err error) *xerror.Error {
 func wrap(
 	ctx context.Context, code *xerror.ErrorCode, cause error, p phrase.Phrase, params ...string,
 ) *xerror.Error {
-	return xerror.Wrap(code, xerror.ErrMessage(say(ctx, p, params...)), cause)
+	return xerror.Wrap(code, xerror.ErrMessage(localize(ctx, p, params...)), cause)
 }
 
 // TypeFailure returns the failure of a field whose value cannot be converted to want. For
@@ -154,11 +154,11 @@ func wrap(
 func TypeFailure(ctx context.Context, field string, want reflect.Type, format string) FieldError {
 	name := leaf(field)
 	if name == "" {
-		name = say(ctx, textThisBody)
+		name = localize(ctx, textBody)
 	}
 	return FieldError{
 		Field: field, Tag: "type",
-		Message: say(ctx, textType, name, wanted(ctx, want, format)),
+		Message: localize(ctx, textType, name, wanted(ctx, want, format)),
 	}
 }
 

@@ -50,8 +50,8 @@ func TestHandleValidationError(t *testing.T) {
 			R   failingUnmarshaler
 			Q   int `json:",string"`
 		}
-		_, number := strconv.Atoi(secret)
-		_, clock := time.Parse(time.RFC3339, secret)
+		_, numberErr := strconv.Atoi(secret)
+		_, timeErr := time.Parse(time.RFC3339, secret)
 		for _, tc := range []struct {
 			name string
 			err  error
@@ -61,21 +61,18 @@ func TestHandleValidationError(t *testing.T) {
 			{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
 			{
 				"validation of a query", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Query},
-				xerror.ParameterError,
+				[]xvalid.Source{xvalid.Query}, xerror.ParameterError,
 			},
 			{
 				"validation of a path", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Path},
-				xerror.ParameterError,
+				[]xvalid.Source{xvalid.Path}, xerror.ParameterError,
 			},
 			{
 				"validation of headers", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Header},
-				xerror.HeaderError,
+				[]xvalid.Source{xvalid.Header}, xerror.HeaderError,
 			},
 			{"empty body", io.EOF, nil, xerror.BodyEmpty},
-			{"half a body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
+			{"truncated body", io.ErrUnexpectedEOF, nil, xerror.BodyError},
 			{"large body", &http.MaxBytesError{Limit: 5}, nil, xerror.PayloadTooLarge},
 			{"slow body", os.ErrDeadlineExceeded, nil, xerror.ReadTimeout},
 			{
@@ -87,12 +84,12 @@ func TestHandleValidationError(t *testing.T) {
 			{"range", decode(`{"age":987654321}`, &small), nil, xerror.BodyType},
 			{"type", decode(`{"age":"`+secret+`"}`, &small), nil, xerror.BodyType},
 			{"time", decode(`{"T":"`+secret+`"}`, &small), nil, xerror.BodyType},
-			{"own type", decode(`{"R":"`+secret+`"}`, &small), nil, xerror.BodyError},
-			{"quoted", decode(`{"Q":"`+secret+`"}`, &small), nil, xerror.BodyType},
-			{"quoted and no string", decode(`{"Q":987654321}`, &small), nil, xerror.BodyType},
-			{"number", number, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
-			{"number in a header", number, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
-			{"clock", clock, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
+			{"custom decoder", decode(`{"R":"`+secret+`"}`, &small), nil, xerror.BodyError},
+			{"quoted text", decode(`{"Q":"`+secret+`"}`, &small), nil, xerror.BodyType},
+			{"number without quotes", decode(`{"Q":987654321}`, &small), nil, xerror.BodyType},
+			{"number in a query", numberErr, []xvalid.Source{xvalid.Query}, xerror.ParameterType},
+			{"number in a header", numberErr, []xvalid.Source{xvalid.Header}, xerror.HeaderType},
+			{"time in a path", timeErr, []xvalid.Source{xvalid.Path}, xerror.ParameterType},
 			{
 				"another error of the catalogue",
 				xerror.New(xerror.Existed, "taken"), nil, xerror.Existed,
@@ -111,8 +108,7 @@ func TestHandleValidationError(t *testing.T) {
 					t.Errorf("code %v, want %v", e.GetErrorCode(), tc.want)
 				}
 				for _, text := range []string{
-					e.Error(), string(e.GetErrorMessage()),
-					fmt.Sprint(e.GetData()),
+					e.Error(), string(e.GetErrorMessage()), fmt.Sprint(e.GetData()),
 				} {
 					if strings.Contains(text, "987654321") || strings.Contains(text, secret) {
 						t.Errorf("output contains the value: %q", text)
@@ -127,11 +123,11 @@ func TestHandleValidationError(t *testing.T) {
 	})
 
 	t.Run("reports an invalid rule as a server error", func(t *testing.T) {
-		type wrong struct {
+		type invalid struct {
 			V string `binding:"not_a_rule"`
 		}
 		c := &reporter{Context: t.Context()}
-		xvalid.HandleValidationError(c, xvalid.Validate(t.Context(), wrong{}))
+		xvalid.HandleValidationError(c, xvalid.Validate(t.Context(), invalid{}))
 		if got := xerror.From(c.errs[0]).GetErrorCode(); got != xerror.ServerInternalError {
 			t.Errorf("code %v, want SERVER_INTERNAL_ERROR", got)
 		}

@@ -28,8 +28,8 @@ var (
 		English: "a value is not a valid time",
 		Chinese: "有一个值不是有效的时间",
 	}
-	textType     = phrase.Phrase{English: "{0} must be {1}", Chinese: "{0}必须是{1}"}
-	textThisBody = phrase.Phrase{English: "the body", Chinese: "请求体"}
+	textType = phrase.Phrase{English: "{0} must be {1}", Chinese: "{0}必须是{1}"}
+	textBody = phrase.Phrase{English: "the body", Chinese: "请求体"}
 
 	wantBool     = phrase.Phrase{English: "true or false", Chinese: "布尔值"}
 	wantInteger  = phrase.Phrase{English: "an integer", Chinese: "整数"}
@@ -62,7 +62,8 @@ var (
 	durationType   = reflect.TypeFor[time.Duration]()
 )
 
-func say(ctx context.Context, p phrase.Phrase, params ...string) string {
+// localize returns the phrase in the language of the request.
+func localize(ctx context.Context, p phrase.Phrase, params ...string) string {
 	return p.In(xerror.Language(ctx), params...)
 }
 
@@ -73,20 +74,20 @@ func wanted(ctx context.Context, t reflect.Type, format string) string {
 	}
 	switch t {
 	case nil:
-		return say(ctx, wantOther)
+		return localize(ctx, wantOther)
 	case timeType:
 		return wantedTime(ctx, format)
 	case durationType:
-		return say(ctx, wantDuration)
+		return localize(ctx, wantDuration)
 	case jsonNumberType:
-		return say(ctx, wantNumber)
+		return localize(ctx, wantNumber)
 	case idType: // not every integer
-		return say(ctx, wantID)
+		return localize(ctx, wantID)
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
 		if jsonplan.DecodesItself(t) {
-			return say(ctx, wantOther) // the type defines its form
+			return localize(ctx, wantOther) // the type defines its form
 		}
 	default:
 	}
@@ -95,35 +96,44 @@ func wanted(ctx context.Context, t reflect.Type, format string) string {
 
 func wantedTime(ctx context.Context, format string) string {
 	if unit, ok := unixUnits[strings.ToLower(format)]; ok {
-		return say(ctx, wantUnix, say(ctx, unit))
+		return localize(ctx, wantUnix, localize(ctx, unit))
 	}
 	switch format {
 	case "", time.RFC3339, time.RFC3339Nano:
-		return say(ctx, wantTime)
+		return localize(ctx, wantTime)
 	default:
-		return say(ctx, wantTimeLike, format) // a Go layout is an example of itself
+		return localize(ctx, wantTimeLike, format) // a Go layout is an example of itself
 	}
 }
 
 var wantedKinds = map[reflect.Kind]phrase.Phrase{
-	reflect.Bool: wantBool, reflect.String: wantString, reflect.Float32: wantNumber,
-	reflect.Float64: wantNumber,
-	reflect.Int:     wantInteger, reflect.Int64: wantInteger,
-	reflect.Uint: wantPositive, reflect.Uint64: wantPositive, reflect.Uintptr: wantPositive,
-	reflect.Slice: wantList, reflect.Array: wantList,
-	reflect.Struct: wantObject, reflect.Map: wantObject, reflect.Interface: wantObject,
+	reflect.Bool:      wantBool,
+	reflect.String:    wantString,
+	reflect.Float32:   wantNumber,
+	reflect.Float64:   wantNumber,
+	reflect.Int:       wantInteger,
+	reflect.Int64:     wantInteger,
+	reflect.Uint:      wantPositive,
+	reflect.Uint64:    wantPositive,
+	reflect.Uintptr:   wantPositive,
+	reflect.Slice:     wantList,
+	reflect.Array:     wantList,
+	reflect.Struct:    wantObject,
+	reflect.Map:       wantObject,
+	reflect.Interface: wantObject,
 }
 
 func wantedKind(ctx context.Context, t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32:
-		most := int64(1)<<(t.Bits()-1) - 1
-		return say(ctx, wantRange, strconv.FormatInt(-most-1, 10), strconv.FormatInt(most, 10))
+		limit := int64(1)<<(t.Bits()-1) - 1
+		return localize(ctx, wantRange,
+			strconv.FormatInt(-limit-1, 10), strconv.FormatInt(limit, 10))
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return say(ctx, wantRange, "0", strconv.FormatUint(uint64(1)<<t.Bits()-1, 10))
+		return localize(ctx, wantRange, "0", strconv.FormatUint(uint64(1)<<t.Bits()-1, 10))
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return say(ctx, wantBytes)
+			return localize(ctx, wantBytes)
 		}
 	default:
 	}
@@ -131,5 +141,5 @@ func wantedKind(ctx context.Context, t reflect.Type) string {
 	if !ok {
 		p = wantOther
 	}
-	return say(ctx, p)
+	return localize(ctx, p)
 }

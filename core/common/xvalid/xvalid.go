@@ -34,8 +34,8 @@ func Engine() *validator.Validate { return load().validator }
 // tag.
 //
 // It is safe for concurrent use and may be called repeatedly. A struct type that was
-// already validated keeps its rules, except that replaced rules that were added here take
-// effect.
+// validated before continues to use its rules. Only the replacement of a rule that
+// RegisterValidation added affects it.
 func RegisterValidation(tag string, fn validator.Func, english, chinese string) error {
 	return load().register(tag, fn, english, chinese)
 }
