@@ -22,8 +22,8 @@ const (
 	// fieldMark is the placeholder for the field in a rendered message.
 	fieldMark = "\x00"
 
-	// maxMessages limits the number of cached messages. Only very large programs reach
-	// it, and custom rules that report keys of maps as fields.
+	// maxMessages limits the number of cached messages. Only very large programs, or
+	// custom rules that report keys of maps as fields, reach it.
 	maxMessages = 4096
 )
 
