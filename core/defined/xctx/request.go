@@ -48,8 +48,8 @@ func NewRequest(parent, base context.Context) *Request {
 	return r
 }
 
-// Begin initializes a Request that is part of a larger allocation, like NewRequest. It
-// must be called once, on the zero value. A Request must not be copied.
+// Begin initializes a Request like NewRequest, for a Request that is part of a larger
+// allocation. It must be called once, on the zero value. A Request must not be copied.
 func (r *Request) Begin(parent, base context.Context) {
 	r.parent, r.base, r.start = parent, base, time.Now()
 }
@@ -112,7 +112,8 @@ func ValidID(id string) bool {
 // allocation (TestRequest_GenerateID).
 func (r *Request) GenerateID() {
 	putUUID(&r.buf, rand.Uint64(), rand.Uint64())
-	r.SetID(unsafe.String(&r.buf[0], idLen)) //nolint:gosec // buf lives as long as r and is written once
+	id := unsafe.String(&r.buf[0], idLen) //nolint:gosec // buf outlives id and is written once
+	r.SetID(id)
 }
 
 // HeaderValue returns the ID as the value of a response header. The caller must not

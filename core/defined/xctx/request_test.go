@@ -159,11 +159,9 @@ func TestValidID(t *testing.T) {
 
 func TestContextKey(t *testing.T) {
 	for _, k := range []xctx.ContextKey{
-		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DatabaseKey,
-		xctx.CacheManagerKey,
-		xctx.RedisClientKey, xctx.LeasesKey, xctx.SnowflakeNodeKey, xctx.ErrorCodeKey,
-		xctx.ErrorMessageKey,
-		xctx.DebugKey,
+		xctx.RequestKey, xctx.UserStartTimeKey, xctx.RegNodeKey, xctx.DebugKey,
+		xctx.DatabaseKey, xctx.CacheManagerKey, xctx.RedisClientKey, xctx.LeasesKey,
+		xctx.SnowflakeNodeKey, xctx.ErrorCodeKey, xctx.ErrorMessageKey,
 	} {
 		if !k.IsReserved() {
 			t.Errorf("%s is not reserved", k)
@@ -175,7 +173,7 @@ func TestContextKey(t *testing.T) {
 		}
 	}
 	if !xctx.Exec.IsExec() || xctx.Exec.IsNil() || !xctx.ContextKey("").IsNil() {
-		t.Error("IsExec or IsNil returns a wrong result")
+		t.Error("IsExec or IsNil returns an incorrect result")
 	}
 }
 

@@ -10,9 +10,12 @@ func TestApplicationName(t *testing.T) {
 		}
 	})
 	for module, want := range map[string]string{
-		"example.com/shop/orders": "orders", "example.com/shop/orders/v2": "orders",
-		"orders": "orders", "": defaultName,
-		"v2": defaultName, "command-line-arguments": defaultName,
+		"example.com/shop/orders":    "orders",
+		"example.com/shop/orders/v2": "orders",
+		"orders":                     "orders",
+		"":                           defaultName,
+		"v2":                         defaultName,
+		"command-line-arguments":     defaultName,
 	} {
 		if got := moduleName(module); got != want {
 			t.Errorf("moduleName(%q) = %q, want %q", module, got, want)

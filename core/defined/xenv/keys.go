@@ -1,7 +1,7 @@
 package xenv
 
-// Variables of core that several packages use. The package that registers a variable
-// defines the name of every other one.
+// Variables of core that several packages use. The names of all other variables are
+// defined in the packages that register them.
 const (
 	Debug                 EnvKey = "PLINTH_DEBUG"
 	Host                  EnvKey = "PLINTH_HOST"

@@ -22,9 +22,10 @@ import (
 //
 // The supported types are string, Secret, bool, integers, floats, time.Duration, []string
 // (comma-separated) and implementations of encoding.TextUnmarshaler. Load also reads the
-// fields of nested structs without the tag. The tags min and max limit a number, a
-// duration or the length of a string. unit is the unit of a duration without one, such as
-// 1ms. secret:"true" masks a value whose type is not Secret.
+// fields of nested structs without the tag. The tags min and max limit an integer, a
+// duration or the length of a string; with max alone, the minimum is 0. The tag unit,
+// such as 1ms, is the unit of a duration that is a plain number. The tag secret:"true"
+// masks a value whose type is not Secret.
 //
 // The error joins a Problem for each invalid value and for each required variable that is
 // not set; these fields have their defaults. Load uses reflection: call it once, at
@@ -35,8 +36,8 @@ func Load[T any](s Source) (T, error) {
 	return into, err
 }
 
-// Fill sets the fields of an existing value like Load. Fields whose variable is not set
-// are unchanged.
+// Fill is like Load but sets the fields of an existing value. Fields whose variable is
+// not set are unchanged.
 func Fill[T any](s Source, into *T) error {
 	return fill(s, reflect.ValueOf(into).Elem(), false)
 }
@@ -128,8 +129,8 @@ func variable(t reflect.Type, f reflect.StructField) Var {
 	return v
 }
 
-// setNumbers parses the tags unit, min and max into v. If only one of min and max is set,
-// the other side is unlimited.
+// setNumbers parses the tags unit, min and max into v. If only min is set, there is no
+// maximum. If only max is set, the minimum is 0.
 func setNumbers(v *Var, tag reflect.StructTag) error {
 	lower, upper := tag.Get("min"), tag.Get("max")
 	if lower != "" || upper != "" {

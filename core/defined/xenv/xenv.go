@@ -97,7 +97,7 @@ func read[T any](key EnvKey, def T) T {
 	return def
 }
 
-// Problem returns an error of one line about a variable, such as
+// Problem returns a one-line error about a variable, such as
 //
 //	PLINTH_PORT: "abc" is not an integer (accepted: 0 to 65535)
 //
@@ -128,5 +128,6 @@ func problemOf(v Var, value, problem, accepted string) error {
 	if accepted != "" {
 		accepted = " (accepted: " + accepted + ")"
 	}
-	return fmt.Errorf("%s: %s%s%s", v.Key, shown, problem, accepted) //nolint:err113 // the text is for users
+	//nolint:err113 // the text is for users
+	return fmt.Errorf("%s: %s%s%s", v.Key, shown, problem, accepted)
 }

@@ -39,40 +39,39 @@ type inner struct {
 func init() { xenv.Register[shop]("Shop") }
 
 func TestLoad(t *testing.T) {
-	t.Run("defaults", func(t *testing.T) {
+	t.Run("returns defaults", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{"SHOP_NAME": "corner"})
 		want := shop{
 			Name: "corner", Open: true, Shelves: 32, Bytes: 4, Small: 7, Rate: 0.5,
-			Wait: 5 * time.Second, Slow: 200 * time.Millisecond,
-			Mode: "fast", Address: netip.MustParseAddr("127.0.0.1"), Inner: inner{Deep: 1},
+			Wait: 5 * time.Second, Slow: 200 * time.Millisecond, Mode: "fast",
+			Address: netip.MustParseAddr("127.0.0.1"), Inner: inner{Deep: 1},
 		}
 		if err != nil || !reflect.DeepEqual(got, want) || got.untagged != "" {
 			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
 		}
 	})
-	t.Run("values", func(t *testing.T) {
+	t.Run("returns values", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{
 			"SHOP_NAME": "corner", "SHOP_OPEN": "off", "SHOP_SHELVES": " 65536 ",
-			"SHOP_BYTES": "9223372036854775807", "SHOP_SMALL": "255",
-			"SHOP_RATE": "2.5", "SHOP_WAIT": "1m30s", "SHOP_SLOW": "350", "SHOP_MODE": "safe",
-			"SHOP_PATHS": " /a, ,/b/* ",
-			"SHOP_KEY":   "hunter2", "SHOP_PASS": "none", "SHOP_ADDRESS": "::1", "SHOP_DEEP": "9",
+			"SHOP_BYTES": "9223372036854775807", "SHOP_SMALL": "255", "SHOP_RATE": "2.5",
+			"SHOP_WAIT": "1m30s", "SHOP_SLOW": "350", "SHOP_MODE": "safe",
+			"SHOP_PATHS": " /a, ,/b/* ", "SHOP_KEY": "hunter2", "SHOP_PASS": "none",
+			"SHOP_ADDRESS": "::1", "SHOP_DEEP": "9",
 		})
 		want := shop{
 			Name: "corner", Shelves: 65536, Bytes: math.MaxInt64, Small: 255, Rate: 2.5,
-			Wait: 90 * time.Second, Slow: 350 * time.Millisecond,
-			Mode: "safe", Paths: []string{"/a", "/b/*"}, Key: "hunter2",
+			Wait: 90 * time.Second, Slow: 350 * time.Millisecond, Mode: "safe",
+			Paths: []string{"/a", "/b/*"}, Key: "hunter2",
 			Address: netip.MustParseAddr("::1"), Inner: inner{Deep: 9},
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Load = %+v, %v\nwant %+v", got, err, want)
 		}
 	})
-	t.Run("joins every problem and returns defaults", func(t *testing.T) {
+	t.Run("reports every problem and returns defaults", func(t *testing.T) {
 		got, err := xenv.Load[shop](xenv.Map{
 			"SHOP_OPEN": "perhaps", "SHOP_SHELVES": "0", "SHOP_SMALL": "256", "SHOP_WAIT": "5",
-			"SHOP_MODE": "loud", "SHOP_KEY": "abc",
-			"SHOP_ADDRESS": "here", "SHOP_BYTES": "-1",
+			"SHOP_MODE": "loud", "SHOP_KEY": "abc", "SHOP_ADDRESS": "here", "SHOP_BYTES": "-1",
 		})
 		want := []string{
 			"SHOP_NAME: is not set (accepted: 2 to 8 bytes)",
@@ -97,7 +96,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Load = %+v, want the defaults", got)
 		}
 	})
-	t.Run("nil source", func(t *testing.T) {
+	t.Run("accepts a nil source", func(t *testing.T) {
 		if got, err := xenv.Load[inner](nil); err != nil || got.Deep != 1 {
 			t.Errorf("Load = %+v, %v", got, err)
 		}
@@ -122,11 +121,11 @@ type other struct {
 	Deep int `env:"SHOP_DEEP" default:"2" doc:"Depth."`
 }
 
-type wrongTag struct {
+type invalidDefault struct {
 	Port int `env:"SHOP_WRONG" default:"x" doc:"Wrong."`
 }
 
-type noType struct {
+type unsupportedType struct {
 	Port chan int `env:"SHOP_WRONG" doc:"Wrong."`
 }
 
@@ -144,13 +143,13 @@ func TestRegister(t *testing.T) {
 		},
 		{
 			name:     "invalid default",
-			register: func() { xenv.Register[wrongTag]("Shop") },
-			want:     "wrongTag.Port has an invalid default",
+			register: func() { xenv.Register[invalidDefault]("Shop") },
+			want:     "invalidDefault.Port has an invalid default",
 		},
 		{
 			name:     "unsupported type",
-			register: func() { xenv.Register[noType]("Shop") },
-			want:     "noType.Port has an unsupported type",
+			register: func() { xenv.Register[unsupportedType]("Shop") },
+			want:     "unsupportedType.Port has an unsupported type",
 		},
 		{
 			name: "not a struct", register: func() { xenv.Register[int]("Shop") },
@@ -189,7 +188,10 @@ func TestMisspelled(t *testing.T) {
 	t.Setenv("SHOP_SHELVESXYZ", "3")
 	t.Setenv("SHOP_MODES", "")
 	got := xenv.Misspelled()
-	if want := []string{"SHOP_SHELFES is set, and no linked package reads it: did you mean SHOP_SHELVES?"}; !slices.Equal(got, want) {
+	want := []string{
+		"SHOP_SHELFES is set, and no linked package reads it: did you mean SHOP_SHELVES?",
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("Misspelled = %q, want %q", got, want)
 	}
 }
@@ -227,9 +229,10 @@ func TestGetEnv_Types(t *testing.T) {
 			name: "not an int", text: "4.2",
 			read: func() any { return xenv.GetEnvInt(key, 1) }, want: 1,
 		},
-		{name: "int64", text: "9223372036854775807", read: func() any {
-			return xenv.GetEnvInt64(key, 1)
-		}, want: int64(9223372036854775807)},
+		{
+			name: "int64", text: "9223372036854775807",
+			read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(9223372036854775807),
+		},
 		{
 			name: "too large", text: "9223372036854775808",
 			read: func() any { return xenv.GetEnvInt64(key, 1) }, want: int64(1),
@@ -316,8 +319,8 @@ func TestProblem(t *testing.T) {
 	t.Run("omits the value of a secret", func(t *testing.T) {
 		const secret = "hunter2"
 		for _, key := range []xenv.EnvKey{"SHOP_KEY", "SHOP_PASS"} {
-			if got := xenv.Problem(key, secret, "is wrong",
-				"").Error(); strings.Contains(got, secret) {
+			got := xenv.Problem(key, secret, "is wrong", "").Error()
+			if strings.Contains(got, secret) {
 				t.Errorf("%q contains the secret", got)
 			}
 		}
@@ -346,8 +349,8 @@ func TestApply(t *testing.T) {
 		{name: "environment takes precedence", env: "real", file: "file", want: "real"},
 		{name: "none in the environment takes precedence", env: "none", file: "file", want: "none"},
 		{
-			name: "empty variable does not take precedence", env: "", file: "file",
-			want: "file",
+			name: "empty variable does not take precedence",
+			env:  "", file: "file", want: "file",
 		},
 		{name: "empty value in the file is ignored", env: "", file: "", want: ""},
 	} {
