@@ -34,9 +34,9 @@ func Run(fn func() error) (err error) {
 	return fn()
 }
 
-// Call runs fn in a new goroutine until fn returns or ctx is done. It converts a panic
-// into a *PanicError. If ctx is done first, Call returns an error that wraps its cause,
-// and abandons the goroutine.
+// Call runs fn in a new goroutine and waits until fn returns or ctx is done. It converts
+// a panic into a *PanicError. If ctx is done first, Call returns an error that wraps the
+// cause of ctx, and abandons the goroutine.
 func Call(ctx context.Context, fn func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	go func() {

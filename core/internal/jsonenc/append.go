@@ -12,8 +12,8 @@ import (
 // values to encoding/json, which checks for cycles from this depth on.
 const maxDepth = 1000
 
-// nilable returns an appender for a kind that can be nil. It counts the depth: each cycle
-// of values contains such a kind.
+// nilable returns an appender for a kind that can be nil. It also increments the depth,
+// because each cycle of values contains such a kind.
 func nilable(a appender) appender {
 	return func(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 		switch {
@@ -65,7 +65,7 @@ func (e *Encoder) mapOf(t reflect.Type, element appender) appender {
 			}
 			out.SetMapIndex(entries.Key(), reflect.ValueOf(json.RawMessage(text)))
 		}
-		return e.appendForeign(dst, out, depth)
+		return e.appendStandard(dst, out, depth)
 	})
 }
 
@@ -110,8 +110,8 @@ func (e *Encoder) appendText(dst []byte, v reflect.Value, depth int) ([]byte, bo
 	if s := v.String(); isPlain(s) {
 		return appendPlain(dst, s), true
 	}
-	// v converts to an interface without a copy; its text does not
-	return e.appendForeign(dst, v, depth)
+	// v can be converted to an interface without a copy, but its text cannot
+	return e.appendStandard(dst, v, depth)
 }
 
 // appendQuotedText appends a string that contains the JSON encoding of a string.
@@ -130,20 +130,20 @@ func (e *Encoder) appendFloat(dst []byte, v reflect.Value, depth int) ([]byte, b
 	n := v.Float()
 	// !(size < maxPlain) is also true for NaN
 	if size := math.Abs(n); size < minPlain && size != 0 || !(size < maxPlain) {
-		return e.appendForeign(dst, v, depth)
+		return e.appendStandard(dst, v, depth)
 	}
 	return strconv.AppendFloat(dst, n, 'f', -1, v.Type().Bits()), true
 }
 
-func appendInstant(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+func appendTime(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	t, _ := reflect.TypeAssert[time.Time](v) // only time.Time has this plan
 	out, err := t.AppendText(append(dst, '"'))
 	return append(out, '"'), err == nil
 }
 
-// appendForeign encodes a value with encoding/json. It passes a pointer to an addressable
-// value because encoding/json treats such values differently.
-func (e *Encoder) appendForeign(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
+// appendStandard encodes a value with encoding/json. It passes a pointer to an
+// addressable value because encoding/json treats such values differently.
+func (e *Encoder) appendStandard(dst []byte, v reflect.Value, _ int) ([]byte, bool) {
 	if v.CanAddr() {
 		v = v.Addr()
 	}

@@ -40,7 +40,7 @@ type (
 		Int     *int8         `json:",string,omitempty"`
 		Bool    bool          `json:",string"`
 		Number  json.Number   `json:",string"`
-		Took    time.Duration `json:",string"`
+		Timeout time.Duration `json:",string"`
 		Own     json.Marshaler
 		Map     map[int8]*everything
 		Next    *everything
@@ -55,10 +55,9 @@ func samples(n int8) []everything {
 	at, text, number := time.Unix(int64(n), 0).UTC(), `a "<\u2028" text`, even(n)
 	full := everything{
 		Embedded: Embedded{Text: text, Same: int(n)}, evenRef: &evenRef{n}, Same: text,
-		Even: number, EvenRef: evenRef{n},
-		Maybe: &number, Ref: &evenRef{n}, Any: number, Zeroer: number, Time: at, List: []int{},
-		Array: [2]bool{n > 0},
-		Text:  text, Texts: &text, Int: &n, Bool: true, Number: "7", Took: time.Second, Own: at,
+		Even: number, EvenRef: evenRef{n}, Maybe: &number, Ref: &evenRef{n}, Any: number,
+		Zeroer: number, Time: at, List: []int{}, Array: [2]bool{n > 0}, Text: text, Texts: &text,
+		Int: &n, Bool: true, Number: "7", Timeout: time.Second, Own: at,
 		Map: map[int8]*everything{n: nil, 2: {}},
 	}
 	list := []everything{{}, full, {Next: &full}}
@@ -67,8 +66,8 @@ func samples(n int8) []everything {
 		[]any{text, n, nil},
 		map[string]any{text: full},
 	} {
-		zeroer, _ := v.(zeroer)
-		list = append(list, everything{Any: v, Zeroer: zeroer})
+		z, _ := v.(zeroer)
+		list = append(list, everything{Any: v, Zeroer: z})
 	}
 	return append(list, everything{Own: json.RawMessage(` {"a": "<"}`)})
 }
@@ -78,9 +77,7 @@ func TestEncoder_Append(t *testing.T) {
 	for n := range int8(3) {
 		for _, sample := range samples(n) {
 			for _, v := range []any{
-				sample, &sample,
-				[]everything{sample},
-				map[string]any{"v": sample},
+				sample, &sample, []everything{sample}, map[string]any{"v": sample},
 			} {
 				want, wantErr := json.Marshal(v)
 				got, err := e.Append([]byte("x"), v)

@@ -45,14 +45,14 @@ func (e *Encoder) planOf(t reflect.Type) *plan {
 	})
 }
 
-// compile returns the plan of a type. For a recursive type it returns the incomplete plan
-// in making.
-func (e *Encoder) compile(t reflect.Type, making map[reflect.Type]*plan) *plan {
-	if p, ok := making[t]; ok {
+// compile returns the plan of a type. If the type is in plans, compile returns that plan,
+// which is incomplete if the type is recursive.
+func (e *Encoder) compile(t reflect.Type, plans map[reflect.Type]*plan) *plan {
+	if p, ok := plans[t]; ok {
 		return p
 	}
 	p := &plan{plain: e.Replace == nil}
-	making[t] = p
+	plans[t] = p
 	replace := e.replacement(t)
 	switch {
 	case replace != nil:
@@ -60,11 +60,11 @@ func (e *Encoder) compile(t reflect.Type, making map[reflect.Type]*plan) *plan {
 			return e.AppendString(dst, replace(v)), true
 		}
 	case t == timeType:
-		p.append, p.plain = appendInstant, true
+		p.append, p.plain = appendTime, true
 	case encodesItself(t):
-		p.append, p.plain = e.appendForeign, true
+		p.append, p.plain = e.appendStandard, true
 	default:
-		e.compileKind(p, t, making)
+		e.compileKind(p, t, plans)
 	}
 	return p
 }
@@ -83,14 +83,14 @@ func encodesItself(t reflect.Type) bool {
 }
 
 // compileKind completes the plan of a type that does not define its own encoding.
-func (e *Encoder) compileKind(p *plan, t reflect.Type, making map[reflect.Type]*plan) {
+func (e *Encoder) compileKind(p *plan, t reflect.Type, plans map[reflect.Type]*plan) {
 	switch t.Kind() {
 	case reflect.Struct:
-		p.append, p.plain = e.compileStruct(t, making)
+		p.append, p.plain = e.compileStruct(t, plans)
 	case reflect.Interface:
 		p.append = nilable(e.appendDynamic)
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		element := e.compile(t.Elem(), making)
+		element := e.compile(t.Elem(), plans)
 		p.append, p.plain = e.container(t, element), element.plain
 	default:
 		p.append, p.plain = e.scalar(t.Kind()), true
@@ -107,7 +107,7 @@ func (e *Encoder) container(t reflect.Type, element *plan) appender {
 	case t.Kind() == reflect.Array:
 		return listOf(element.appender())
 	case element.plain && (isBytes || t.Kind() == reflect.Map):
-		return e.appendForeign
+		return e.appendStandard
 	case t.Kind() == reflect.Map:
 		return e.mapOf(t, element.appender())
 	default:
@@ -129,23 +129,23 @@ func (e *Encoder) scalar(k reflect.Kind) appender {
 		reflect.Uintptr:
 		return appendUint
 	default: // encoding/json reports that the other kinds are unsupported
-		return e.appendForeign
+		return e.appendStandard
 	}
 }
 
 // compileStruct returns the appender of a struct. If a tag has unknown options and no
 // field is replaced, encoding/json encodes the struct.
 func (e *Encoder) compileStruct(
-	t reflect.Type, making map[reflect.Type]*plan,
+	t reflect.Type, plans map[reflect.Type]*plan,
 ) (a appender, plain bool) {
 	var members object
 	plain = true
 	hasUnknownOption := false
 	for _, f := range jsonplan.Fields(t) {
-		value := e.compile(f.Type, making)
+		value := e.compile(f.Type, plans)
 		m := member{append: value.appender(), index: f.Index[0]}
-		m.omitEmpty, m.omitZero = slices.Contains(f.Options, "omitempty"),
-			slices.Contains(f.Options, "omitzero")
+		m.omitEmpty = slices.Contains(f.Options, "omitempty")
+		m.omitZero = slices.Contains(f.Options, "omitzero")
 		if len(f.Index) > 1 {
 			m.embedded = f.Index
 		}
@@ -155,26 +155,26 @@ func (e *Encoder) compileStruct(
 		case f.Type.Kind() == reflect.Pointer && e.replacement(f.Type) != nil:
 			m.append = nilable(m.append)
 		case f.Quoted:
-			m.append = e.quoted(f.Type, making)
+			m.append = e.quoted(f.Type, plans)
 		}
 		m.key = string(e.AppendString([]byte{','}, f.Name)) + ":"
 		members = append(members, m)
 	}
 	if plain && hasUnknownOption {
-		return e.appendForeign, true
+		return e.appendStandard, true
 	}
 	return members.append, plain
 }
 
 // quoted returns the appender of a field with the option "string". The option applies to
 // numbers, booleans, strings and pointers to them.
-func (e *Encoder) quoted(t reflect.Type, making map[reflect.Type]*plan) appender {
-	value := e.compile(t, making).appender()
+func (e *Encoder) quoted(t reflect.Type, plans map[reflect.Type]*plan) appender {
+	value := e.compile(t, plans).appender()
 	switch {
 	case e.replacement(t) != nil, encodesItself(t) && t != numberType:
 		return value
 	case t.Kind() == reflect.Pointer:
-		return pointerTo(e.quoted(t.Elem(), making))
+		return pointerTo(e.quoted(t.Elem(), plans))
 	case t.Kind() == reflect.String && t != numberType:
 		return e.appendQuotedText
 	}

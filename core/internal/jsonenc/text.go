@@ -32,8 +32,8 @@ func lastEight(p []byte) uint64 {
 		return binary.LittleEndian.Uint64(p[n-8:])
 	}
 	if n >= 4 {
-		return uint64(binary.LittleEndian.Uint32(p))<<32 | uint64(
-			binary.LittleEndian.Uint32(p[n-4:]))
+		return uint64(binary.LittleEndian.Uint32(p))<<32 |
+			uint64(binary.LittleEndian.Uint32(p[n-4:]))
 	}
 	x := uint64('.' * ones)
 	for _, c := range p {

@@ -23,10 +23,10 @@ func TestEncoder_AppendString(t *testing.T) {
 						t.Fatalf("AppendString(%q) = %s, want %s", text, got, want)
 					}
 					if isPlain(string(text)) != (want == `"`+string(text)+`"`) {
-						t.Fatalf("isPlain(%q) is wrong", text)
+						t.Fatalf("isPlain(%q) is incorrect", text)
 					}
 					if IsSafe(string(text)) != !strings.ContainsFunc(string(text), isUnsafe) {
-						t.Fatalf("IsSafe(%q) is wrong", text)
+						t.Fatalf("IsSafe(%q) is incorrect", text)
 					}
 				}
 				text[i] = old
@@ -36,8 +36,7 @@ func TestEncoder_AppendString(t *testing.T) {
 
 	t.Run("escapes special characters like encoding/json", func(t *testing.T) {
 		for _, text := range []string{
-			"é漢字😀", "\u2027", "\u2028", "\u2029", "\ufffd", "é\xff",
-			"\ufffd\xff\u2028",
+			"é漢字😀", "\u2027", "\u2028", "\u2029", "\ufffd", "é\xff", "\ufffd\xff\u2028",
 		} {
 			encoded, err := json.Marshal(text)
 			if err != nil {

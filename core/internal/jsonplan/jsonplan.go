@@ -17,8 +17,9 @@ import (
 // evicts a value. The zero value is ready to use. A Cache is safe for concurrent use.
 type Cache[K comparable, V any] struct{ m sync.Map }
 
-// Get returns the value of k, and computes and stores a missing value. Several goroutines
-// may compute the value of one key concurrently; all of them return the same value.
+// Get returns the value of k. If the value is missing, Get computes and stores it.
+// Several goroutines may compute the value of a key concurrently; Get returns the same
+// value to all of them.
 func (c *Cache[K, V]) Get(k K, compute func(K) V) V {
 	stored, ok := c.m.Load(k)
 	if !ok {
@@ -94,11 +95,11 @@ func (f Field) losesTo(other Field) bool {
 // struct are used instead of the field.
 func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 	tag := sf.Tag.Get("json")
-	bare := sf.Type
-	if bare.Name() == "" && bare.Kind() == reflect.Pointer {
-		bare = bare.Elem()
+	base := sf.Type
+	if base.Name() == "" && base.Kind() == reflect.Pointer {
+		base = base.Elem()
 	}
-	embedded := sf.Anonymous && bare.Kind() == reflect.Struct
+	embedded := sf.Anonymous && base.Kind() == reflect.Struct
 	if tag == "-" || !sf.IsExported() && !embedded {
 		return f, false, false
 	}
@@ -107,13 +108,13 @@ func fieldOf(sf reflect.StructField) (f Field, descend, ok bool) {
 		name = tagName(sf.Tag)
 	}
 	if name == "" && embedded {
-		return Field{Type: bare}, true, true
+		return Field{Type: base}, true, true
 	}
 	f = Field{
 		Name: cmp.Or(name, sf.Name), Type: sf.Type, Options: strings.Split(options, ","),
 		Tagged: name != "",
 	}
-	f.Quoted = isScalar(bare.Kind()) && slices.Contains(f.Options, "string")
+	f.Quoted = isScalar(base.Kind()) && slices.Contains(f.Options, "string")
 	return f, false, true
 }
 
@@ -123,17 +124,18 @@ func isScalar(k reflect.Kind) bool {
 
 // isPlain reports whether every version of encoding/json accepts the name of a tag.
 func isPlain(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+	return strings.Trim(name, plain) == ""
 }
 
 // tagName returns the name that encoding/json reads from a tag, or "" if it ignores the
 // name. Go versions treat unusual characters differently, so tagName encodes a value to
-// find out.
+// determine the name.
 func tagName(tag reflect.StructTag) string {
 	const fieldName = "X"
 	field := reflect.StructField{Name: fieldName, Type: reflect.TypeFor[bool](), Tag: tag}
 	v := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
-	v.Field(0).SetBool(true) // so that omitempty keeps the field
+	v.Field(0).SetBool(true) // otherwise omitempty omits the field
 	data, _ := json.Marshal(v.Interface())
 	var members map[string]any
 	_ = json.Unmarshal(data, &members) // an invalid tag yields no members

@@ -31,11 +31,13 @@ func (p Phrase) In(lang string, params ...string) string {
 	return text
 }
 
-// maxShown is the maximum length in bytes of a client's name in a message.
+// maxShown is the maximum length, in bytes, of a name that a client sent and that a
+// message contains.
 const maxShown = 32
 
-// Shown returns name, which a client sent, if it is short and consists of ASCII letters,
-// digits, "_" and "-". Otherwise it returns "*".
+// Shown returns a name that a client sent in the form for a message. If the name is short
+// and consists of ASCII letters, digits, "_" and "-", Shown returns it unchanged.
+// Otherwise it returns "*".
 func Shown(name string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name == "" || len(name) > maxShown || strings.Trim(name, plain) != "" {

@@ -93,7 +93,7 @@ func (s *Set[D]) Find(f Family, name string) (D, error) {
 }
 
 // hint explains how to fix a name that is not imported. It treats a name that differs in
-// case only as a typing error.
+// case only as a typo.
 func (f Family) hint(name string, imported []string) string {
 	like := func(other string) bool { return strings.EqualFold(other, name) }
 	if i := slices.IndexFunc(imported, like); i >= 0 {
@@ -101,7 +101,7 @@ func (f Family) hint(name string, imported []string) string {
 	}
 	i := slices.IndexFunc(f.Own, like)
 	if i < 0 {
-		return "the project's own are " + strings.Join(f.Own, ", ")
+		return "the project provides " + strings.Join(f.Own, ", ")
 	}
 	path := f.Root + f.Own[i]
 	hint := fmt.Sprintf("add the line `import _ %q` to the program and run `go get %s`", path, path)

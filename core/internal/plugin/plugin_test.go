@@ -35,11 +35,12 @@ func TestSet_Find(t *testing.T) {
 				`"b"`, "imported: c, z", `import _ "example.com/fooplugins/b"`,
 				"go get example.com/fooplugins/b",
 			}},
-			{name: "other", want: []string{`"other"`, "imported: c, z", "the project's own are a, b"}},
+			{name: "other", want: []string{
+				`"other"`, "imported: c, z", "the project provides a, b",
+			}},
 			{name: "Z", want: []string{`"Z"`, "imported: c, z", `did you mean "z"?`}},
 			{name: "B", want: []string{
-				`"B"`, `did you mean "b"?`,
-				`import _ "example.com/fooplugins/b"`,
+				`"B"`, `did you mean "b"?`, `import _ "example.com/fooplugins/b"`,
 			}},
 		} {
 			_, err := s.Find(family, tc.name)

@@ -8,10 +8,10 @@ import (
 // core is the import path of the module core.
 const core = "github.com/plinthgo/plinth/core"
 
-// defaultVersion is the interface version of a driver that is not Versioned.
+// defaultVersion is the interface version of a driver that does not implement Versioned.
 const defaultVersion = 1
 
-// Versioned is a driver that declares the interface version of its family that it
+// Versioned is implemented by a driver to declare the version of the interface that it
 // implements.
 type Versioned interface{ InterfaceVersion() int }
 
@@ -30,7 +30,8 @@ func (f Family) checkVersion(d Named) error {
 	if have > f.Interface {
 		outdated = core
 	}
-	return fmt.Errorf("%w: %q of %s was written for version %d of the driver interface, and %s has version %d: run `go get %s@latest`",
+	return fmt.Errorf("%w: %q of %s was written for version %d of the driver interface, "+
+		"and %s has version %d: run `go get %s@latest`",
 		f.Mismatch, d.Name(), path, have, core, f.Interface, outdated)
 }
 

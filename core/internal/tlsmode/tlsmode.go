@@ -27,9 +27,9 @@ const (
 // them.
 type Variables struct{ Mode, CA xenv.EnvKey }
 
-// Check validates mode and caFile and returns the mode, or Disable if it is empty. The
-// error names the invalid variable: an unknown mode, an unreadable CA file, or a CA file
-// that the mode does not use.
+// Check validates mode and caFile and returns the mode, or Disable if mode is empty. It
+// returns an error if the mode is unknown, if the CA file cannot be read, or if the mode
+// does not use a CA file. The error names the invalid variable.
 func (v Variables) Check(mode, caFile string) (string, error) {
 	mode = cmp.Or(mode, Disable)
 	known := []string{Disable, Require, VerifyFull}
