@@ -206,8 +206,7 @@ func TestFrom_StandardLibrary(t *testing.T) {
 				t.Fatal("err = nil")
 			}
 			for _, err := range []error{
-				tc.err, fmt.Errorf("x: %w", tc.err),
-				errors.Join(errors.New("y"), tc.err),
+				tc.err, fmt.Errorf("x: %w", tc.err), errors.Join(errors.New("y"), tc.err),
 			} {
 				got := xerror.From(err)
 				if got.GetErrorCode() != tc.want {

@@ -12,7 +12,7 @@ import (
 )
 
 // AccessLine describes one HTTP request in the access log. Empty fields are omitted from
-// the line, except Status, Bytes and the duration.
+// the line, except Method, Path, Status, Bytes and the duration.
 type AccessLine struct {
 	Method string
 	// Path is the path of the request without the query, which may contain secrets.

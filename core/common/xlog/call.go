@@ -11,7 +11,7 @@ import (
 )
 
 // CallLine describes one gRPC call in the access log. Empty fields are omitted from the
-// line, except Status and the duration.
+// line, except Method, Status and the duration.
 type CallLine struct {
 	// Method is the full method, /package.Service/Method.
 	Method string
@@ -29,7 +29,8 @@ type CallLine struct {
 	ClientIP netip.Addr
 	// Source is the name of the calling service, as sent by the client.
 	Source string
-	// Received and Sent count the messages of a stream.
+	// Received and Sent count the messages of a stream. The line of a unary call omits
+	// them.
 	Received, Sent int64
 	// ErrorCode and ErrorMessage describe the error that the call returned.
 	ErrorCode    int

@@ -22,9 +22,9 @@ func TestSnowflakeID(t *testing.T) {
 		if got := golden.String(); got != goldenText {
 			t.Errorf("String = %s, want %s", got, goldenText)
 		}
-		if got, want := golden.Time(),
-			time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC); !got.Equal(want) {
-			t.Errorf("Time = %v, want %v", got, want)
+		wantTime := time.Date(2024, 1, 1, 0, 0, 0, 123e6, time.UTC)
+		if got := golden.Time(); !got.Equal(wantTime) {
+			t.Errorf("Time = %v, want %v", got, wantTime)
 		}
 		if got := golden.Gene(); got != xsnowflake.GeneOrder {
 			t.Errorf("Gene = %v, want order", got)

@@ -56,8 +56,8 @@ func TestLayout_Parse(t *testing.T) {
 	t.Run("uses the epoch of the layout", func(t *testing.T) {
 		l := xsnowflake.LayoutJava
 		l.Epoch = 0
-		if got, want := l.Parse(58102854969895864).Time,
-			time.UnixMilli(13852800123).UTC(); !got.Equal(want) {
+		got, want := l.Parse(58102854969895864).Time, time.UnixMilli(13852800123).UTC()
+		if !got.Equal(want) {
 			t.Errorf("Time = %v, want %v", got, want)
 		}
 	})

@@ -215,7 +215,8 @@ func (n *Node) HostLocal() bool {
 }
 
 // CheckHealth returns the error that Generate would return now, without generating an id.
-// It returns ErrWaiting if the node has a node ID and its first ids wait.
+// If an attempt to lease a node ID is running, CheckHealth waits for it, or until ctx is
+// done. It returns ErrWaiting if the node has a node ID and its first ids wait.
 func (n *Node) CheckHealth(ctx context.Context) error {
 	if n.closed() {
 		return ErrClosed

@@ -248,12 +248,14 @@ func TestNewNode_InvalidOptions(t *testing.T) {
 			t.Errorf("%q does not contain %q", err, want)
 		}
 	}
-	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.LayoutWide),
-		xsnowflake.WithNodeID(1023)); err != nil {
+	_, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.LayoutWide),
+		xsnowflake.WithNodeID(1023))
+	if err != nil {
 		t.Errorf("node ID 1023 in the wide layout: %v", err)
 	}
-	if _, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.Layout{}),
-		xsnowflake.WithNodeID(0)); err == nil || !strings.Contains(err.Error(), "LayoutDefault") {
+	_, err = xsnowflake.NewNode(xsnowflake.WithLayout(xsnowflake.Layout{}),
+		xsnowflake.WithNodeID(0))
+	if err == nil || !strings.Contains(err.Error(), "LayoutDefault") {
 		t.Errorf("NewNode with an empty layout = %v, want an error with LayoutDefault", err)
 	}
 }

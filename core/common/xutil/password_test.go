@@ -43,8 +43,8 @@ func TestPasswords_Verify(t *testing.T) {
 				if err := p.Verify(t.Context(), tc.password, hash); err != nil {
 					t.Errorf("Verify: %v", err)
 				}
-				for _, wrong := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
-					err := p.Verify(t.Context(), wrong, hash)
+				for _, other := range []string{tc.password[:len(tc.password)-1] + "y", "other"} {
+					err := p.Verify(t.Context(), other, hash)
 					if !errors.Is(err, xutil.ErrPasswordMismatch) {
 						t.Errorf("Verify of another password = %v, want ErrPasswordMismatch", err)
 					}

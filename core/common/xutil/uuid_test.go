@@ -34,8 +34,8 @@ func TestUUIDs_V7(t *testing.T) {
 // The expected values are those of java.util.UUID.nameUUIDFromBytes.
 func TestUUIDs_FromBytes(t *testing.T) {
 	u := xutil.UUID()
-	if got, want := u.FromBytes([]byte("hello")),
-		"5d41402a-bc4b-3a76-b971-9d911017c592"; got != want {
+	got, want := u.FromBytes([]byte("hello")), "5d41402a-bc4b-3a76-b971-9d911017c592"
+	if got != want {
 		t.Errorf("FromBytes = %s, want %s", got, want)
 	}
 	if got, want := u.FromBytes(nil), "d41d8cd9-8f00-3204-a980-0998ecf8427e"; got != want {
