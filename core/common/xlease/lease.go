@@ -232,8 +232,8 @@ func (l *Lease) finish(cause error) bool {
 
 // Release releases the lease. A second Release does nothing. Release returns ErrLost if
 // the lease was lost before, because another holder may have been active. If the backend
-// does not respond, or a Renew of the caller does not return before ctx is done, Release
-// returns an error and the record expires.
+// does not respond, Release returns an error and the record expires. The same applies if
+// a Renew of the caller does not return before ctx is done.
 func (l *Lease) Release(ctx context.Context) error {
 	lost := errors.Is(l.Err(), ErrLost)
 	l.finish(ErrReleased)

@@ -9,8 +9,8 @@ import (
 )
 
 // A file of records has one block for their start time and one for each slot, from slot 0
-// on. A block is text and never crosses a page, so a process that is killed during a
-// write leaves the old block or the new block. Writes do not wait for the disk, because
+// on. A block is text and never crosses a page. Therefore a process that is killed during
+// a write leaves the old block or the new block. Writes do not wait for the disk, because
 // records need not survive a crash of the host.
 const blockSize = 256
 

@@ -14,16 +14,16 @@
 // # Guarantees
 //
 // After each renewal, the record at the backend lasts for the TTL. The holder considers
-// the lease lost after two thirds of the TTL, counted from before the request, by the
-// monotonic clock and by the wall clock. The last third compensates for clocks with
-// different speeds, and for a renewal that a cache server lost in a failover.
+// the lease lost after two thirds of the TTL, on the monotonic clock or on the wall
+// clock. That time starts before the request is sent. The last third compensates for
+// clocks with different speeds, and for a renewal that a cache server lost in a failover.
 //
 // A lease cannot stop a process that pauses between checking its lease and writing. To
 // protect data, pass Token to the data store, which must reject a token smaller than the
 // last one. Alternatively call Err immediately before the write and accept the remaining
-// risk. A database retains every confirmed record. A cache server that loses its memory,
-// or fails over to a replica without the record, may grant a name to a second holder
-// before the first notices.
+// risk. A database retains every confirmed record. A cache server may lose its memory, or
+// fail over to a replica without the record. It may then grant a name to a second holder
+// before the first holder notices.
 //
 // # Backends
 //

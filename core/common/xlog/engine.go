@@ -27,8 +27,8 @@ type Engine struct {
 
 // New returns an engine. The error reports every problem of the configuration.
 //
-// If the directory cannot be created, written or locked, for example on a read-only file
-// system, New logs a warning and the engine writes to the console only.
+// If the directory cannot be created, written or locked, New logs a warning and the
+// engine writes to the console only. An example is a read-only file system.
 func New(c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err

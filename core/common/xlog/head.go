@@ -29,16 +29,17 @@ func appendHead(b []byte, t time.Time, level slog.Level, name string) []byte {
 }
 
 // shortHead is the maximum total length of name, message and request ID for a head that
-// is built on the stack, in a buffer of headBuffer bytes. The other parts of the head
-// need 70 bytes, and escaping doubles the length of a quote or a line break.
+// is built on the stack. headBuffer is the size of the buffer on the stack: the other
+// parts of the head need 70 bytes, and escaping doubles the length of a quote or a line
+// break.
 const (
 	shortHead  = 120
 	headBuffer = 70 + 2*shortHead
 )
 
-// addHead adds the head of a line. zerolog checks every byte of a string separately, so
-// addHead passes the whole head as one piece of JSON: the value of the first key,
-// followed by the other members. Building a short head on the stack makes a line 5 %
+// addHead adds the head of a line. zerolog checks every byte of a string separately.
+// Therefore addHead passes the whole head as one piece of JSON: the value of the first
+// key, followed by the other members. Building a short head on the stack makes a line 5 %
 // faster than a pooled buffer.
 func (ln *line) addHead(id string, t time.Time, level slog.Level, name, msg string) {
 	key := jsonline.KeyTime

@@ -13,10 +13,10 @@ func Trace(
 	return unnamed.Trace(ctx, name, fn, attrs...)
 }
 
-// Trace calls fn and writes one line about the call: its name, its outcome (ok, error or
-// panic), duration_ms, the error, and attrs, masked by key. The level is Debug for ok,
-// Warn for an error and Error for a panic. Trace returns the error of fn and does not
-// recover a panic. If ctx is nil, fn receives context.Background().
+// Trace calls fn and writes one line about the call. The line contains the name, the
+// outcome (ok, error or panic), duration_ms, the error, and attrs, masked by key. The
+// level is Debug for ok, Warn for an error and Error for a panic. Trace returns the error
+// of fn and does not recover a panic. If ctx is nil, fn receives context.Background().
 func (l *LogNamedLogger) Trace(
 	ctx context.Context, name string, fn func(ctx context.Context) error, attrs ...slog.Attr,
 ) (err error) {

@@ -20,8 +20,9 @@ var ErrClosed = errors.New("xsnowflake: the node is closed")
 // wait longer than the clock tolerance of the node.
 var errExhausted = errors.New("xsnowflake: too many callers are waiting for ids")
 
-// ErrWaiting is the error of CheckHealth while the first ids wait for a former holder of
-// the node ID that the backend may not have recorded (see Node.Prepare). It is temporary.
+// ErrWaiting is the error of CheckHealth while the first ids wait for a possible former
+// holder of the node ID, because the backend may have lost its record (see Node.Prepare).
+// The error is temporary.
 var ErrWaiting = errors.New("xsnowflake: the first ids wait for a possible former holder of the node ID")
 
 var errGene = errors.New("xsnowflake: the gene is out of range")

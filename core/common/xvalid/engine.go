@@ -212,9 +212,9 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	return e.validator.StructCtx(ctx, v.Interface())
 }
 
-// RuleError means that the rules of a type are invalid: an unknown rule, a pattern that
-// does not compile, or a rule that does not support the type of its field. It is an error
-// of the program, not of the client.
+// RuleError means that the rules of a type are invalid. Examples are an unknown rule, a
+// pattern that does not compile, and a rule that does not support the type of its field.
+// It is an error of the program, not of the client.
 type RuleError struct {
 	Type    reflect.Type
 	Problem string

@@ -15,9 +15,9 @@ var (
 	userinfo = regexp.MustCompile(`(?s)([A-Za-z][\w+.-]*://(?:[^\s:@/?#]*:)?|[^\s:@/?#,;"'(]*:).*@`)
 )
 
-// Redact replaces the credentials in value by ***: the password of a URL, of
-// user:password@host or of a connection string, and the user of a URL without a password.
-// It may mask more of a value that only resembles one of these.
+// Redact replaces the credentials in value with ***. Credentials are the password of a
+// URL, of user:password@host or of a connection string, and the user of a URL without a
+// password. Redact may mask more of a value that only resembles one of these forms.
 func Redact(value string) string {
 	at := strings.LastIndexByte(value, '@')
 	for _, m := range credential.FindAllStringIndex(value, -1) {

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// Secret is a string that log lines, errors and JSON documents do not reveal: fmt,
-// log/slog, encoding/json and zerolog write "***", or nothing if the secret is empty. A
-// Secret is unmarshaled and scanned like a string.
+// Secret is a string that log lines, errors and JSON documents do not reveal. The
+// packages fmt, log/slog, encoding/json and zerolog write "***", or nothing if the secret
+// is empty. A Secret is unmarshaled and scanned like a string.
 type Secret string
 
 // Reveal returns the secret as a string.

@@ -18,8 +18,8 @@ import (
 //
 // A name has numbered slots with at most one holder each. A lock is a name with slot 0
 // only. A record expires after its TTL, or when it is released. The backend retains the
-// token and the mark of an expired record: for at least a minute if the name has one
-// slot, and permanently if it has several.
+// token and the mark of an expired record. It retains them for at least a minute if the
+// name has one slot, and permanently if it has several.
 type Backend interface {
 	// Acquire acquires a free slot. If every slot is held, Grant.OK is false and the
 	// error is nil.
@@ -89,8 +89,8 @@ type Grant struct {
 	OK bool
 	// Slot is the acquired slot.
 	Slot int
-	// Token is larger than the token of every earlier record of the slot: the maximum of
-	// the time of the backend in microseconds and the last token plus one.
+	// Token is larger than the token of every earlier record of the slot. It is the time
+	// of the backend in microseconds, or the last token plus one if that is larger.
 	Token int64
 	// Mark is the mark of the former holder of the slot, or 0.
 	Mark int64

@@ -3,9 +3,9 @@ package driver
 import "time"
 
 // Pick chooses the slot that a backend grants for r. at returns the stored state of a
-// slot: the remaining time of its record, which is not positive for a free slot, and its
-// mark. If no slot is free, ok is false and wait is the time until the first record
-// expires.
+// slot: the remaining time of its record and its mark. The remaining time of a free slot
+// is not positive. If no slot is free, ok is false and wait is the time until the first
+// record expires.
 func Pick(
 	r Request, at func(slot int) (left time.Duration, mark int64),
 ) (slot int, wait time.Duration, ok bool) {

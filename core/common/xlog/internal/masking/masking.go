@@ -117,9 +117,9 @@ type letters struct {
 	wordStart []bool // the letter is the first of a word
 }
 
-// parse appends the letters of key to text and wordStart. A word starts with the key,
-// after a separator, with a capital after a small letter or digit, and with a capital
-// before a small letter, as in "DBPass".
+// parse appends the letters of key to text and wordStart. A word starts at the start of
+// the key and after a separator. It also starts at a capital letter that follows a small
+// letter or a digit, or that precedes a small letter, as in "DBPass".
 func parse(key string, text []byte, wordStart []bool) letters {
 	for i := range len(key) {
 		c := key[i]

@@ -61,8 +61,9 @@ func (m *Set) mayContain(text []byte) bool {
 	}
 }
 
-// maskURL returns u without its password, without a user that has no password (usually a
-// token), and with masked values of secret parameters in query and fragment.
+// maskURL returns u without its password, and with masked values of secret parameters in
+// query and fragment. It also replaces a user without a password, which is usually a
+// token.
 func (m *Set) maskURL(u *url.URL) string {
 	c := *u
 	if _, set := c.User.Password(); !set && c.User.Username() != "" {
