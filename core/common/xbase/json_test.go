@@ -82,14 +82,14 @@ func TestBaseResponse_AppendJSON_Null(t *testing.T) {
 	}
 }
 
-func FuzzAppendString(f *testing.F) {
+func FuzzAppendValue(f *testing.F) {
 	for _, s := range edgeCases {
 		f.Add(s)
 	}
 	f.Fuzz(checkString)
 }
 
-func FuzzAppendJSON(f *testing.F) {
+func FuzzBaseResponse_AppendJSON(f *testing.F) {
 	for _, s := range edgeCases {
 		f.Add(s, "Success", 200, "done", s, int64(5), s)
 	}

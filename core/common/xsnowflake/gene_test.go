@@ -87,7 +87,7 @@ func TestGeneCalculator(t *testing.T) {
 	})
 }
 
-func FuzzHashString(f *testing.F) {
+func FuzzGeneCalculator_HashString(f *testing.F) {
 	f.Add("user:1")
 	f.Fuzz(func(t *testing.T, key string) {
 		h := fnv.New64a()

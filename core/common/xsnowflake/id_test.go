@@ -168,7 +168,7 @@ func TestParseSnowflakeID(t *testing.T) {
 	})
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseSnowflakeID(f *testing.F) {
 	for _, tc := range invalidTexts {
 		f.Add(tc.text)
 	}

@@ -100,7 +100,7 @@ func TestParser_ToInt64(t *testing.T) {
 	}
 }
 
-func FuzzToInt64(f *testing.F) {
+func FuzzParser_ToInt64(f *testing.F) {
 	f.Add(0x1p63)
 	f.Add(math.NaN())
 	f.Fuzz(func(t *testing.T, v float64) {

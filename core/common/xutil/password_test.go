@@ -240,7 +240,7 @@ func TestPasswords_Verify_Concurrent(t *testing.T) {
 	})
 }
 
-func FuzzVerify(f *testing.F) {
+func FuzzPasswords_Verify(f *testing.F) {
 	f.Add("$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc")
 	f.Add("$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, hash string) {
