@@ -28,12 +28,12 @@ type stock struct {
 }
 
 // eventually waits up to a second for a condition.
-func eventually(tb testing.TB, condition string, holds func() bool) {
+func eventually(tb testing.TB, condition string, isMet func() bool) {
 	tb.Helper()
 	deadline := time.After(time.Second)
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	for !holds() {
+	for !isMet() {
 		select {
 		case <-ticker.C:
 		case <-deadline:
@@ -134,11 +134,9 @@ func TestConn_Cancellation(t *testing.T) {
 		for name, c := range encryptions(t) {
 			t.Run(name, func(t *testing.T) {
 				// gorm's transaction would roll the update back.
-				db := open(t, logContext(t, io.Discard),
-					xdb.Options{
-						Parts: c, AutoMigrate: []any{&stock{}},
-						SkipDefaultTransaction: true,
-					})
+				db := open(t, logContext(t, io.Discard), xdb.Options{
+					Parts: c, AutoMigrate: []any{&stock{}}, SkipDefaultTransaction: true,
+				})
 				for id := int64(1); id <= 20; id++ {
 					if err := cancelUpdate(t, db, id); err != nil {
 						t.Fatal(err)
@@ -169,7 +167,7 @@ func TestConn_Cancellation(t *testing.T) {
 		}
 	})
 
-	t.Run("after the statement keeps the connection", func(t *testing.T) {
+	t.Run("does not close the connection after the statement", func(t *testing.T) {
 		db := open(t, logContext(t, io.Discard),
 			xdb.Options{Parts: serverConfig(t), MaxOpenConns: 1})
 		id := func(ctx context.Context) (n int64) {
@@ -201,8 +199,8 @@ func cancelUpdate(tb testing.TB, db *gorm.DB, id int64) error {
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := db.WithContext(ctx).Model(&stock{ID: id}).Update("amount",
-		3).Error; !errors.Is(err, context.DeadlineExceeded) {
+	err := db.WithContext(ctx).Model(&stock{ID: id}).Update("amount", 3).Error
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("waiting update = %w, want context.DeadlineExceeded", err)
 	}
 	if err := holder.Commit().Error; err != nil {

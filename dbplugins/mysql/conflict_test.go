@@ -28,12 +28,12 @@ func TestDialector_OnConflict(t *testing.T) {
 		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&second).Error; err != nil {
 			t.Fatal(err)
 		}
-		var kept counter
-		if err := db.First(&kept).Error; err != nil {
+		var stored counter
+		if err := db.First(&stored).Error; err != nil {
 			t.Fatal(err)
 		}
-		if second.ID != first.ID || kept.Count != 1 {
-			t.Errorf("ID = %d, want %d; count = %d, want 1", second.ID, first.ID, kept.Count)
+		if second.ID != first.ID || stored.Count != 1 {
+			t.Errorf("ID = %d, want %d; count = %d, want 1", second.ID, first.ID, stored.Count)
 		}
 	})
 }
@@ -41,7 +41,7 @@ func TestDialector_OnConflict(t *testing.T) {
 func TestDialector_Uint64(t *testing.T) {
 	db := open(t, logContext(t, io.Discard),
 		xdb.Options{Parts: serverConfig(t), AutoMigrate: []any{&counter{}}})
-	if err := db.Create(&counter{Name: "most", Count: math.MaxUint64}).Error; err != nil {
+	if err := db.Create(&counter{Name: "largest", Count: math.MaxUint64}).Error; err != nil {
 		t.Fatal(err)
 	}
 	var got counter

@@ -14,7 +14,7 @@ import (
 // connector opens the connections of one pool. If a context is canceled, the library only
 // closes the network connection, which the server does not notice while it waits for a
 // lock. The connector also kills the session, so that the statement has no effect after
-// its caller returned.
+// the call has returned.
 type connector struct {
 	sqldriver.Connector
 
@@ -24,7 +24,7 @@ type connector struct {
 func newConnector(cfg *gosql.Config) (sqldriver.Connector, error) {
 	c := &connector{cfg: cfg}
 	watchedCfg := cfg.Clone()
-	// other networks are dialed by a function of the application
+	// the application registers a dial function for other networks
 	if cfg.Net == "tcp" || cfg.Net == "unix" {
 		watchedCfg.DialFunc = c.dial
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-func TestDescribe(t *testing.T) {
+func TestDriver_Describe(t *testing.T) {
 	for _, tc := range []struct{ name, dsn, want string }{
 		{name: "address", dsn: "u:secret@tcp(db:3307)/n?charset=utf8mb4", want: "db:3307/n"},
 		{name: "default port", dsn: "u:secret@tcp(db)/n", want: "db:3306/n"},

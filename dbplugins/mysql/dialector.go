@@ -20,7 +20,7 @@ var microseconds = 6
 
 // dialector is gorm's dialector with the pool and the errors of this package. The
 // embedded dialector is set by Initialize, which also reports a DSN that cannot be
-// parseDSN.
+// parsed.
 type dialector struct {
 	gormmysql.Dialector
 

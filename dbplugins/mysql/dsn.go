@@ -19,7 +19,7 @@ import (
 const (
 	defaultPort = 3306
 
-	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
+	// caParam is a parameter that Plinth adds to the DSN: the path in DATABASE_TLS_CA.
 	caParam = "tls-ca"
 
 	// dialTimeout limits dialing, and calls without a context such as gorm's version
@@ -67,11 +67,11 @@ func setAddress(cfg *gosql.Config, c driver.Config) error {
 // and a packet. Interpolation is safe in UTF-8 only, because no byte of a multibyte
 // character is a quote or a backslash.
 func setCharset(cfg *gosql.Config, s xenv.Source) error {
-	own, err := xenv.Load[settings](s)
+	vars, err := xenv.Load[settings](s)
 	if err != nil {
 		return err
 	}
-	name := own.Charset
+	name := vars.Charset
 	if !charset.MatchString(name) {
 		return xenv.Problem(charsetKey, name, "is not a character set name",
 			"letters, digits and underscores")
@@ -102,8 +102,8 @@ func setTLS(cfg *gosql.Config, c driver.Config) error {
 	return nil
 }
 
-// checkRoundTrip reports the part that the DSN cannot represent. The DSN format has no
-// escapes for the user and the host.
+// checkRoundTrip returns an error if the DSN cannot represent the user or the host. The
+// DSN format has no escapes for them.
 func checkRoundTrip(cfg *gosql.Config, dsn string) error {
 	got, err := gosql.ParseDSN(dsn)
 	if err != nil {
@@ -124,7 +124,7 @@ func checkRoundTrip(cfg *gosql.Config, dsn string) error {
 // parse parses a DSN and sets the parameters that gorm and xdb rely on.
 func parse(dsn string) (cfg *gosql.Config, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library panics at the parameter strict
+		if p := recover(); p != nil { // the library panics if the DSN has the parameter strict
 			err = fmt.Errorf("mysql: parse DSN: unsupported parameter: %v", p)
 		}
 	}()
@@ -164,8 +164,7 @@ func loadCA(cfg *gosql.Config) error {
 	}
 	delete(cfg.Params, caParam)
 	if cfg.TLSConfig != "true" {
-		return fmt.Errorf("mysql: parse DSN: parameter %s requires tls=true",
-			caParam)
+		return fmt.Errorf("mysql: parse DSN: parameter %s requires tls=true", caParam)
 	}
 	var err error
 	cfg.TLS, err = driver.TLSConfig(driver.TLSVerifyFull, file, cfg.TLS.ServerName)

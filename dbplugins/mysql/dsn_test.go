@@ -104,8 +104,8 @@ func FuzzDriver_DSN(f *testing.F) {
 
 func TestDriver_DSN_Errors(t *testing.T) {
 	_, err := mysql.Driver{}.DSN(driver.Config{
-		Port:   -1,
-		Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"}, TLS: "maybe",
+		Port: -1, TLS: "maybe",
+		Source: xenv.Map{"DATABASE_CHARSET": "utf8 x"},
 	})
 	if err == nil {
 		t.Fatal("error = nil")
@@ -145,8 +145,11 @@ func TestOpen_InvalidDSN(t *testing.T) {
 			name: "CA file without TLS", dsn: "u:" + secret + "@tcp(h)/n?tls-ca=%2Fca.pem",
 			want: "requires tls=true",
 		},
-		{name: "missing CA file", dsn: "u:" + secret +
-			"@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem", want: string(xenv.DatabaseTLSCA)},
+		{
+			name: "missing CA file",
+			dsn:  "u:" + secret + "@tcp(h)/n?tls=true&tls-ca=%2Fno-such.pem",
+			want: string(xenv.DatabaseTLSCA),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			db, err := xdb.Open(t.Context(),

@@ -36,7 +36,7 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 
 const (
 	unknownError = 1105 // several errors, distinguished by the message
-	// limit of a user's resource; the resource name is the same in every language
+	// a resource limit of a user; the server does not translate the name of the resource
 	userLimit = 1226
 
 	// badYear is the library's message for a time that DATETIME cannot store, without the
@@ -101,7 +101,7 @@ var kinds = driver.KindTable(map[driver.ErrorKind][]uint16{
 	// 1055: ONLY_FULL_GROUP_BY; 1059: name too long; 1071: key too long; 1102: invalid
 	// database name; 1103: invalid table name; 1115: unknown character set; 1118: row too
 	// large; 1170: index of a text column without a length; 1273: unknown collation;
-	// 1390: too many parameters; 3780: MySQL: columns of a foreign key execAll not match
+	// 1390: too many parameters; 3780: MySQL: columns of a foreign key do not match
 	driver.Syntax: {
 		1050, 1051, 1052, 1054, 1055, 1059, 1060, 1061, 1064, 1065, 1066, 1071, 1091, 1102,
 		1103, 1115, 1118, 1136, 1140, 1146, 1149, 1170, 1210, 1215, 1235, 1241, 1273, 1305,

@@ -32,8 +32,11 @@ func TestDriver_ErrorKind(t *testing.T) {
 			"unique in MySQL 8", 1062, "Duplicate entry '" + secret + "' for key 'users.uq_name'",
 			driver.Unique, "users.uq_name",
 		},
-		{"value that resembles the message", 1062, "Duplicate entry 'x' for key '" + secret +
-			"' for key 'PRIMARY'", driver.Unique, "PRIMARY"},
+		{
+			"value that resembles the message", 1062,
+			"Duplicate entry 'x' for key '" + secret + "' for key 'PRIMARY'",
+			driver.Unique, "PRIMARY",
+		},
 		{
 			"truncated value", 1062, "Duplicate entry 'x' for key 'a " + secret + "'",
 			driver.Unique, "error 1062",
@@ -45,9 +48,9 @@ func TestDriver_ErrorKind(t *testing.T) {
 			driver.ForeignKey, "fk_author",
 		},
 		{
-			"foreign key with a quoted record",
-			1761, "Foreign key constraint for table 't', record '" +
-				secret + "' would", driver.ForeignKey, "error 1761",
+			"foreign key with a quoted record", 1761,
+			"Foreign key constraint for table 't', record '" + secret + "' would",
+			driver.ForeignKey, "error 1761",
 		},
 		{
 			"check in MySQL", 3819, "Check constraint 'chk_age' is violated.",
@@ -74,8 +77,8 @@ func TestDriver_ErrorKind(t *testing.T) {
 			driver.Malformed, "db.t.amount",
 		},
 		{
-			"not a number in a condition",
-			1292, "Truncated incorrect DOUBLE value: '" + secret + "'",
+			"not a number in a condition", 1292,
+			"Truncated incorrect DOUBLE value: '" + secret + "'",
 			driver.Malformed, "error 1292",
 		},
 		{
@@ -108,8 +111,8 @@ func TestDriver_ErrorKind(t *testing.T) {
 			driver.TooManyConnections, "Error 1203: User u already has more",
 		},
 		{
-			"too many connections of an account",
-			1226, "User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
+			"too many connections of an account", 1226,
+			"User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
 			driver.TooManyConnections,
 			"Error 1226: User 'u' has exceeded the 'max_user_connections' resource (current value: 2)",
 		},
@@ -205,10 +208,7 @@ func TestDriver_ErrorKind_Library(t *testing.T) {
 	}{
 		{"broken connection", gosql.ErrInvalidConn, driver.Connection},
 		{"string longer than a packet", gosql.ErrPktTooLarge, driver.TooLong},
-		{
-			"cleartext password",
-			gosql.ErrCleartextPassword, driver.Authentication,
-		},
+		{"cleartext password", gosql.ErrCleartextPassword, driver.Authentication},
 		{"other library error", gosql.ErrNoTLS, driver.Unknown},
 		{"unknown number", &gosql.MySQLError{Number: 65000}, driver.Unknown},
 		{"canceled context", context.Canceled, driver.Unknown},

@@ -42,8 +42,7 @@ func ExampleDriver() {
 
 func ExampleDriver_DSN() {
 	dsn, err := mysql.Driver{}.DSN(driver.Config{
-		Host: "/run/mysqld/mysqld.sock", User: "app",
-		Name: "shop",
+		Host: "/run/mysqld/mysqld.sock", User: "app", Name: "shop",
 	})
 	fmt.Println(dsn, err)
 

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// A full disk stops some servers, so the table has its own size limit.
+// A full disk stops some servers, so the test fills a table with a size limit.
 func TestDriver_ErrorKind_Full(t *testing.T) {
 	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: serverConfig(t), MaxOpenConns: 1})
 	err := db.Connection(func(tx *gorm.DB) error {
@@ -24,7 +24,7 @@ func TestDriver_ErrorKind_Full(t *testing.T) {
 				return err
 			}
 		}
-		for range 12 { // doubles the rows: 800 KB
+		for range 12 { // each statement doubles the rows, up to 800 KB
 			if err := tx.Exec("INSERT INTO small SELECT * FROM small").Error; err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ const (
 	// killTimeout limits the connection that kills a session.
 	killTimeout = 5 * time.Second
 	// killWait limits how long a canceled statement waits for the kill, so that it has no
-	// effect after its caller returned.
+	// effect after the call has returned.
 	killWait = 500 * time.Millisecond
 )
 
@@ -73,7 +73,7 @@ func (c *connector) kill(addr net.Addr, s session) {
 	if !ok {
 		return
 	}
-	if now, err := querySession(ctx, lib); err != nil || now.server != s.server {
+	if current, err := querySession(ctx, lib); err != nil || current.server != s.server {
 		return
 	}
 	_, _ = lib.ExecContext(ctx, "KILL CONNECTION "+s.id, nil) // fails if the session already ended
@@ -96,7 +96,7 @@ type wire struct {
 // attach makes Close kill session s.
 func (w *wire) attach(s session) { w.set(&s) }
 
-// detach makes Close leave the session alone.
+// detach makes Close not kill the session.
 func (w *wire) detach() { w.set(nil) }
 
 func (w *wire) set(s *session) {

@@ -30,13 +30,13 @@ func TestConnector_kill(t *testing.T) {
 		{name: "the same server", want: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			victim, err := db.Conn(t.Context())
+			conn, err := db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = victim.Close() }()
+			defer func() { _ = conn.Close() }()
 			var s session
-			if err := victim.Raw(func(c any) (err error) {
+			if err := conn.Raw(func(c any) (err error) {
 				s, err = querySession(t.Context(), c.(library))
 				return err
 			}); err != nil {
@@ -47,10 +47,10 @@ func TestConnector_kill(t *testing.T) {
 			}
 			start := time.Now()
 			(&connector{cfg: cfg}).kill(tcpAddr(cfg.Addr), s)
-			if took := time.Since(start); took > killTimeout-time.Second {
-				t.Errorf("kill returned after %s", took)
+			if elapsed := time.Since(start); elapsed > killTimeout-time.Second {
+				t.Errorf("kill returned after %s", elapsed)
 			}
-			if got := closesSoon(t, victim); got != tc.want {
+			if got := closesSoon(t, conn); got != tc.want {
 				t.Errorf("session closed = %t, want %t", got, tc.want)
 			}
 		})

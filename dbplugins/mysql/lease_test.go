@@ -45,8 +45,7 @@ func TestLeases_Nodes(t *testing.T) {
 	}
 	source := dbtest.FindServer(t, mysql.Name).Source
 	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: dsn, Source: source,
-		Server: version(t, owner),
+		Address: dsn, Source: source, Server: version(t, owner),
 	})
 }
 
@@ -65,8 +64,8 @@ func TestLeases(t *testing.T) {
 		},
 		Forget: func(tb testing.TB, name string) {
 			tb.Helper()
-			if err := db.Exec("DELETE FROM own_plinth_leases WHERE name = ?",
-				name).Error; err != nil {
+			const statement = "DELETE FROM own_plinth_leases WHERE name = ?"
+			if err := db.Exec(statement, name).Error; err != nil {
 				tb.Error(err)
 			}
 		},
@@ -82,9 +81,8 @@ func TestDriver_NowMicros(t *testing.T) {
 				xdb.Options{DSN: xlog.Secret(dsn + "?time_zone=" + zone)})
 			var session string
 			var now int64
-			err := db.Raw("SELECT @@time_zone, "+mysql.Driver{}.NowMicros()).Row().Scan(&session,
-				&now)
-			if err != nil {
+			row := db.Raw("SELECT @@time_zone, " + mysql.Driver{}.NowMicros()).Row()
+			if err := row.Scan(&session, &now); err != nil {
 				t.Fatal(err)
 			}
 			if off := time.Since(time.UnixMicro(now)).Abs(); off > 5*time.Second {
@@ -94,40 +92,42 @@ func TestDriver_NowMicros(t *testing.T) {
 	}
 }
 
-// newDatabase creates a database and a user that can only use its tables.
-func newDatabase(tb testing.TB) (owner *sql.DB, all, plain driver.Config) {
+// newDatabase creates a database, and a user that can only read and write its tables. It
+// returns a pool of the administrator, and the configurations of the administrator (full)
+// and of the user (limited).
+func newDatabase(tb testing.TB) (owner *sql.DB, full, limited driver.Config) {
 	tb.Helper()
 	dsn := dbtest.FindServer(tb, mysql.Name).DSN
 	owner = admin(tb, dsn)
-	all = configOf(tb, dsn)
-	all.Name = "plinth_lease_" + strings.ToLower(rand.Text()[:8])
-	plain = all
-	plain.User, plain.Pass = all.Name, "secret-plain"
-	grantee := quoted(plain.User) + "@'%'"
-	execAll(tb, owner, "CREATE DATABASE "+all.Name,
+	full = configOf(tb, dsn)
+	full.Name = "plinth_lease_" + strings.ToLower(rand.Text()[:8])
+	limited = full
+	limited.User, limited.Pass = full.Name, "secret-plain"
+	grantee := quoted(limited.User) + "@'%'"
+	execAll(tb, owner, "CREATE DATABASE "+full.Name,
 		"CREATE USER "+grantee+" IDENTIFIED BY 'secret-plain'",
-		"GRANT SELECT, INSERT, UPDATE, DELETE ON "+all.Name+".* TO "+grantee)
-	tb.Cleanup(func() { execAll(tb, owner, "DROP USER "+grantee, "DROP DATABASE "+all.Name) })
-	return owner, all, plain
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON "+full.Name+".* TO "+grantee)
+	tb.Cleanup(func() { execAll(tb, owner, "DROP USER "+grantee, "DROP DATABASE "+full.Name) })
+	return owner, full, limited
 }
 
 func TestLeases_Prepare(t *testing.T) {
-	owner, all, plain := newDatabase(t)
-	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: plain})
+	owner, full, limited := newDatabase(t)
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: limited})
 	err := prepare(t, db)
 	if err == nil || driver.KindOf(err) != driver.Authentication ||
 		!strings.Contains(err.Error(), "own_plinth_leases") {
 		t.Fatalf("Prepare without a table and without CREATE privilege = %v", err)
 	}
 	statement := strings.Replace(statementIn(t, err), "`own_plinth_leases`",
-		all.Name+".own_plinth_leases", 1)
+		full.Name+".own_plinth_leases", 1)
 	execAll(t, owner, statement)
 	if err := prepare(t, db); err != nil {
 		t.Fatalf("Prepare with a table created by the operator = %v", err)
 	}
-	execAll(t, owner, "ALTER TABLE "+all.Name+".own_plinth_leases DROP COLUMN since_us")
-	ticker := open(t, logContext(t, io.Discard), xdb.Options{Parts: plain})
-	if err := prepare(t, ticker); err == nil ||
+	execAll(t, owner, "ALTER TABLE "+full.Name+".own_plinth_leases DROP COLUMN since_us")
+	reopened := open(t, logContext(t, io.Discard), xdb.Options{Parts: limited})
+	if err := prepare(t, reopened); err == nil ||
 		!strings.Contains(statementIn(t, err), "`since_us` bigint") {
 		t.Errorf("Prepare with a table that lacks a column = %v", err)
 	}
@@ -146,8 +146,8 @@ func prepare(tb testing.TB, db *gorm.DB) error {
 // statementIn returns the CREATE TABLE statement in an error.
 func statementIn(tb testing.TB, err error) string {
 	tb.Helper()
-	_, text, serverConfig := strings.Cut(err.Error(), " with CREATE TABLE ")
-	if !serverConfig {
+	_, text, found := strings.Cut(err.Error(), " with CREATE TABLE ")
+	if !found {
 		tb.Fatalf("no statement in %v", err)
 	}
 	statement, _, _ := strings.Cut(text, ";")
@@ -155,8 +155,8 @@ func statementIn(tb testing.TB, err error) string {
 }
 
 func TestLeases_Renew(t *testing.T) {
-	owner, all, _ := newDatabase(t)
-	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: all})
+	owner, full, _ := newDatabase(t)
+	db := open(t, logContext(t, io.Discard), xdb.Options{Parts: full})
 	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestLeases_Renew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = blocker.Rollback() }()
-	lock := "SELECT mark FROM " + all.Name + ".own_plinth_leases WHERE name = 'job' FOR UPDATE"
+	lock := "SELECT mark FROM " + full.Name + ".own_plinth_leases WHERE name = 'job' FOR UPDATE"
 	var mark int64
 	if err := blocker.QueryRowContext(t.Context(), lock).Scan(&mark); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestLeases_Renew(t *testing.T) {
 		var id int64
 		err := owner.QueryRowContext(t.Context(),
 			"SELECT id FROM information_schema.processlist WHERE db = ? AND info LIKE 'UPDATE%'",
-			all.Name).Scan(&id)
+			full.Name).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false
 		}
@@ -200,12 +200,12 @@ func TestLeases_Renew(t *testing.T) {
 }
 
 // within waits up to d for a condition.
-func within(tb testing.TB, d time.Duration, condition string, holds func() bool) {
+func within(tb testing.TB, d time.Duration, condition string, isMet func() bool) {
 	tb.Helper()
 	timeout := time.After(d)
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
-	for !holds() {
+	for !isMet() {
 		select {
 		case <-ticker.C:
 		case <-timeout:
@@ -236,8 +236,7 @@ func TestLeases_Isolation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := leases.Backend()
-			dbtest.RaceForLeases(t, b)
+			dbtest.RaceForLeases(t, leases.Backend())
 		})
 	}
 }
@@ -246,8 +245,8 @@ func TestLeases_Isolation(t *testing.T) {
 func dropLeases(tb testing.TB, db *gorm.DB) {
 	tb.Helper()
 	tb.Cleanup(func() {
-		if err := db.WithContext(context.WithoutCancel(tb.Context())).Exec(
-			"DROP TABLE own_plinth_leases").Error; err != nil {
+		ctx := context.WithoutCancel(tb.Context())
+		if err := db.WithContext(ctx).Exec("DROP TABLE own_plinth_leases").Error; err != nil {
 			tb.Error(err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/leasetest"
 )
 
-// tests closes the connections to the test command after the tests.
+// tests closes the idle HTTP connections after the tests.
 type tests struct{ *testing.M }
 
 // Run implements goleak.TestingM.

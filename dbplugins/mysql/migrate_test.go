@@ -33,7 +33,7 @@ func TestDriver_Migrate_LockHolder(t *testing.T) {
 	})
 }
 
-// migrateAsync migrates in a goroutine. It closes started when it has the lock.
+// migrateAsync migrates in a goroutine. It closes started when it has acquired the lock.
 func migrateAsync(ctx context.Context, db *gorm.DB) (started chan struct{}, done chan error) {
 	started, done = make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -75,7 +75,7 @@ func TestDriver_Migrate(t *testing.T) {
 		select {
 		case <-started:
 		case <-time.After(5 * time.Second):
-			t.Error("Migrate has no lock 5 s after the holder was killed")
+			t.Error("Migrate did not acquire the lock within 5 s after the holder was killed")
 		}
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -46,7 +46,7 @@ func (Driver) InterfaceVersion() int { return 1 }
 // Describe implements driver.Driver. It returns the address and the name of the database.
 func (Driver) Describe(dsn string) string {
 	cfg, err := parse(dsn)
-	if err != nil || strings.Contains(cfg.Net, ":") { // it is part of a password
+	if err != nil || strings.Contains(cfg.Net, ":") { // cfg.Net is part of a password
 		return ""
 	}
 	return cfg.Addr + "/" + url.PathEscape(cfg.DBName)
@@ -62,10 +62,10 @@ func (Driver) TransactionalDDL() bool { return false }
 // Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string {
 	lines := c.Advice()
-	standard, _ := xenv.Load[settings](nil)
-	if own, err := xenv.Load[settings](c.Source); err == nil && own != standard {
-		lines = append(lines, charsetKey.String()+" is "+strconv.Quote(own.Charset)+
-			": strings are sent in UTF-8, and only "+standard.Charset+
+	defaults, _ := xenv.Load[settings](nil)
+	if vars, err := xenv.Load[settings](c.Source); err == nil && vars != defaults {
+		lines = append(lines, charsetKey.String()+" is "+strconv.Quote(vars.Charset)+
+			": strings are sent in UTF-8, and only "+defaults.Charset+
 			" can represent every character")
 	}
 	return lines

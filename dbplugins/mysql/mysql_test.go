@@ -37,7 +37,7 @@ func configOf(tb testing.TB, dsn string) driver.Config {
 func parseDSN(tb testing.TB, dsn string) *gosql.Config {
 	tb.Helper()
 	defer func() {
-		if recover() != nil { // the library panics at the parameter strict
+		if recover() != nil { // the library panics if the DSN has the parameter strict
 			failParse(tb)
 		}
 	}()
@@ -100,16 +100,17 @@ func harness(tb testing.TB) dbtest.Harness {
 				Source: xenv.Map{"DATABASE_CHARSET": "utf8mb4; DROP TABLE x"},
 			},
 			"TLS on a socket": {
-				Host: "/run/mysqld/mysqld.sock",
-				User: c.User, Name: c.Name, TLS: driver.TLSVerifyFull,
+				Host: "/run/mysqld/mysqld.sock", User: c.User, Name: c.Name,
+				TLS: driver.TLSVerifyFull,
 			},
 		},
 		Unusable: func(testing.TB) map[string]driver.Config {
 			wrong, unknown, charset := c, c, c
-			wrong.Pass, unknown.Name, charset.Source = "wrong-password", "no_such_database",
-				xenv.Map{"DATABASE_CHARSET": "no_such_charset"}
+			wrong.Pass, unknown.Name = "wrong-password", "no_such_database"
+			charset.Source = xenv.Map{"DATABASE_CHARSET": "no_such_charset"}
 			return map[string]driver.Config{
-				"wrong password": wrong, "unknown database": unknown,
+				"wrong password":        wrong,
+				"unknown database":      unknown,
 				"unknown character set": charset,
 			}
 		},
@@ -155,7 +156,7 @@ func specialName(
 	grantee := quoted(user) + "@'%'"
 	execAll(tb, db, "CREATE USER "+grantee+" IDENTIFIED BY "+quoted(text))
 	tb.Cleanup(func() { execAll(tb, db, "DROP USER "+grantee) })
-	// a database name cannot contain these
+	// a database name cannot end with a space or contain a supplementary character
 	if !strings.HasSuffix(text, " ") && !strings.Contains(text, "🔑") {
 		_, first := utf8.DecodeRuneInString(text)
 		// the log may contain the name, but not the password

@@ -97,10 +97,10 @@ func (c sameDefault) DefaultValue() (text string, ok bool) {
 	want := c.field.DefaultValue
 	switch {
 	case !ok:
-		// gorm writes no default for an empty one
+		// gorm writes no DEFAULT clause for an empty default
 		return "", c.field.HasDefaultValue && want == "" && c.field.DefaultValueInterface == nil
-	case c.sameNumber(text, want), c.sameTime(text, want), c.mariaDB &&
-		strings.ReplaceAll(text, "''", "'") == want:
+	case c.sameNumber(text, want), c.sameTime(text, want),
+		c.mariaDB && strings.ReplaceAll(text, "''", "'") == want:
 		return want, true
 	default:
 		return text, true
@@ -129,17 +129,17 @@ func (c sameDefault) sameTime(a, b string) bool {
 var currentTime = regexp.MustCompile(
 	`(?i)^(?:current_timestamp|now\(\)|(?:current_timestamp|now)\((\d?)\))$`)
 
-// digits returns the number of fractional digits of a current-time default. If a default
-// has no digits or more than its column, MariaDB uses those of the column; MySQL rejects
-// it.
+// digits returns the number of fractional digits of a current-time default. If the
+// default has no digits, or more digits than its column, MariaDB uses the digits of the
+// column, and MySQL rejects the statement.
 func (c sameDefault) digits(text string) (n int64, ok bool) {
-	serverConfig := currentTime.FindStringSubmatch(text)
-	if serverConfig == nil {
+	match := currentTime.FindStringSubmatch(text)
+	if match == nil {
 		return 0, false
 	}
-	most, _, _ := c.DecimalSize()
-	if n, _ := strconv.ParseInt(serverConfig[1], 10, 64); n > 0 {
-		return min(n, most), true
+	limit, _, _ := c.DecimalSize()
+	if n, _ := strconv.ParseInt(match[1], 10, 64); n > 0 {
+		return min(n, limit), true
 	}
-	return most, true
+	return limit, true
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/mysql"
 )
 
-// odd has every kind of column that a textual comparison reports as changed.
+// odd has each kind of column that a comparison of text would report as changed.
 type odd struct {
 	ID       int64   `gorm:"primaryKey;autoIncrement"`
 	Yes      bool    `gorm:"default:true"`
@@ -50,7 +50,8 @@ type odd struct {
 	Comment  string `gorm:"size:20;comment:it's a 'comment'"`
 }
 
-// unrounded has default times that MySQL rejects and MariaDB completes.
+// unrounded has default times without the digits of their columns. MySQL rejects them;
+// MariaDB adds the digits.
 type unrounded struct {
 	ID     int64     `gorm:"primaryKey;autoIncrement"`
 	Plain  time.Time `gorm:"default:CURRENT_TIMESTAMP"`
@@ -110,7 +111,7 @@ func open(tb testing.TB, ctx context.Context, o xdb.Options) *gorm.DB {
 }
 
 func TestMigrator_MigrateColumn(t *testing.T) {
-	t.Run("keeps unchanged columns", func(t *testing.T) {
+	t.Run("does not alter unchanged columns", func(t *testing.T) {
 		for _, tc := range []struct {
 			name  string
 			model any

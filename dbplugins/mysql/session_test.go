@@ -26,7 +26,7 @@ type value struct {
 	Count  uint64
 }
 
-// connections returns options with configOf, and with a DSN without parameters.
+// connections returns options with separate settings, and with a DSN without parameters.
 func connections(tb testing.TB) map[string]xdb.Options {
 	tb.Helper()
 	dsn := dbtest.FindServer(tb, mysql.Name).DSN
@@ -43,8 +43,8 @@ func TestOpen_Session(t *testing.T) {
 				o.AutoMigrate = []any{&value{}}
 				db := open(t, logContext(t, io.Discard), o)
 				var zone, charset string
-				if err := db.Raw("SELECT @@time_zone, @@character_set_client").Row().Scan(&zone,
-					&charset); err != nil {
+				row := db.Raw("SELECT @@time_zone, @@character_set_client").Row()
+				if err := row.Scan(&zone, &charset); err != nil {
 					t.Fatal(err)
 				}
 				if zone != "+00:00" || charset != "utf8mb4" {
@@ -84,7 +84,8 @@ func TestOpen_Session(t *testing.T) {
 
 func TestDialector_Values(t *testing.T) {
 	t.Run("are returned unchanged", func(t *testing.T) {
-		// configOf interpolate parameters, the DSN prepares statements
+		// with separate settings the client interpolates parameters; with the DSN it
+		// prepares statements
 		for name, o := range connections(t) {
 			t.Run(name, func(t *testing.T) {
 				o.AutoMigrate = []any{&value{}}
@@ -118,13 +119,13 @@ func TestDialector_Values(t *testing.T) {
 		}
 	})
 
-	t.Run("out of range are client errors", func(t *testing.T) {
+	t.Run("are rejected with a client error if out of range", func(t *testing.T) {
 		for name, o := range connections(t) {
 			t.Run(name, func(t *testing.T) {
 				o.AutoMigrate = []any{&value{}}
 				db := open(t, logContext(t, io.Discard), o)
-				var most int
-				if err := db.Raw("SELECT @@max_allowed_packet").Scan(&most).Error; err != nil {
+				var maxPacket int
+				if err := db.Raw("SELECT @@max_allowed_packet").Scan(&maxPacket).Error; err != nil {
 					t.Fatal(err)
 				}
 				for _, tc := range []struct {
@@ -144,7 +145,7 @@ func TestDialector_Values(t *testing.T) {
 					},
 					{
 						"larger than a packet",
-						value{Bytes: make([]byte, most+1)},
+						value{Bytes: make([]byte, maxPacket+1)},
 						xerror.DataTooLarge,
 					},
 				} {
@@ -212,7 +213,7 @@ func TestDialector_Collation(t *testing.T) {
 	}
 }
 
-// filled has a value that the server makes.
+// filled has a value that the server generates.
 type filled struct {
 	ID   int64     `gorm:"primaryKey;autoIncrement"`
 	Name string    `gorm:"size:20;uniqueIndex"`
