@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// connector is the connector of the library with shorter errors.
+// connector is the connector of the library. It shortens connection errors.
 type connector struct{ sqldriver.Connector }
 
 // Connect implements driver.Connector.
@@ -83,22 +83,22 @@ func attemptText(err error) string {
 // cause returns the cause of a connection error and the variables to check.
 func cause(err error, text string) string {
 	var (
-		answer    *pgconn.PgError
-		number    syscall.Errno
+		serverErr *pgconn.PgError
+		errno     syscall.Errno
 		untrusted x509.UnknownAuthorityError
 		misnamed  x509.HostnameError
 	)
 	switch {
-	case errors.As(err, &answer):
-		return answer.Message + lookAt(variables[answer.Code]...)
+	case errors.As(err, &serverErr):
+		return serverErr.Message + hint(variables[serverErr.Code]...)
 	case errors.As(err, &untrusted):
-		return untrusted.Error() + lookAt(xenv.DatabaseTLSCA)
+		return untrusted.Error() + hint(xenv.DatabaseTLSCA)
 	case errors.As(err, &misnamed):
-		return misnamed.Error() + lookAt(xenv.DatabaseHost)
-	case errors.As(err, &number):
-		return number.Error()
+		return misnamed.Error() + hint(xenv.DatabaseHost)
+	case errors.As(err, &errno):
+		return errno.Error()
 	case strings.HasSuffix(text, "server refused TLS connection"):
-		return text + lookAt(xenv.DatabaseTLS)
+		return text + hint(xenv.DatabaseTLS)
 	default:
 		// the library formats a nil error
 		return strings.TrimSuffix(text, ": %!w(<nil>)")
@@ -107,15 +107,15 @@ func cause(err error, text string) string {
 
 // variables maps the SQLSTATE of a failed login to the variables to check.
 var variables = map[string][]xenv.EnvKey{
-	"22023": {"DATABASE_TIMEZONE"}, // only the time zone is a session parameter
+	"22023": {"DATABASE_TIMEZONE"}, // only the time zone is set as a session parameter
 	"28000": {xenv.DatabaseUser, xenv.DatabaseTLS},
 	"28P01": {xenv.DatabaseUser, xenv.DatabasePass},
 	"3D000": {xenv.DatabaseName},
 	"42501": {xenv.DatabaseUser, xenv.DatabaseName},
 }
 
-// lookAt lists the variables to check, and DATABASE_DSN, which may replace them.
-func lookAt(keys ...xenv.EnvKey) string {
+// hint lists the variables to check, and DATABASE_DSN, which may replace them.
+func hint(keys ...xenv.EnvKey) string {
 	if len(keys) == 0 {
 		return ""
 	}

@@ -59,8 +59,8 @@ func TestConnector_Errors(t *testing.T) {
 		folder := t.TempDir()
 		for _, tc := range []struct{ name, dsn, want string }{
 			{
-				name: "connection refused", dsn: "postgres://user:secret@127.0.0.1:" + port +
-					"/name?sslmode=disable",
+				name: "connection refused",
+				dsn:  "postgres://user:secret@127.0.0.1:" + port + "/name?sslmode=disable",
 				want: "connection failed: 127.0.0.1:" + port + ": connection refused",
 			},
 			{
@@ -72,8 +72,8 @@ func TestConnector_Errors(t *testing.T) {
 				name: "several addresses",
 				dsn: "postgres://user:secret@127.0.0.1,127.0.0.2/name?port=" + port +
 					"&sslmode=disable",
-				want: "connection failed: 127.0.0.1:" + port + ": connection refused; 127.0.0.2:" +
-					port + ": connection refused",
+				want: "connection failed: 127.0.0.1:" + port + ": connection refused; " +
+					"127.0.0.2:" + port + ": connection refused",
 			},
 			{
 				name: "missing socket",
@@ -93,23 +93,23 @@ func TestConnector_Errors(t *testing.T) {
 		}
 	})
 
-	t.Run("contain an unknown host", func(t *testing.T) {
+	t.Run("contain the name of an unknown host", func(t *testing.T) {
 		err := ping(t, "postgres://user:secret@no-such-host.invalid/name?sslmode=disable")
-		if err == nil || !strings.HasPrefix(err.Error(),
-			"connection failed: no-such-host.invalid: ") ||
+		const want = "connection failed: no-such-host.invalid: "
+		if err == nil || !strings.HasPrefix(err.Error(), want) ||
 			strings.ContainsAny(err.Error(), "\n`") {
 			t.Errorf("error = %v, want the host and the cause", err)
 		}
 	})
 
 	t.Run("describe another protocol", func(t *testing.T) {
-		for _, tc := range []struct{ name, answer, want string }{
+		for _, tc := range []struct{ name, response, want string }{
 			{
-				name: "unexpected message", answer: "1\x00\x00\x00\x04",
+				name: "unexpected message", response: "1\x00\x00\x00\x04",
 				want: "received unexpected message",
 			},
 			{
-				name: "HTTP", answer: "HTTP/1.1 400 Bad Request\r\n\r\n",
+				name: "HTTP", response: "HTTP/1.1 400 Bad Request\r\n\r\n",
 				want: "failed to receive message: ",
 			},
 		} {
@@ -126,7 +126,7 @@ func TestConnector_Errors(t *testing.T) {
 						return
 					}
 					_, _ = conn.Read(make([]byte, 1<<10))
-					_, _ = conn.Write([]byte(tc.answer))
+					_, _ = conn.Write([]byte(tc.response))
 					_ = conn.Close()
 				}()
 				err = ping(t, "postgres://user:secret@"+listener.Addr().String()+
@@ -170,7 +170,8 @@ func TestConnector_Errors(t *testing.T) {
 					`: database "no such database" does not exist (DATABASE_NAME or DATABASE_DSN)`,
 			},
 			{
-				name: "unknown time zone", change: func(c *driver.Config) {
+				name: "unknown time zone",
+				change: func(c *driver.Config) {
 					c.Source = xenv.Map{"DATABASE_TIMEZONE": "Mars/Olympus_Mons"}
 				},
 				want: "connection failed: " + address +
@@ -190,8 +191,9 @@ func TestConnector_Errors(t *testing.T) {
 				}
 			})
 		}
-		t.Run("untrusted certificate",
-			func(t *testing.T) { rejectsCertificate(t, server, config) })
+		t.Run("untrusted certificate", func(t *testing.T) {
+			rejectsCertificate(t, server, config)
+		})
 	})
 }
 

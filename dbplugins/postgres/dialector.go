@@ -32,13 +32,13 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	if _, chosen := config.RuntimeParams["client_encoding"]; !chosen {
+	if _, isSet := config.RuntimeParams["client_encoding"]; !isSet {
 		config.RuntimeParams["client_encoding"] = "UTF8" // the database may use another encoding
 	}
 	db.CreateBatchSize = cmp.Or(db.CreateBatchSize, batchSize)
 	config.DialFunc = dialer(config.DialFunc)
-	d.Conn = pool{sql.OpenDB(connector{stdlib.GetConnector(*config,
-		stdlib.OptionAfterConnect(readUTC))})}
+	inner := stdlib.GetConnector(*config, stdlib.OptionAfterConnect(readUTC))
+	d.Conn = pool{sql.OpenDB(connector{inner})}
 	return d.Dialector.Initialize(db)
 }
 

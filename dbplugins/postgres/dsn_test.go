@@ -31,8 +31,8 @@ func TestDriver_DSN(t *testing.T) {
 		{
 			name: "host, port and time zone",
 			parts: driver.Config{
-				Host: "db.example.com", Port: 5433, User: "u", Pass: "p",
-				Name: "n", Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"},
+				Host: "db.example.com", Port: 5433, User: "u", Pass: "p", Name: "n",
+				Source: xenv.Map{"DATABASE_TIMEZONE": "Asia/Shanghai"},
 			},
 			want: "postgres://u:p@db.example.com:5433/n?connect_timeout=5&sslmode=disable&sslrootcert=&timezone=Asia%2FShanghai",
 		},
@@ -74,8 +74,7 @@ func TestDriver_DSN(t *testing.T) {
 		{
 			name: "Unix socket",
 			parts: driver.Config{
-				Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p",
-				Name: "n",
+				Host: "/var/run/postgresql", Port: 5433, User: "u", Pass: "p", Name: "n",
 			},
 			want: "postgres://u:p@/n?connect_timeout=5&host=%2Fvar%2Frun%2Fpostgresql&port=5433&sslmode=disable&sslrootcert=&timezone=UTC",
 		},
@@ -106,8 +105,8 @@ func TestDriver_DSN(t *testing.T) {
 
 func TestDriver_DSN_Errors(t *testing.T) {
 	_, err := postgres.Driver{}.DSN(driver.Config{
-		Host: "h:1", Port: 70000, Pass: "secret\x00",
-		Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"}, TLS: "on",
+		Host: "h:1", Port: 70000, Pass: "secret\x00", TLS: "on",
+		Source: xenv.Map{"DATABASE_TIMEZONE": "\x00"},
 	})
 	if err == nil {
 		t.Fatal("DSN: error = nil")
@@ -245,21 +244,22 @@ func FuzzDriver_Describe(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, lead, first, second string) {
 		dsn := "postgres://u:" + lead + first + "zq" + second + "zq@127.0.0.1:1/n?sslmode=disable"
-		where := (postgres.Driver{}).Describe(dsn)
+		described := (postgres.Driver{}).Describe(dsn)
 		db, err := gorm.Open(postgres.Driver{}.Dialector(dsn),
 			&gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard})
 		if err == nil {
-			if where != "127.0.0.1:1/n" {
-				t.Errorf("Describe(%q) = %q", dsn, where)
+			if described != "127.0.0.1:1/n" {
+				t.Errorf("Describe(%q) = %q", dsn, described)
 			}
 			if err := xdb.Close(db); err != nil {
 				t.Error(err)
 			}
 			return
 		}
-		if strings.Contains(where+err.Error(), "zq") ||
+		if strings.Contains(described+err.Error(), "zq") ||
 			driver.KindOf(err) != driver.UnknownDatabase {
-			t.Errorf("%q: at %q, error %q of kind %q", dsn, where, err, driver.KindOf(err))
+			t.Errorf("%q: Describe = %q, error = %q of kind %q",
+				dsn, described, err, driver.KindOf(err))
 		}
 	})
 }
@@ -270,10 +270,10 @@ func TestDriver_Advice(t *testing.T) {
 		parts driver.Config
 		want  int
 	}{
-		{name: "not chosen", parts: driver.Config{Host: "db.example.com"}, want: 1},
+		{name: "no TLS mode", parts: driver.Config{Host: "db.example.com"}, want: 1},
 		{
-			name: "chosen", parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable},
-			want: 0,
+			name: "TLS disabled", want: 0,
+			parts: driver.Config{Host: "db.example.com", TLS: driver.TLSDisable},
 		},
 		{name: "socket", parts: driver.Config{Host: "/run/postgresql"}, want: 0},
 		{name: "localhost", parts: driver.Config{}, want: 0},

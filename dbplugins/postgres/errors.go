@@ -85,10 +85,11 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	}
 }
 
-// isStalePlan reports whether a statement was prepared before a change of its table.
+// isStalePlan reports whether err means that the table of a prepared statement has
+// changed since the statement was prepared.
 func isStalePlan(err error) bool {
 	if err == nil {
-		return false // avoids an allocation of errors.As per statement
+		return false // errors.As would allocate for each statement
 	}
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "0A000" && e.Routine == "RevalidateCachedQuery"

@@ -63,10 +63,11 @@ func TestDriver_ErrorKind_Library(t *testing.T) {
 		want driver.ErrorKind
 	}{
 		{name: "nil", want: driver.Unknown},
-		{name: "stale plan", err: &pgconn.PgError{
-			Code:    "0A000",
-			Routine: "RevalidateCachedQuery",
-		}, want: driver.Deadlock},
+		{
+			name: "stale plan",
+			err:  &pgconn.PgError{Code: "0A000", Routine: "RevalidateCachedQuery"},
+			want: driver.Deadlock,
+		},
 		{name: "closed", err: fmt.Errorf("x: %w", pgconn.ErrConnClosed), want: driver.Connection},
 		{
 			name: "connection refused",
@@ -251,7 +252,7 @@ func TestDialector_Translate_Server(t *testing.T) {
 			args: []any{"secret\xff"}, want: driver.Malformed,
 		},
 		{
-			name: "wrong type for the column", sql: "SELECT ?::int",
+			name: "type that cannot be encoded", sql: "SELECT ?::int",
 			args: []any{struct{ Secret int }{}}, want: driver.Malformed,
 		},
 		{
@@ -307,8 +308,9 @@ func TestDialector_Translate_Server(t *testing.T) {
 			err := db.Transaction(func(tx *gorm.DB) error {
 				return tx.Exec(tc.sql, tc.args...).Error
 			})
-			if got := driver.KindOf(err); got != tc.want || strings.Contains(err.Error(),
-				"secret") || strings.Contains(err.Error(), "1099511627776") {
+			if got := driver.KindOf(err); got != tc.want ||
+				strings.Contains(err.Error(), "secret") ||
+				strings.Contains(err.Error(), "1099511627776") {
 				t.Errorf("kind = %q of %v, want %q", got, err, tc.want)
 			}
 		})

@@ -24,16 +24,16 @@ import (
 // occupy borrows n connections of the pool. The returned function releases them.
 func occupy(t *testing.T, db *gorm.DB, n int) (release func()) {
 	t.Helper()
-	held := make([]*gorm.DB, 0, n)
+	txs := make([]*gorm.DB, 0, n)
 	for range n {
 		tx := db.Begin()
 		if tx.Error != nil {
 			t.Fatal(tx.Error)
 		}
-		held = append(held, tx)
+		txs = append(txs, tx)
 	}
 	return func() {
-		for _, tx := range held {
+		for _, tx := range txs {
 			tx.Rollback()
 		}
 	}
@@ -62,14 +62,14 @@ func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 // wantReadyz checks that /readyz responds with the status and a body that contains want.
 func wantReadyz(t *testing.T, reg *xreg.Reg, what string, status int, want string) {
 	t.Helper()
-	began := time.Now()
+	start := time.Now()
 	w := httptest.NewRecorder()
-	reg.Serve.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz",
-		http.NoBody))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody)
+	reg.Serve.ServeHTTP(w, r)
 	if w.Code != status || !strings.Contains(w.Body.String(), want) {
 		t.Errorf("%s: /readyz = %d %s, want %d with %s", what, w.Code, w.Body, status, want)
 	}
-	t.Logf("%s: /readyz = %d after %s", what, w.Code, time.Since(began))
+	t.Logf("%s: /readyz = %d after %s", what, w.Code, time.Since(start))
 }
 
 const (
@@ -88,13 +88,13 @@ func TestCheckHealth_SaturatedPool(t *testing.T) {
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	wantReadyz(t, reg, "saturated pool, dead server", http.StatusServiceUnavailable, isDown)
+	wantReadyz(t, reg, "saturated pool, stopped server", http.StatusServiceUnavailable, isDown)
 	release()
-	wantReadyz(t, reg, "dead server", http.StatusServiceUnavailable, isDown)
+	wantReadyz(t, reg, "stopped server", http.StatusServiceUnavailable, isDown)
 	if err := outage.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wantReadyz(t, reg, "server that is back", http.StatusOK, isReady)
+	wantReadyz(t, reg, "restarted server", http.StatusOK, isReady)
 }
 
 func TestCheckHealth_ConnectionLimit(t *testing.T) {
@@ -108,11 +108,11 @@ func TestCheckHealth_ConnectionLimit(t *testing.T) {
 	release := occupy(t, db, poolSize)
 	wantReadyz(t, reg, "saturated pool", http.StatusOK, isSaturated)
 	release()
-	wantReadyz(t, reg, "pool that was saturated", http.StatusOK, isReady)
+	wantReadyz(t, reg, "released pool", http.StatusOK, isReady)
 	release = occupy(t, db, poolSize)
 	if err := outage.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	wantReadyz(t, reg, "saturated pool, dead server", http.StatusServiceUnavailable, isDown)
+	wantReadyz(t, reg, "saturated pool, stopped server", http.StatusServiceUnavailable, isDown)
 	release()
 }

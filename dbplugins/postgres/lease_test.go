@@ -53,8 +53,7 @@ func TestLeases_Nodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: dsn, Source: server.Source,
-		Server: version(t, admin(t, server.DSN)),
+		Address: dsn, Source: server.Source, Server: version(t, admin(t, server.DSN)),
 	})
 }
 
@@ -81,8 +80,7 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// clockOffset returns the absolute difference between the clocks of the server and the
-// test.
+// clockOffset returns how far the clock of the server is behind the clock of the test.
 func clockOffset(tb testing.TB, db *gorm.DB) time.Duration {
 	tb.Helper()
 	var now int64
@@ -96,13 +94,12 @@ func TestDriver_NowMicros(t *testing.T) {
 	t.Run("does not depend on the time zone", func(t *testing.T) {
 		_, config := find(t)
 		for _, zone := range []string{
-			"", "Asia/Kathmandu", "America/St_Johns",
-			"Pacific/Kiritimati",
+			"", "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati",
 		} {
 			t.Run(zone, func(t *testing.T) {
 				config.Source = xenv.Map{"DATABASE_TIMEZONE": zone}
-				if off := clockOffset(t,
-					open(t, xdb.Options{Parts: config})); off.Abs() > 5*time.Second {
+				db := open(t, xdb.Options{Parts: config})
+				if off := clockOffset(t, db); off.Abs() > 5*time.Second {
 					t.Errorf("the clock is off by %s", off)
 				}
 			})
@@ -117,7 +114,7 @@ func TestDriver_NowMicros(t *testing.T) {
 				return err
 			}
 			if after := clockOffset(t, tx); after-before > 400*time.Millisecond {
-				t.Errorf("the clock advanced by %s", after-before)
+				t.Errorf("the clock lost %s in a transaction of 500 ms", after-before)
 			}
 			return nil
 		})
@@ -130,9 +127,9 @@ func TestDriver_NowMicros(t *testing.T) {
 func TestLeases_Prepare(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	mine := configOf(server.DSN)
-	mine.Name = config.Name
-	owner := open(t, xdb.Options{Parts: mine})
+	adminConfig := configOf(server.DSN)
+	adminConfig.Name = config.Name
+	owner := open(t, xdb.Options{Parts: adminConfig})
 	role := "plain" + rand.Text()
 	conn := admin(t, server.DSN)
 	execAll(t, conn, "CREATE ROLE "+quote(role)+" LOGIN PASSWORD 'secret-plain'")
@@ -143,8 +140,8 @@ func TestLeases_Prepare(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() {
-		if err := owner.WithContext(context.WithoutCancel(t.Context())).Exec("DROP OWNED BY " +
-			quote(role)).Error; err != nil {
+		ctx := context.WithoutCancel(t.Context())
+		if err := owner.WithContext(ctx).Exec("DROP OWNED BY " + quote(role)).Error; err != nil {
 			t.Error(err)
 		}
 	})
@@ -170,16 +167,15 @@ func TestLeases_Prepare(t *testing.T) {
 	if err := leases.Prepare(t.Context()); err != nil {
 		t.Fatalf("Prepare with a table created by the operator = %v", err)
 	}
-	err = leases.Do(t.Context(), "job",
-		time.Minute, func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) })
-	if err != nil {
+	renew := func(ctx context.Context, l *xlease.Lease) error { return l.Renew(ctx) }
+	if err := leases.Do(t.Context(), "job", time.Minute, renew); err != nil {
 		t.Error(err)
 	}
 	if err := owner.Exec("ALTER TABLE app.x_plinth_leases DROP COLUMN since_us").Error; err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
-	if err := prepare(t, again); err == nil ||
+	reopened := open(t, xdb.Options{Parts: config, TablePrefix: "app.x_"})
+	if err := prepare(t, reopened); err == nil ||
 		!strings.Contains(statementIn(t, err), `"since_us" bigint`) {
 		t.Errorf("Prepare with a table that lacks a column = %v", err)
 	}
@@ -209,8 +205,8 @@ func statementIn(tb testing.TB, err error) string {
 func TestLeases_Renew(t *testing.T) {
 	server, _ := find(t)
 	config := newDatabase(t, server, "", "")
-	mine := configOf(server.DSN)
-	mine.Name = config.Name
+	adminConfig := configOf(server.DSN)
+	adminConfig.Name = config.Name
 	db := open(t, xdb.Options{Parts: config})
 	leases, err := xdb.Leases(db)
 	if err != nil {
@@ -221,34 +217,34 @@ func TestLeases_Renew(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.Until()
-	blocker := open(t, xdb.Options{Parts: mine}).Begin()
+	blocker := open(t, xdb.Options{Parts: adminConfig}).Begin()
 	if err := blocker.Exec("UPDATE plinth_leases SET mark = mark WHERE name = 'job'").Error; err != nil {
 		t.Fatal(err)
 	}
 	conn := admin(t, server.DSN)
-	within(t, 3*time.Second, "a renewal that was killed", func() bool {
+	within(t, 3*time.Second, "the session of a renewal is killed", func() bool {
 		return queryValue[int](t, conn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 			WHERE datname = $1 AND query LIKE 'UPDATE%plinth_leases%' AND wait_event_type = 'Lock'`, config.Name) > 0
 	})
 	if err := blocker.Rollback().Error; err != nil {
 		t.Fatal(err)
 	}
-	within(t, 4*time.Second, "another renewal", func() bool { return l.Until().After(before) })
+	within(t, 4*time.Second, "the lease is renewed", func() bool { return l.Until().After(before) })
 	if err := l.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // within waits up to d for a condition.
-func within(tb testing.TB, d time.Duration, condition string, holds func() bool) {
+func within(tb testing.TB, d time.Duration, condition string, isMet func() bool) {
 	tb.Helper()
-	late := time.After(d)
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !holds() {
+	timeout := time.After(d)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !isMet() {
 		select {
-		case <-again.C:
-		case <-late:
+		case <-ticker.C:
+		case <-timeout:
 			tb.Fatalf("not within %s: %s", d, condition)
 		}
 	}
@@ -274,8 +270,7 @@ func TestLeases_Isolation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := leases.Backend()
-			dbtest.RaceForLeases(t, b)
+			dbtest.RaceForLeases(t, leases.Backend())
 		})
 	}
 }

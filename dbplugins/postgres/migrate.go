@@ -25,9 +25,9 @@ const (
 // run statements that PostgreSQL rejects in a transaction. The lock is released when the
 // connection is closed, after the migration or when the process exits.
 //
-// A pooler such as PgBouncer may send statements to several sessions, and one of them
-// would keep the lock. Behind a pooler the migration is one transaction with a
-// transaction lock.
+// A pooler such as PgBouncer may send statements to several sessions, and a session would
+// retain the lock after the migration. Therefore, behind a pooler the migration is one
+// transaction, which holds a transaction lock.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
 		direct, err := isDirect(ctx, conn)
@@ -47,27 +47,27 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 // isDirect reports whether conn is not behind a pooler. A pooler reports its own process
 // IDs.
 func isDirect(ctx context.Context, conn *sql.Conn) (bool, error) {
-	var here, there uint32
+	var reported, actual uint32
 	err := conn.Raw(func(c any) error {
 		pgx, ok := c.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("postgres: database/sql's connection is a %T", c)
 		}
-		here = pgx.Conn().PgConn().PID()
+		reported = pgx.Conn().PgConn().PID()
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
-	err = conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&there)
-	return here == there, err
+	err = conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&actual)
+	return reported == actual, err
 }
 
 // inTransaction calls run in a transaction that holds the lock. Canceling ctx stops the
 // statements; it does not close the transaction.
 func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error) error {
-	steady := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
-	return steady.Transaction(func(tx *gorm.DB) error {
+	detached := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
+	return detached.Transaction(func(tx *gorm.DB) error {
 		if err := lock(ctx, tx.Statement.ConnPool, transactionLock); err != nil {
 			return err
 		}
@@ -75,10 +75,10 @@ func inTransaction(ctx context.Context, tx *gorm.DB, run func(tx *gorm.DB) error
 	})
 }
 
-// lock retries the statement try until it acquires the lock.
-func lock(ctx context.Context, conn gorm.ConnPool, try string) error {
-	return driver.WaitForLock(ctx, func() (mine bool, err error) {
-		err = conn.QueryRowContext(ctx, try, lockKey).Scan(&mine)
-		return mine, err
+// lock repeats the query until it acquires the lock.
+func lock(ctx context.Context, conn gorm.ConnPool, query string) error {
+	return driver.WaitForLock(ctx, func() (acquired bool, err error) {
+		err = conn.QueryRowContext(ctx, query, lockKey).Scan(&acquired)
+		return acquired, err
 	})
 }

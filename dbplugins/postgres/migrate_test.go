@@ -25,7 +25,8 @@ const (
 	// lockKey must not change: replicas with different releases of Plinth share the lock.
 	lockKey int64 = 0x706c696e7468
 
-	// lockDSN makes the test process hold the lock of this DSN.
+	// lockDSN makes the test process hold the migration lock of the database at this
+	// DSN.
 	lockDSN xenv.EnvKey = "PLINTH_TEST_LOCK_DSN"
 
 	concurrently = "-- plinth:no-transaction\nCREATE INDEX CONCURRENTLY ${prefix}things_name ON ${prefix}things (name);"
@@ -201,7 +202,7 @@ func TestDriver_Migrate_ConcurrentIndex(t *testing.T) {
 			return err
 		}
 		go func() { replica <- withLock(ctx, db, func(*gorm.DB) error { return nil }) }()
-		eventually(t, "the replica asks", func() bool {
+		eventually(t, "the replica requests the lock", func() bool {
 			var n int64
 			err := db.Raw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%advisory_lock%' " +
 				"AND pid <> pg_backend_pid()").Scan(&n).Error
@@ -231,16 +232,16 @@ func TestDriver_Migrate_Pooler(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the second Migrate = %v, want context.DeadlineExceeded", err)
 		}
-		return tx.Exec("CREATE TABLE kept ()").Error
+		return tx.Exec("CREATE TABLE committed ()").Error
 	})
-	if err != nil || !db.Migrator().HasTable("kept") {
-		t.Errorf("Migrate = %v, table = %t", err, db.Migrator().HasTable("kept"))
+	if err != nil || !db.Migrator().HasTable("committed") {
+		t.Errorf("Migrate = %v, table = %t", err, db.Migrator().HasTable("committed"))
 	}
 	boom := errors.New("boom")
 	err = withLock(t.Context(), db, func(tx *gorm.DB) error {
-		return errors.Join(tx.Exec("CREATE TABLE undone ()").Error, boom)
+		return errors.Join(tx.Exec("CREATE TABLE rolled_back ()").Error, boom)
 	})
-	if !errors.Is(err, boom) || db.Migrator().HasTable("undone") {
+	if !errors.Is(err, boom) || db.Migrator().HasTable("rolled_back") {
 		t.Errorf("Migrate = %v, want the function's error and no table", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -254,7 +255,7 @@ func TestDriver_Migrate_Pooler(t *testing.T) {
 	eventually(t, "the lock is free", func() bool { held, _ := locks(t, db); return held == 0 })
 }
 
-func TestMigrate_Pooler(t *testing.T) {
+func TestApply_Pooler(t *testing.T) {
 	config := pooled(t, privateDatabase(t))
 	files := fstest.MapFS{"0001_things.sql": {Data: []byte(things)}}
 	db := open(t, xdb.Options{Parts: config})
@@ -264,11 +265,11 @@ func TestMigrate_Pooler(t *testing.T) {
 	files["0002_index.sql"] = &fstest.MapFile{Data: []byte(concurrently)}
 	err := migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "the lock of postgres is a transaction") {
-		t.Errorf("Migrate = %v, want an error that explains why the file cannot run", err)
+		t.Errorf("Apply = %v, want an error that explains why the file cannot run", err)
 	}
 }
 
-func TestMigrate_ConcurrentIndex(t *testing.T) {
+func TestApply_ConcurrentIndex(t *testing.T) {
 	db := open(t, xdb.Options{Parts: privateDatabase(t)})
 	files := fstest.MapFS{
 		"0001_things.sql": {Data: []byte(things)},
@@ -276,6 +277,6 @@ func TestMigrate_ConcurrentIndex(t *testing.T) {
 	}
 	if err := migrate.Apply(t.Context(), db, files); err != nil ||
 		!db.Migrator().HasIndex("things", "things_name") {
-		t.Errorf("Migrate = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
+		t.Errorf("Apply = %v, index = %t", err, db.Migrator().HasIndex("things", "things_name"))
 	}
 }

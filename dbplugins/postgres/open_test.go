@@ -44,8 +44,7 @@ func openLogged(tb testing.TB, o xdb.Options) (*gorm.DB, *buffer, error) {
 	tb.Helper()
 	log := &buffer{}
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: log,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -75,16 +74,16 @@ func open(tb testing.TB, o xdb.Options) *gorm.DB {
 }
 
 // eventually waits up to a second for a condition.
-func eventually(tb testing.TB, condition string, holds func() bool) {
+func eventually(tb testing.TB, condition string, isMet func() bool) {
 	tb.Helper()
-	late := time.NewTimer(time.Second)
-	defer late.Stop()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !holds() {
+	timeout := time.NewTimer(time.Second)
+	defer timeout.Stop()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !isMet() {
 		select {
-		case <-again.C:
-		case <-late.C:
+		case <-ticker.C:
+		case <-timeout.C:
 			tb.Errorf("not within 1 s: %s", condition)
 			return
 		}
@@ -95,13 +94,13 @@ func TestOpen_TimeZone(t *testing.T) {
 	_, config := find(t)
 	for _, tc := range []struct{ name, zone, want string }{
 		{name: "default", zone: "", want: "UTC"},
-		{name: "chosen", zone: "Asia/Shanghai", want: "Asia/Shanghai"},
+		{name: "configured", zone: "Asia/Shanghai", want: "Asia/Shanghai"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			config.Source = xenv.Map{"DATABASE_TIMEZONE": tc.zone}
 			var got string
-			if err := open(t, xdb.Options{Parts: config}).Raw("SHOW timezone").Scan(
-				&got).Error; err != nil || got != tc.want {
+			db := open(t, xdb.Options{Parts: config})
+			if err := db.Raw("SHOW timezone").Scan(&got).Error; err != nil || got != tc.want {
 				t.Errorf("zone = %q (%v), want %q", got, err, tc.want)
 			}
 		})
@@ -135,8 +134,8 @@ func TestOpen_Encoding(t *testing.T) {
 		"ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	db := open(t, xdb.Options{Parts: config})
 	var got string
-	if err := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe",
-		"größe").Row().Scan(&got); err != nil || got != "größe" {
+	row := db.Raw("SELECT ?::text WHERE length(?) = 5", "größe", "größe").Row()
+	if err := row.Scan(&got); err != nil || got != "größe" {
 		t.Errorf("text = %q (%v), want größe", got, err)
 	}
 	if err := db.Exec("SELECT ?::text", "数据库").Error; driver.KindOf(err) != driver.Malformed {

@@ -20,7 +20,7 @@ func (pool) NotStarted(err error) bool { return isStalePlan(err) }
 // ExecContext implements gorm.ConnPool.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	result, err := p.DB.ExecContext(ctx, query, args...)
-	for tries := 1; p.again(err, tries); tries++ {
+	for tries := 1; p.shouldRetry(err, tries); tries++ {
 		result, err = p.DB.ExecContext(ctx, query, args...)
 	}
 	return result, err
@@ -29,7 +29,7 @@ func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 // QueryContext implements gorm.ConnPool.
 func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	rows, err := p.DB.QueryContext(ctx, query, args...)
-	for tries := 1; p.again(err, tries); tries++ {
+	for tries := 1; p.shouldRetry(err, tries); tries++ {
 		rows, err = p.DB.QueryContext(ctx, query, args...)
 	}
 	return rows, err
@@ -38,13 +38,14 @@ func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*sql
 // QueryRowContext implements gorm.ConnPool.
 func (p pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	row := p.DB.QueryRowContext(ctx, query, args...)
-	for tries := 1; p.again(row.Err(), tries); tries++ {
+	for tries := 1; p.shouldRetry(row.Err(), tries); tries++ {
 		row = p.DB.QueryRowContext(ctx, query, args...)
 	}
 	return row
 }
 
-// again reports whether to retry. Each retry replaces the plan of one connection.
-func (p pool) again(err error, tries int) bool {
+// shouldRetry reports whether to retry a statement. Each retry replaces the plan of one
+// connection.
+func (p pool) shouldRetry(err error, tries int) bool {
 	return isStalePlan(err) && tries <= p.Stats().OpenConnections
 }

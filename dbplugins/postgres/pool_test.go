@@ -32,8 +32,8 @@ type townWithColumn struct {
 func dropAfter(t *testing.T, db *gorm.DB, entity any) {
 	t.Helper()
 	t.Cleanup(func() {
-		if err := db.WithContext(context.WithoutCancel(t.Context())).Migrator().DropTable(
-			entity); err != nil {
+		ctx := context.WithoutCancel(t.Context())
+		if err := db.WithContext(ctx).Migrator().DropTable(entity); err != nil {
 			t.Error(err)
 		}
 	})
@@ -105,7 +105,7 @@ func TestPool_StalePlan(t *testing.T) {
 		}
 	})
 
-	t.Run("in a transaction permits a retry", func(t *testing.T) {
+	t.Run("returns a retryable error in a transaction", func(t *testing.T) {
 		db := towns(t, 1, first)
 		addColumn(t)
 		if err := db.Transaction(first); driver.KindOf(err) != driver.Deadlock {

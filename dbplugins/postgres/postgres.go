@@ -60,15 +60,15 @@ func (Driver) InterfaceVersion() int { return 1 }
 // DSN implements driver.Driver. The URL sets every parameter that the library would
 // otherwise read from PGPASSWORD, .pgpass and similar sources.
 func (Driver) DSN(c driver.Config) (string, error) {
-	own, ownErr := xenv.Load[settings](c.Source)
+	vars, varsErr := xenv.Load[settings](c.Source)
 	mode, tlsErr := c.TLSMode()
 	host, port, portErr := c.Address(defaultPort)
 	missing := driver.Missing(map[xenv.EnvKey]string{
 		xenv.DatabaseUser: c.User,
 		xenv.DatabaseName: c.Name,
 	})
-	if err := errors.Join(missing, ownErr, checkStrings(c, own), portErr, checkHost(c),
-		tlsErr); err != nil {
+	err := errors.Join(missing, varsErr, checkStrings(c, vars), portErr, checkHost(c), tlsErr)
+	if err != nil {
 		return "", err
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Pass), Path: "/" + c.Name}
@@ -76,9 +76,9 @@ func (Driver) DSN(c driver.Config) (string, error) {
 	q := url.Values{
 		"connect_timeout": {strconv.Itoa(max(connectSeconds/hosts, 1))},
 		"sslmode":         {mode},
-		// with a root certificate of the user, require would mean verify-ca
+		// if the user has a root certificate, require would mean verify-ca
 		"sslrootcert": {""},
-		"timezone":    {own.Timezone},
+		"timezone":    {vars.Timezone},
 	}
 	if mode == driver.TLSVerifyFull {
 		q.Set("sslrootcert", cmp.Or(c.TLSCA, "system"))
@@ -107,7 +107,7 @@ func isSocket(host string) bool { return strings.HasPrefix(host, "/") }
 
 // checkStrings rejects NUL bytes, which terminate a string in the protocol. The rest of
 // the string would become another parameter.
-func checkStrings(c driver.Config, own settings) error {
+func checkStrings(c driver.Config, vars settings) error {
 	var problems []error
 	for _, part := range []struct {
 		key   xenv.EnvKey
@@ -117,7 +117,7 @@ func checkStrings(c driver.Config, own settings) error {
 		{xenv.DatabaseUser, c.User},
 		{xenv.DatabasePass, c.Pass},
 		{xenv.DatabaseName, c.Name},
-		{"DATABASE_TIMEZONE", own.Timezone},
+		{"DATABASE_TIMEZONE", vars.Timezone},
 	} {
 		if strings.ContainsRune(part.value, 0) {
 			problems = append(problems,

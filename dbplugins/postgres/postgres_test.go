@@ -29,8 +29,8 @@ func harness(tb testing.TB) dbtest.Harness {
 			return c, verify(c)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (encrypted bool, err error) {
-			err = db.Raw("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(
-				&encrypted).Error
+			const query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+			err = db.Raw(query).Scan(&encrypted).Error
 			return encrypted, err
 		}},
 		Outage: func(tb testing.TB) dbtest.Outage {
@@ -110,7 +110,7 @@ func TestDriver_Conformance_UnixSocket(t *testing.T) {
 	server, config := find(t)
 	config = throughSocket(t, config)
 	h := harness(t)
-	h.Source = "" // it is the same server
+	h.Source = "" // the server is the same as in TestDriver_Conformance
 	h.Config = func(testing.TB) driver.Config { return config }
 	h.SpecialText = func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 		c := newDatabase(tb, server, text, "")
@@ -119,13 +119,13 @@ func TestDriver_Conformance_UnixSocket(t *testing.T) {
 	}
 	h.Unusable = func(testing.TB) map[string]driver.Config { return unusable(config) }
 	h.TLS, h.Outage = nil, nil
-	h.Differences[dbtest.DiffNoTLS] = "PostgreSQL encrypts nothing on a Unix socket"
-	h.Differences[dbtest.DiffNoServer] = "the outage is that of the same server"
+	h.Differences[dbtest.DiffNoTLS] = "PostgreSQL does not encrypt connections on a Unix socket"
+	h.Differences[dbtest.DiffNoServer] = "TestDriver_Conformance tests an outage of the same server"
 	cases := slices.DeleteFunc(dbtest.Cases(), func(name string) bool {
 		// the other checks also run over TCP
 		return !strings.HasPrefix(name, "Open/") && !strings.HasPrefix(name, "Errors/")
 	})
-	for name, complaints := range dbtest.Failures(t, h, cases...) {
-		t.Errorf("%s: %q", name, complaints)
+	for name, failures := range dbtest.Failures(t, h, cases...) {
+		t.Errorf("%s: %q", name, failures)
 	}
 }

@@ -17,8 +17,8 @@ import (
 // relay copies bytes between its clients and a server.
 type relay struct {
 	server string
-	// copies the startup messages of the server, and may change them
-	begin func(client io.Writer, server io.Reader) error
+	// start copies the startup messages of the server, and may change them
+	start func(client io.Writer, server io.Reader) error
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -51,14 +51,14 @@ func throughSocket(t *testing.T, config driver.Config) driver.Config {
 // listen starts a relay to the server of config. The relay stops after the test.
 func listen(
 	t *testing.T, config driver.Config, network, address string,
-	begin func(io.Writer, io.Reader) error,
+	start func(io.Writer, io.Reader) error,
 ) net.Addr {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &relay{server: net.JoinHostPort(config.Host, strconv.Itoa(config.Port)), begin: begin}
+	r := &relay{server: net.JoinHostPort(config.Host, strconv.Itoa(config.Port)), start: start}
 	r.done.Go(func() {
 		for {
 			client, err := listener.Accept()
@@ -94,7 +94,7 @@ func (r *relay) serve(t *testing.T, client net.Conn) {
 		_, _ = io.Copy(server, client)
 		_ = server.Close()
 	})
-	if err := r.begin(client, server); err == nil {
+	if err := r.start(client, server); err == nil {
 		_, _ = io.Copy(client, server)
 	}
 	_ = client.Close()

@@ -31,9 +31,9 @@ func (m migrator) MigrateColumn(value any, field *schema.Field, column gorm.Colu
 		column = sameType{column, field, wanted}
 	}
 	if comment, ok := column.Comment(); ok && comment == field.Comment {
-		silent := *field
-		silent.Comment = ""
-		field, column = &silent, noComment{column}
+		plain := *field
+		plain.Comment = ""
+		field, column = &plain, noComment{column}
 	}
 	return m.Migrator.MigrateColumn(value, field, column)
 }
@@ -116,12 +116,12 @@ var typeText = sync.OnceValue(func() *regexp.Regexp {
 // spelling returns a type in the server's spelling.
 func spelling(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
-	configOf := typeText().FindStringSubmatch(text)
-	if configOf == nil {
+	match := typeText().FindStringSubmatch(text)
+	if match == nil {
 		return text
 	}
-	name, numbers, array := configOf[1]+configOf[3], strings.ReplaceAll(configOf[2], " ", ""),
-		configOf[4]
+	name, array := match[1]+match[3], match[4]
+	numbers := strings.ReplaceAll(match[2], " ", "")
 	server, known := spellings[strings.TrimSuffix(name, " without time zone")]
 	switch {
 	case !known:

@@ -73,7 +73,7 @@ func changes(log string) (all []string) {
 }
 
 func TestMigrator_MigrateColumn(t *testing.T) {
-	t.Run("keeps unchanged columns", func(t *testing.T) {
+	t.Run("does not alter unchanged columns", func(t *testing.T) {
 		_, config := find(t)
 		db, log, err := openLogged(t, xdb.Options{Parts: config, AutoMigrate: []any{&everything{}}})
 		if err != nil {
@@ -110,8 +110,8 @@ func TestMigrator_MigrateColumn(t *testing.T) {
 			t.Errorf("columns = %s (%v), want %s", got, err, want)
 		}
 		var text string
-		if err := db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(
-			&text).Error; err != nil || text != "it is 'new'" {
+		err = db.Raw("SELECT col_description('plinth_test_types'::regclass, 9)").Scan(&text).Error
+		if err != nil || text != "it is 'new'" {
 			t.Errorf("comment = %q (%v), want the new one", text, err)
 		}
 		if err := db.Exec("INSERT INTO plinth_test_types (id, name) VALUES (1, 'x')").Error; err != nil {
@@ -122,8 +122,8 @@ func TestMigrator_MigrateColumn(t *testing.T) {
 			t.Errorf("default = %q (%v), want that's", text, err)
 		}
 		var null bool
-		if err := db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(
-			&null).Error; err != nil || !null {
+		err = db.Raw(`SELECT "null" IS NULL FROM plinth_test_types`).Scan(&null).Error
+		if err != nil || !null {
 			t.Errorf("default is null: %t (%v), want true", null, err)
 		}
 	})

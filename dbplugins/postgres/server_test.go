@@ -103,8 +103,8 @@ func newDatabase(tb testing.TB, server dbtest.Server, text, options string) driv
 func verify(c driver.Config) func(db *gorm.DB) error {
 	return func(db *gorm.DB) error {
 		var user, name string
-		if err := db.Raw("SELECT current_user, current_database()").Row().Scan(&user,
-			&name); err != nil {
+		row := db.Raw("SELECT current_user, current_database()").Row()
+		if err := row.Scan(&user, &name); err != nil {
 			return err
 		}
 		if user != c.User || name != c.Name {

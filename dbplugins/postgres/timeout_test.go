@@ -29,7 +29,7 @@ import (
 // serveArgument makes the test binary run serveDatabase.
 const serveArgument = "serve a database"
 
-// serveDatabase runs a service with one query, which only the request timeout stops.
+// serveDatabase runs a service whose only query is limited by the request timeout.
 func serveDatabase() {
 	xmain.Runner(xreg.Register(context.Background(), nil,
 		xoption.WithDatabase(xoptdatabase.FromEnv()),
@@ -39,44 +39,44 @@ func serveDatabase() {
 					_ = c.Error(err)
 					return
 				}
-				xresult.Success(c, "answered")
+				xresult.Success(c, "done")
 			})
 		})), nil, nil)
 }
 
-// silence copies the bytes of connections until it is silenced.
-type silence struct {
+// network copies the bytes of connections until it is silenced.
+type network struct {
 	silent atomic.Bool
-	end    chan struct{}
+	end    chan struct{} // closed after the test
 }
 
-func (s *silence) pass(to io.WriteCloser, from io.Reader) {
+func (n *network) copy(to io.WriteCloser, from io.Reader) {
 	defer func() { _ = to.Close() }()
 	buf := make([]byte, 1<<10)
 	for {
-		n, err := from.Read(buf)
-		if s.silent.Load() {
-			<-s.end
+		size, err := from.Read(buf)
+		if n.silent.Load() {
+			<-n.end
 		}
 		if err != nil {
 			return
 		}
-		if _, err := to.Write(buf[:n]); err != nil {
+		if _, err := to.Write(buf[:size]); err != nil {
 			return
 		}
 	}
 }
 
-// behindSilence returns the configuration of the same database behind a network that can
+// behindNetwork returns the configuration of the same database behind a network that can
 // be silenced.
-func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence) {
+func behindNetwork(t *testing.T, config driver.Config) (driver.Config, *network) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := net.JoinHostPort(config.Host, strconv.Itoa(config.Port))
-	s := &silence{end: make(chan struct{})}
+	n := &network{end: make(chan struct{})}
 	var done sync.WaitGroup
 	done.Go(func() {
 		for {
@@ -84,22 +84,22 @@ func behindSilence(t *testing.T, config driver.Config) (driver.Config, *silence)
 			if err != nil {
 				return
 			}
-			behind, err := net.Dial("tcp", server) //nolint:noctx // ended by closing it
+			inner, err := net.Dial("tcp", server) //nolint:noctx // ended by closing it
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			done.Go(func() { s.pass(behind, client) })
-			done.Go(func() { s.pass(client, behind) })
+			done.Go(func() { n.copy(inner, client) })
+			done.Go(func() { n.copy(client, inner) })
 		}
 	})
 	t.Cleanup(func() {
-		close(s.end)
+		close(n.end)
 		_ = listener.Close()
 		done.Wait()
 	})
 	config.Host, config.Port = "127.0.0.1", listener.Addr().(*net.TCPAddr).Port
-	return config, s
+	return config, n
 }
 
 // startService starts the service with a database and returns its URL.
@@ -142,64 +142,64 @@ func startService(t *testing.T, config driver.Config, env ...string) string {
 	}
 }
 
-// answer is the response to a request.
-type answer struct {
+// response is the response to a request.
+type response struct {
 	status int
 	body   struct {
 		Code int `json:"code"`
 	}
-	took time.Duration
+	duration time.Duration
 }
 
-func request(t *testing.T, url string) (a answer) {
+func request(t *testing.T, url string) (r response) {
 	t.Helper()
 	start := time.Now()
 	resp, err := (&http.Client{Timeout: time.Minute}).Get(url) //nolint:noctx // it has a timeout
 	if err != nil {
 		t.Error(err)
-		return a
+		return r
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := json.NewDecoder(resp.Body).Decode(&a.body); err != nil {
+	if err := json.NewDecoder(resp.Body).Decode(&r.body); err != nil {
 		t.Error(err)
 	}
-	a.status, a.took = resp.StatusCode, time.Since(start)
-	return a
+	r.status, r.duration = resp.StatusCode, time.Since(start)
+	return r
 }
 
 // TestService_SilentNetwork silences the database without closing connections.
 func TestService_SilentNetwork(t *testing.T) {
 	_, config := find(t)
-	config, network := behindSilence(t, config)
+	config, n := behindNetwork(t, config)
 	const requestTimeout, acquireTimeout = 4 * time.Second, time.Second
 	url := startService(t, config, "DATABASE_MAX_OPEN_CONNS=2", "DATABASE_MAX_IDLE_CONNS=2",
 		"PLINTH_REQUEST_TIMEOUT="+requestTimeout.String(),
 		"DATABASE_ACQUIRE_TIMEOUT="+acquireTimeout.String()) + "/query"
-	if a := request(t, url); a.status != http.StatusOK {
-		t.Fatalf("before the network was silenced: %+v", a)
+	if r := request(t, url); r.status != http.StatusOK {
+		t.Fatalf("before the network was silenced: %+v", r)
 	}
-	network.silent.Store(true)
-	answers := make([]answer, 10)
+	n.silent.Store(true)
+	responses := make([]response, 10)
 	var done sync.WaitGroup
-	for i := range answers {
-		done.Go(func() { answers[i] = request(t, url) })
+	for i := range responses {
+		done.Go(func() { responses[i] = request(t, url) })
 	}
 	done.Wait()
 	timedOut, overloaded := 0, 0
-	for _, a := range answers {
+	for _, r := range responses {
 		t.Logf("status %d, code %d after %s",
-			a.status, a.body.Code, a.took.Round(10*time.Millisecond))
+			r.status, r.body.Code, r.duration.Round(10*time.Millisecond))
 		switch {
-		case a.status == http.StatusGatewayTimeout && a.took >= requestTimeout &&
-			a.took < 5*requestTimeout:
+		case r.status == http.StatusGatewayTimeout && r.duration >= requestTimeout &&
+			r.duration < 5*requestTimeout:
 			timedOut++
-		case a.status == http.StatusServiceUnavailable && a.body.Code == 50303 &&
-			a.took >= acquireTimeout && a.took < requestTimeout:
+		case r.status == http.StatusServiceUnavailable && r.body.Code == 50303 &&
+			r.duration >= acquireTimeout && r.duration < requestTimeout:
 			overloaded++
 		}
 	}
-	if timedOut == 0 || overloaded == 0 || timedOut+overloaded != len(answers) {
+	if timedOut == 0 || overloaded == 0 || timedOut+overloaded != len(responses) {
 		t.Errorf("%d requests timed out and %d got no connection, want both and a total of %d",
-			timedOut, overloaded, len(answers))
+			timedOut, overloaded, len(responses))
 	}
 }

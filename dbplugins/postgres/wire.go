@@ -31,20 +31,21 @@ type wire struct{ net.Conn }
 // Read implements net.Conn.
 func (w wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
-	return n, broken(err)
+	return n, translate(err)
 }
 
 // Write implements net.Conn.
 func (w wire) Write(p []byte) (int, error) {
 	n, err := w.Conn.Write(p)
-	return n, broken(err)
+	return n, translate(err)
 }
 
-func broken(err error) error {
+// translate translates a network error, except the timeout of a canceled call.
+func translate(err error) error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return err // the library interrupted a call whose context was canceled
-	case err == io.EOF: // the library compares the value itself
+	case err == io.EOF: // the library also replaces io.EOF only if it is not wrapped
 		err = io.ErrUnexpectedEOF
 	}
 	return driver.TranslateNetwork(err)
