@@ -17,10 +17,10 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-func TestCreate_Allocs(t *testing.T) {
+func TestDialector_Create_Allocations(t *testing.T) {
 	config := &gorm.Config{SkipDefaultTransaction: true, Logger: logger.Discard}
-	dsn, err := sqlite.Driver{}.DSN(
-		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(), "library.db")}})
+	path := filepath.Join(t.TempDir(), "library.db")
+	dsn, err := sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestCreate_Allocs(t *testing.T) {
 		u.ID = node.MustGenerate()
 		err = errors.Join(err, library.Create(&u).Error)
 	})
-	ours := byPlinth(ctx, t, "", true)
-	got := testing.AllocsPerRun(200, func() { err = errors.Join(err, ours.do(1)) })
+	inserts := byPlinth(ctx, t, "", true)
+	got := testing.AllocsPerRun(200, func() { err = errors.Join(err, inserts.do(1)) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package sqlite_test
 
 import (
-	"log" //nolint:depguard // what gorm's own logger writes to
+	"log" //nolint:depguard // for gorm's logger
 	"strings"
 	"testing"
 
@@ -50,8 +50,7 @@ func TestAssociations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]int64{
-			"companies": 1, "profiles": 1, "books": 2, "tags": 1,
-			"author_tags": 1,
+			"companies": 1, "profiles": 1, "books": 2, "tags": 1, "author_tags": 1,
 		} {
 			if got := count(t, db, table); got != want {
 				t.Errorf("%d rows of %s after the insert, want %d", got, table, want)
@@ -63,8 +62,7 @@ func TestAssociations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]int64{
-			"companies": 2, "profiles": 2, "books": 3, "tags": 2,
-			"author_tags": 2,
+			"companies": 2, "profiles": 2, "books": 3, "tags": 2, "author_tags": 2,
 		} {
 			if got := count(t, db, table); got != want {
 				t.Errorf("%d rows of %s after the update, want %d", got, table, want)
@@ -104,8 +102,8 @@ func TestAssociations(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				db := open(t, file(t))
-				if err := db.AutoMigrate(&company{}, &profile{}, &book{}, &tag{},
-					tc.entity); err != nil {
+				err := db.AutoMigrate(&company{}, &profile{}, &book{}, &tag{}, tc.entity)
+				if err != nil {
 					t.Fatal(err)
 				}
 				if err := db.Create(tc.entity).Error; err != nil {
@@ -118,7 +116,7 @@ func TestAssociations(t *testing.T) {
 		}
 	})
 
-	t.Run("can be saved by a replaced callback", func(t *testing.T) {
+	t.Run("use a replaced callback", func(t *testing.T) {
 		db := open(t, file(t))
 		called := false
 		if err := db.Callback().Create().Replace("gorm:save_before_associations",
@@ -144,24 +142,24 @@ func count(tb testing.TB, db *gorm.DB, table string) (n int64) {
 
 func TestOpen_GormConfig(t *testing.T) {
 	var lines strings.Builder
-	own := logger.New(log.New(&lines, "", 0), logger.Config{LogLevel: logger.Info})
+	custom := logger.New(log.New(&lines, "", 0), logger.Config{LogLevel: logger.Info})
 	built := false
+	build := func(c clause.Clause, b clause.Builder) {
+		built = true
+		c.Build(b)
+	}
 	db := open(t, xdb.Options{
 		Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
 		Gorm: func(c *gorm.Config) {
-			c.Logger = own
-			c.ClauseBuilders = map[string]clause.ClauseBuilder{"VALUES": func(c clause.Clause,
-				b clause.Builder,
-			) {
-				built = true
-				c.Build(b)
-			}}
+			c.Logger = custom
+			c.ClauseBuilders = map[string]clause.ClauseBuilder{"VALUES": build}
 		},
 	})
-	if strings.Contains(lines.String(), "callback") || db.Logger != own {
-		t.Errorf("opening wrote %q, and the logger is %v", &lines, db.Logger)
+	if strings.Contains(lines.String(), "callback") || db.Logger != custom {
+		t.Errorf("log = %q, logger = %v; want no callback in the log and the custom logger",
+			&lines, db.Logger)
 	}
 	if err := db.Create(&row{ID: 1}).Error; err != nil || !built {
-		t.Errorf("error = %v, and that the own builder was called is %v", err, built)
+		t.Errorf("error = %v, the custom clause builder was called: %t", err, built)
 	}
 }

@@ -56,8 +56,8 @@ func bySQL(ctx context.Context, b *testing.B) inserter {
 	const statement = "INSERT INTO `users` (`id`,`created_at`,`updated_at`,`username`,`email`,`age`) VALUES (?,?,?,?,?,?)"
 	return inserter{"database/sql", func(i int) error {
 		now, id := time.Now().UTC(), node.MustGenerate()
-		_, err := pool.ExecContext(ctx, statement, int64(id), now, now, "name", "name@example.org",
-			i)
+		_, err := pool.ExecContext(ctx, statement,
+			int64(id), now, now, "name", "name@example.org", i)
 		return err
 	}}
 }
@@ -113,32 +113,32 @@ func nodeOf(ctx context.Context, tb testing.TB) *xsnowflake.Node {
 // The targets in performance.md are 2.0 and 1.3.
 func BenchmarkInsert(b *testing.B) {
 	ctx := withNode(b)
-	ways := []inserter{
+	inserters := []inserter{
 		bySQL(ctx, b),
 		byPlinth(ctx, b, "plinth", false),
 		byPlinth(ctx, b, "plinth, no default transaction", true),
 	}
 	const round = 1000 // rows; enough to include checkpoints of the WAL
-	took := make([][]time.Duration, len(ways))
+	durations := make([][]time.Duration, len(inserters))
 	n := 0
-	for b.Loop() { // alternating, so that a disturbance affects all of them
-		for i, way := range ways {
+	for b.Loop() { // alternate, so that other load affects all inserters
+		for i, in := range inserters {
 			start := time.Now()
-			if err := way.do(n); err != nil {
+			if err := in.do(n); err != nil {
 				b.Fatal(err)
 			}
 			if n%round == 0 {
-				took[i] = append(took[i], 0)
+				durations[i] = append(durations[i], 0)
 			}
-			took[i][n/round] += time.Since(start)
+			durations[i][n/round] += time.Since(start)
 		}
 		n++
 	}
-	floor := median(took[0])
-	for i, way := range ways {
-		m := median(took[i])
+	baseline := median(durations[0])
+	for i, in := range inserters {
+		m := median(durations[i])
 		b.Logf("%-32s %8.1f µs a row, %.2f of database/sql",
-			way.name, float64(m.Nanoseconds())/1e3/round, float64(m)/float64(floor))
+			in.name, float64(m.Nanoseconds())/1e3/round, float64(m)/float64(baseline))
 	}
 }
 

@@ -84,16 +84,16 @@ func (d leaky) Translate(err error) error {
 	return driver.Translate(driver.Unique, err, "unique-secret-value")
 }
 
-// keeping does not roll back a failed migration.
-type keeping struct{ sqlite.Driver }
+// committing does not roll back a failed migration.
+type committing struct{ sqlite.Driver }
 
-func (keeping) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
+func (committing) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	var err error
-	kept := db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	txErr := db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		err = run(tx)
 		return nil
 	})
-	return errors.Join(err, kept)
+	return errors.Join(err, txErr)
 }
 
 // unlocked runs migrations without a lock.
@@ -103,8 +103,8 @@ func (unlocked) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) 
 	return run(db.WithContext(ctx))
 }
 
-// replaced returns a DSN function with one setting changed.
-func replaced(from, to string) func(driver.Config) (string, error) {
+// dsnWith returns a DSN function with one setting changed.
+func dsnWith(from, to string) func(driver.Config) (string, error) {
 	return func(c driver.Config) (string, error) {
 		dsn, err := sqlite.Driver{}.DSN(c)
 		return strings.Replace(dsn, from, to, 1), err
@@ -119,8 +119,8 @@ func library(dsn string) gorm.Dialector { return gormsqlite.Open(dsn) }
 const twoSeconds = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) SELECT count(nap(i)) FROM n"
 
 func init() {
-	gosqlite.MustRegisterScalarFunction("nap",
-		1, func(*gosqlite.FunctionContext, []sqldriver.Value) (sqldriver.Value, error) {
+	gosqlite.MustRegisterScalarFunction("nap", 1,
+		func(*gosqlite.FunctionContext, []sqldriver.Value) (sqldriver.Value, error) {
 			<-time.After(20 * time.Millisecond)
 			return int64(1), nil
 		})
@@ -160,7 +160,7 @@ func TestRun_BrokenDrivers(t *testing.T) {
 		},
 		{
 			name:   "foreign keys off",
-			driver: broken{dsn: replaced("foreign_keys(1)", "foreign_keys(0)")},
+			driver: broken{dsn: dsnWith("foreign_keys(1)", "foreign_keys(0)")},
 			want:   "Errors/same code on every database",
 		},
 		{
@@ -177,7 +177,7 @@ func TestRun_BrokenDrivers(t *testing.T) {
 		},
 		{
 			name:   "lock waits cannot be interrupted",
-			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1500)")},
+			driver: broken{dialector: library, dsn: dsnWith("timeout(5000)", "timeout(1500)")},
 			want:   "Errors/deadline interrupts the wait for a lock",
 		},
 		{
@@ -245,26 +245,26 @@ func TestRun_BrokenDrivers(t *testing.T) {
 		},
 		{
 			name:   "row lock waits cannot be interrupted",
-			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(1200)")},
+			driver: broken{dialector: library, dsn: dsnWith("timeout(5000)", "timeout(1200)")},
 			want:   "Lock/deadline interrupts the wait for a row",
 		},
 		{
 			name: "transactions lock too late",
 			driver: broken{dialector: library, dsn: func(c driver.Config) (string, error) {
 				dsn, err := sqlite.Driver{}.DSN(c)
-				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred", "timeout(5000)",
-					"timeout(10)").Replace(dsn), err
+				return strings.NewReplacer("_txlock=immediate", "_txlock=deferred",
+					"timeout(5000)", "timeout(10)").Replace(dsn), err
 			}},
 			want: "Lock/row lock loses no update",
 		},
 		{
 			name:   "no wait for a lock",
-			driver: broken{dialector: library, dsn: replaced("timeout(5000)", "timeout(10)")},
+			driver: broken{dialector: library, dsn: dsnWith("timeout(5000)", "timeout(10)")},
 			want:   "Lock/deadlock is detected and can be retried",
 		},
 		{
 			name:   "schema changes are not rolled back",
-			driver: keeping{},
+			driver: committing{},
 			want:   "Migrations/failed migration resumes",
 		},
 	} {
@@ -272,8 +272,8 @@ func TestRun_BrokenDrivers(t *testing.T) {
 			h := harness()
 			h.Driver = tc.driver
 			h.Slow = twoSeconds
-			// a fault of locks needs concurrent transactions, which a busy machine may
-			// run one after another
+			// a faulty lock shows only in concurrent transactions, which a busy machine
+			// may run one after another
 			for range 5 {
 				if got := dbtest.Failures(t, h, tc.want); len(got[tc.want]) > 0 {
 					t.Log(got)
@@ -285,8 +285,8 @@ func TestRun_BrokenDrivers(t *testing.T) {
 	}
 }
 
-// pretended returns a SQLite harness that claims to have a server.
-func pretended(t *testing.T) dbtest.Harness {
+// serverHarness returns a SQLite harness that declares a server, which does not exist.
+func serverHarness(t *testing.T) dbtest.Harness {
 	t.Helper()
 	h := harness()
 	for _, name := range []string{dbtest.DiffNoServer, dbtest.DiffNoTLS, dbtest.DiffNoDecimal} {
@@ -312,10 +312,10 @@ func pretended(t *testing.T) dbtest.Harness {
 }
 
 func TestRun_MissingServer(t *testing.T) {
-	wantFailures(t, pretended(t), []string{
+	wantFailures(t, serverHarness(t), []string{
 		"Values/decimals are exact", "Values/rejects decimals out of range",
-		"TLS/encrypts according to the mode", "TLS/rejects an untrusted certificate", "TLS/rejects a certificate for another host",
-		"TLS/rejects bad settings",
+		"TLS/encrypts according to the mode", "TLS/rejects an untrusted certificate",
+		"TLS/rejects a certificate for another host", "TLS/rejects bad settings",
 		"TLS/warns about plain text to another host",
 		"Outage/fails fast and recovers", "Outage/recovers from a network failure",
 		"Outage/silent server does not block callers",

@@ -18,7 +18,7 @@ import (
 const (
 	// lockTimeout limits how long a statement waits for a lock.
 	lockTimeout = 5 * time.Second
-	// longestPause limits the pause between two attempts to get a lock.
+	// maxPause limits the pause between two attempts to get a lock.
 	maxPause = 20 * time.Millisecond
 	// interruptPause is the time between two interrupts of a canceled statement.
 	interruptPause = 5 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 	timeLayout = "2006-01-02 15:04:05.999999999-07:00"
 )
 
-var errQueue = driver.Translate(driver.LockTimeout,
+var errLockTimeout = driver.Translate(driver.LockTimeout,
 	errors.New("sqlite: acquire the write lock: timeout after 5 s"),
 	"another transaction held the lock for more than "+lockTimeout.String())
 
@@ -44,8 +44,7 @@ type library interface {
 //
 // The library interrupts a statement only until the statement returns its first row, and
 // exports no way to interrupt it later. Without the handle, a slow query ignores its
-// context, and the dbtest checks of cancellation and deadlines do not
-// return.
+// context, and the dbtest checks of cancellation and deadlines do not return.
 func handleOf(c sqldriver.Conn) uintptr {
 	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("db")
 	if field.Kind() != reflect.Uintptr {
@@ -70,8 +69,8 @@ type conn struct {
 // watcher interrupts a connection when a context is canceled. It watches one context at a
 // time.
 type watcher struct {
-	interrupt func()        // nil if the library has no handle
-	done      chan struct{} // receives when interrupting must stop
+	interrupt func()        // nil if handleOf returned 0
+	done      chan struct{} // stop receives from it to end keepInterrupting
 }
 
 func newWatcher(handle uintptr) *watcher {
@@ -97,7 +96,7 @@ func (w *watcher) keepInterrupting(handle uintptr) {
 	}
 }
 
-// start watches ctx until stop is called with the result.
+// start watches ctx. The caller must pass the result to stop.
 func (w *watcher) start(ctx context.Context) (stop func() bool) {
 	if ctx.Done() == nil || w.interrupt == nil {
 		return nil
@@ -129,7 +128,7 @@ func retryBusy(ctx context.Context, do func() error) error {
 // isBusy reports whether another connection holds a lock that it will release.
 func isBusy(err error) bool {
 	if err == nil {
-		return false // avoids an allocation of errors.As per statement
+		return false // errors.As would allocate for each statement
 	}
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY &&
@@ -165,7 +164,7 @@ func (c *conn) lock(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return errQueue
+		return errLockTimeout
 	}
 }
 
@@ -233,7 +232,8 @@ func (c *conn) QueryContext(
 		w.stop(stop)
 		return nil, err
 	}
-	return &rows{libraryRows: inner.(libraryRows), ctx: ctx, watcher: w, stop: stop}, nil //nolint:forcetypeassert // the library's type
+	libRows := inner.(libraryRows) //nolint:forcetypeassert // the library's type
+	return &rows{libraryRows: libRows, ctx: ctx, watcher: w, stop: stop}, nil
 }
 
 // Ping implements driver.Pinger. The first statement of a connection reads the schema and

@@ -75,7 +75,7 @@ func (c *connector) Driver() sqldriver.Driver { return registered() }
 
 // Connect implements driver.Connector.
 func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
-	if err := c.hold(); err != nil {
+	if err := c.openAnchor(); err != nil {
 		return nil, err
 	}
 	inner, err := c.Driver().Open(c.dsn)
@@ -83,14 +83,12 @@ func (c *connector) Connect(context.Context) (sqldriver.Conn, error) {
 		return nil, err
 	}
 	handle := handleOf(inner)
-	return &conn{
-		library: inner.(library), queue: c.queue, handle: handle, //nolint:forcetypeassert // the library's type
-		exec: newWatcher(handle),
-	}, nil
+	lib := inner.(library) //nolint:forcetypeassert // the library's type
+	return &conn{library: lib, queue: c.queue, handle: handle, exec: newWatcher(handle)}, nil
 }
 
-// hold opens the anchor of an in-memory database.
-func (c *connector) hold() (err error) {
+// openAnchor opens the anchor of an in-memory database.
+func (c *connector) openAnchor() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.private && c.anchor == nil && !c.closed {

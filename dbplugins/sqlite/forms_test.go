@@ -20,8 +20,8 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// mutex is a lock outside of the transaction, as in server databases. It is limited to
-// one process.
+// mutex is a migration lock outside of the transaction, as in server databases. It works
+// in one process only.
 type mutex struct{ held *sync.Mutex }
 
 func (m mutex) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
@@ -46,7 +46,7 @@ type separateLock struct {
 	driver.Driver
 	locker
 
-	undoes bool
+	transactional bool // result of TransactionalDDL
 }
 
 // locker is the part of driver.Migrator that acquires the lock.
@@ -54,7 +54,7 @@ type locker interface {
 	Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error
 }
 
-func (a separateLock) TransactionalDDL() bool { return a.undoes }
+func (s separateLock) TransactionalDDL() bool { return s.transactional }
 
 // TestMigrate_Drivers runs the migration checks with properties of server databases that
 // SQLite does not have: locks outside of the transaction, and schema changes that commit.
@@ -79,8 +79,8 @@ func TestMigrate_Drivers(t *testing.T) {
 			h.Driver = tc.driver
 			names := slices.DeleteFunc(dbtest.Cases(),
 				func(name string) bool { return !strings.HasPrefix(name, "Migrations/") })
-			for name, complaints := range dbtest.Failures(t, h, names...) {
-				t.Errorf("%s: %q", name, complaints)
+			for name, failures := range dbtest.Failures(t, h, names...) {
+				t.Errorf("%s: %q", name, failures)
 			}
 		})
 	}
@@ -95,11 +95,12 @@ func TestMigrate_ExternalDB(t *testing.T) {
 	}
 	defer func() { _ = xdb.Close(db) }()
 	files := sqlFiles("0001_runs.sql",
-		"CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\nINSERT INTO none VALUES ('secret')")
+		"CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n"+
+			"INSERT INTO none VALUES ('secret')")
 	err = migrate.Apply(t.Context(), db, files)
 	if err == nil || !strings.Contains(err.Error(), "0001_runs.sql:2: ") ||
 		strings.Contains(err.Error(), "secret") {
-		t.Errorf("Migrate = %v, want the line of the statement", err)
+		t.Errorf("Apply = %v, want the line of the statement", err)
 	}
 	files["0001_runs.sql"].Data = []byte(
 		"CREATE TABLE runs (name TEXT); INSERT INTO runs VALUES ('${prefix}');\n")
@@ -121,7 +122,7 @@ func TestMigrate_GormConfig(t *testing.T) {
 	db := open(t, o)
 	files := halfWay("SELEKT 1")
 	if err := migrate.Apply(t.Context(), db, files); err == nil {
-		t.Fatal("Migrate with an invalid statement: error = nil")
+		t.Fatal("Apply with an invalid statement: error = nil")
 	}
 	if got := states(t, db, files); got != "applied/failed" || db.Migrator().HasTable("half") {
 		t.Errorf("states = %s, want a failed one without effect", got)

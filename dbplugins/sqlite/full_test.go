@@ -10,7 +10,7 @@ import (
 
 func TestDriver_ErrorKind_Full(t *testing.T) {
 	db := open(t, file(t))
-	// SQLITE_FULL beyond
+	// beyond 8 pages, writes fail with SQLITE_FULL
 	for _, statement := range []string{"CREATE TABLE notes (text)", "PRAGMA max_page_count = 8"} {
 		if err := db.Exec(statement).Error; err != nil {
 			t.Fatal(err)
@@ -24,6 +24,6 @@ func TestDriver_ErrorKind_Full(t *testing.T) {
 		t.Errorf("code = %v, want STORAGE_ERROR", got)
 	}
 	if err := db.Exec("INSERT INTO notes VALUES ('short')").Error; err != nil {
-		t.Errorf("a short row after that: %v", err)
+		t.Errorf("insert of a short row after the error: %v", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 func TestDriver_ErrorKind_Malformed(t *testing.T) {
 	db := open(t, file(t))
-	if err := db.Exec("CREATE TABLE strict_ages (id INTEGER PRIMARY KEY, age INTEGER) STRICT").Error; err != nil {
+	const table = "CREATE TABLE strict_ages (id INTEGER PRIMARY KEY, age INTEGER) STRICT"
+	if err := db.Exec(table).Error; err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {

@@ -81,10 +81,13 @@ func TestLeases_Release(t *testing.T) {
 }
 
 func TestLeases_NamingStrategy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
 	db, err := xdb.Open(t.Context(), xdb.Options{
-		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-			t.TempDir(), "test.db")}},
-		Gorm: func(c *gorm.Config) { c.NamingStrategy = schema.NamingStrategy{NoLowerCase: true} },
+		Driver: sqlite.Name,
+		Parts:  driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		Gorm: func(c *gorm.Config) {
+			c.NamingStrategy = schema.NamingStrategy{NoLowerCase: true}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +100,8 @@ func TestLeases_NamingStrategy(t *testing.T) {
 	for i, holder := range []string{"one", "other"} {
 		r := leasedriver.Request{Name: "job", Count: 1, Holder: holder, TTL: time.Minute}
 		if g, err := leases.Backend().Acquire(t.Context(), r); err != nil || g.OK != (i == 0) {
-			t.Errorf("%s: acquire = %+v, %v; want the slot held by the first", holder, g, err)
+			t.Errorf("%s: acquire = %+v, %v; want a grant for the first holder only",
+				holder, g, err)
 		}
 	}
 }
@@ -115,11 +119,9 @@ func TestDriver_Scope(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := leases.Capabilities(); got != (leasedriver.Capabilities{
-				Scope:   tc.want,
-				Durable: true, Name: sqlite.Name,
-			}) {
-				t.Errorf("capabilities = %+v, want the scope %s", got, tc.want)
+			want := leasedriver.Capabilities{Scope: tc.want, Durable: true, Name: sqlite.Name}
+			if got := leases.Capabilities(); got != want {
+				t.Errorf("capabilities = %+v, want %+v", got, want)
 			}
 		})
 	}
@@ -141,14 +143,18 @@ func TestDriver_NowMicros(t *testing.T) {
 
 // TestLeases_Replica uses a replica without the leases table.
 func TestLeases_Replica(t *testing.T) {
+	parts := func(path string) driver.Config {
+		return driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}
+	}
 	dir := t.TempDir()
-	replica, err := sqlite.Driver{}.DSN(
-		driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(dir, "replica.db")}})
+	replica, err := sqlite.Driver{}.DSN(parts(filepath.Join(dir, "replica.db")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-		dir, "test.db")}}, Replicas: []xlog.Secret{xlog.Secret(replica)}})
+	db := open(t, xdb.Options{
+		Parts:    parts(filepath.Join(dir, "test.db")),
+		Replicas: []xlog.Secret{xlog.Secret(replica)},
+	})
 	leases, err := xdb.Leases(db)
 	if err != nil {
 		t.Fatal(err)
@@ -160,18 +166,16 @@ func TestLeases_Replica(t *testing.T) {
 		t.Fatalf("acquire = %+v, %v", g, err)
 	}
 	if g, err = b.Acquire(t.Context(), r); err != nil || g.OK {
-		t.Errorf("second acquire = %+v, %v; want the slot held", g, err)
+		t.Errorf("second acquire = %+v, %v; want no slot", g, err)
 	}
-	if held, err := b.Release(t.Context(), leasedriver.Holding{
-		Name: "slot", Holder: "one",
-		TTL: time.Minute,
-	}); err != nil || !held {
+	h := leasedriver.Holding{Name: "slot", Holder: "one", TTL: time.Minute}
+	if held, err := b.Release(t.Context(), h); err != nil || !held {
 		t.Errorf("release = %t, %v", held, err)
 	}
 }
 
-// TestLeases_Acquire_Mark makes the last holder, whose lease has expired, write a mark
-// between the two statements of an Acquire.
+// TestLeases_Acquire_Mark covers a last holder, whose lease has expired, that writes a
+// mark between the two statements of an Acquire.
 func TestLeases_Acquire_Mark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	lastLeases, err := xdb.Leases(openAt(t, path))
@@ -180,8 +184,7 @@ func TestLeases_Acquire_Mark(t *testing.T) {
 	}
 	last := lastLeases.Backend()
 	r := leasedriver.Request{
-		Name: "slot", Count: 2, Holder: "last",
-		TTL: time.Millisecond, Mark: 5, Past: 5,
+		Name: "slot", Count: 2, Holder: "last", TTL: time.Millisecond, Mark: 5, Past: 5,
 	}
 	g, err := last.Acquire(t.Context(), r)
 	if err != nil || !g.OK {
@@ -234,11 +237,11 @@ func leaseWithout(conditions ...string) func(string) string {
 			return query
 		}
 		for _, c := range conditions {
-			instead := "AND 1 = 1"
+			replacement := "AND 1 = 1"
 			if strings.Contains(c, "?") {
-				instead = "AND ? IS NOT NULL"
+				replacement = "AND ? IS NOT NULL"
 			}
-			query = strings.ReplaceAll(query, c, instead)
+			query = strings.ReplaceAll(query, c, replacement)
 		}
 		return query
 	}
@@ -254,7 +257,8 @@ func TestRun_BrokenLeases(t *testing.T) {
 		{name: "no fault", driver: tampering(tamper{})},
 		{
 			name:   "clock an hour fast",
-			driver: fast{}, want: []string{"Lease/tokens follow the wall clock"},
+			driver: fast{},
+			want:   []string{"Lease/tokens follow the wall clock"},
 		},
 		{
 			name: "concurrent changes are ignored",
@@ -298,9 +302,9 @@ func TestRun_BrokenLeases(t *testing.T) {
 				wantFailures(t, h, tc.want)
 				return
 			}
-			for name, complaints := range dbtest.Failures(t, h, "Lease/names are exact",
+			for name, failures := range dbtest.Failures(t, h, "Lease/names are exact",
 				"Lease/slots have one holder", "Lease/removes old rows") {
-				t.Errorf("%s: %q", name, complaints)
+				t.Errorf("%s: %q", name, failures)
 			}
 		})
 	}
@@ -310,11 +314,11 @@ func TestRun_BrokenLeases(t *testing.T) {
 type hanging struct {
 	sqlite.Driver
 
-	asked chan struct{}
+	waiting chan struct{} // closed when Migrate is called
 }
 
 func (h hanging) Migrate(ctx context.Context, _ *gorm.DB, _ func(tx *gorm.DB) error) error {
-	close(h.asked)
+	close(h.waiting)
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -322,7 +326,7 @@ func (h hanging) Migrate(ctx context.Context, _ *gorm.DB, _ func(tx *gorm.DB) er
 func TestLeases_Prepare(t *testing.T) {
 	t.Run("is canceled by Close", func(t *testing.T) {
 		var r xdb.Registry
-		h := hanging{asked: make(chan struct{})}
+		h := hanging{waiting: make(chan struct{})}
 		r.Register(h)
 		db, err := r.Open(t.Context(), xdb.Options{Driver: sqlite.Name, DSN: ":memory:"})
 		if err != nil {
@@ -334,7 +338,7 @@ func TestLeases_Prepare(t *testing.T) {
 		}
 		prepared := make(chan error, 1)
 		go func() { prepared <- leases.Prepare(context.WithoutCancel(t.Context())) }()
-		<-h.asked
+		<-h.waiting
 		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}

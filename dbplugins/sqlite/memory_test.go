@@ -13,12 +13,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
+// inMemory returns the options of a private in-memory database.
+func inMemory() xdb.Options {
+	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}}
+}
+
 func TestMemory(t *testing.T) {
 	t.Run("is shared by the connections of a pool", func(t *testing.T) {
-		o := xdb.Options{
-			Parts:        driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}},
-			MaxOpenConns: 10, ConnMaxIdleTime: time.Nanosecond, ConnMaxLifetime: time.Microsecond,
-		}
+		o := inMemory()
+		o.MaxOpenConns = 10
+		o.ConnMaxIdleTime, o.ConnMaxLifetime = time.Nanosecond, time.Microsecond
 		db, other := open(t, o), open(t, o)
 		var wg sync.WaitGroup
 		for i := range 100 {
@@ -43,7 +47,7 @@ func TestMemory(t *testing.T) {
 	})
 
 	t.Run("makes a reader wait for a writer", func(t *testing.T) {
-		db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
+		db := open(t, inMemory())
 		holder := db.Begin()
 		if err := holder.Create(&row{ID: 1}).Error; err != nil {
 			t.Fatal(err)
@@ -53,9 +57,9 @@ func TestMemory(t *testing.T) {
 		start := time.Now()
 		var n int64
 		err := db.WithContext(ctx).Model(&row{}).Count(&n).Error
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
-			took > 4*time.Second {
-			t.Errorf("count = %v after %s, want DeadlineExceeded after 50 ms", err, took)
+		if elapsed := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+			elapsed > 4*time.Second {
+			t.Errorf("count = %v after %s, want DeadlineExceeded after 50 ms", err, elapsed)
 		}
 		got := make(chan int64)
 		go func() {
@@ -74,7 +78,7 @@ func TestMemory(t *testing.T) {
 	})
 
 	t.Run("makes a ping wait for a writer", func(t *testing.T) {
-		db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
+		db := open(t, inMemory())
 		pool, err := db.DB()
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +106,7 @@ func TestMemory(t *testing.T) {
 	})
 
 	t.Run("makes a writer wait for readers", func(t *testing.T) {
-		db := open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}})
+		db := open(t, inMemory())
 		if err := db.Create([]row{{ID: 1}, {ID: 2}}).Error; err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,8 @@ func outerContext(ctx context.Context) context.Context {
 // TransactionalDDL implements driver.Migrator.
 func (Driver) TransactionalDDL() bool { return true }
 
-// foreignKeys reads or sets the pragma. It runs a query, which does not wait for writers.
+// foreignKeys reads or sets the pragma foreign_keys. It runs a query, which does not wait
+// for writers.
 func foreignKeys(db *gorm.DB, change string) (on int, err error) {
 	err = db.Raw("PRAGMA foreign_keys" + change).Scan(&on).Error
 	return on, err
@@ -88,8 +89,8 @@ func inTransaction(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error
 	}
 }
 
-// lockNow acquires the write lock by a write without effect, if the DSN does not make
-// BEGIN acquire it. A read-only database has no lock.
+// lockNow acquires the write lock with a write that has no effect, unless BEGIN has
+// acquired it (see locksAtBegin). A read-only database has no write lock.
 func lockNow(tx *gorm.DB) error {
 	if d, ok := tx.Dialector.(*dialector); ok && locksAtBegin(d.DSN) {
 		return nil

@@ -96,14 +96,14 @@ func autoMigrate(ctx context.Context, o xdb.Options, entities ...any) error {
 // together runs f n times concurrently.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
-	begin := make(chan struct{})
+	start := make(chan struct{})
 	for i := range n {
 		wg.Go(func() {
-			<-begin
+			<-start
 			f(i)
 		})
 	}
-	close(begin)
+	close(start)
 	wg.Wait()
 }
 
@@ -145,18 +145,19 @@ func TestDriver_Migrate_Processes(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		wantRuns(t, open(t, xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}), "counted")
+		o := xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}
+		wantRuns(t, open(t, o), "counted")
 	}
 }
 
-// startReplica starts a process. The returned function makes it migrate and waits for its
-// exit.
+// startReplica starts a process. The returned function makes the process migrate and
+// waits until it exits.
 func startReplica(t *testing.T, path string) func() error {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), string(replicaEnv)+"="+path)
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
@@ -172,7 +173,7 @@ func startReplica(t *testing.T, path string) func() error {
 		}
 		_, _ = io.Copy(io.Discard, lines) // Wait closes the pipe
 		if err := cmd.Wait(); err != nil {
-			return fmt.Errorf("replica: %w: %s", err, said.String())
+			return fmt.Errorf("replica: %w: %s", err, stderr.String())
 		}
 		return nil
 	}
@@ -267,8 +268,8 @@ func TestDriver_Migrate(t *testing.T) {
 				func(*gorm.DB) error { return nil }); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(start); took < 30*time.Second {
-				t.Errorf("Migrate returned after %s, want at least 30 s", took)
+			if elapsed := time.Since(start); elapsed < 30*time.Second {
+				t.Errorf("Migrate returned after %s, want at least 30 s", elapsed)
 			}
 		})
 	})
@@ -276,9 +277,8 @@ func TestDriver_Migrate(t *testing.T) {
 	t.Run("accepts an up-to-date read-only database", func(t *testing.T) {
 		path := empty(t)
 		for _, query := range []string{"", "?mode=ro", "?mode=ro&_txlock=immediate"} {
-			if err := autoMigrate(t.Context(),
-				xdb.Options{DSN: xlog.Secret("file:" + path + query)},
-				&owner{}, &gadget{}); err != nil {
+			o := xdb.Options{DSN: xlog.Secret("file:" + path + query)}
+			if err := autoMigrate(t.Context(), o, &owner{}, &gadget{}); err != nil {
 				t.Errorf("migrate%s = %v", query, err)
 			}
 		}
@@ -306,7 +306,8 @@ func TestOpen_Errors(t *testing.T) {
 		want string
 	}{
 		{
-			name: "path", o: xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": text}}},
+			name: "path",
+			o:    xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": text}}},
 			want: "xdb: open sqlite " + text +
 				" (DATABASE_PATH): database cannot be opened: file is not a database (26)",
 		},

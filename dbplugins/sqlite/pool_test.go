@@ -43,10 +43,11 @@ func open(tb testing.TB, o xdb.Options) *gorm.DB {
 	return db
 }
 
+// file returns the options of a new database file.
 func file(tb testing.TB) xdb.Options {
 	tb.Helper()
-	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-		tb.TempDir(), "test.db")}}}
+	path := filepath.Join(tb.TempDir(), "test.db")
+	return xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}}
 }
 
 func TestOpen_Pragmas(t *testing.T) {
@@ -77,28 +78,31 @@ func TestOpen_Pragmas(t *testing.T) {
 
 func TestOpen_DSN(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "whole.db")
-	for at, tc := range []struct {
-		name  string
-		dsn   string
-		where string
+	for i, tc := range []struct {
+		name        string
+		dsn         string
+		description string
 	}{
-		{name: "path", dsn: path, where: path},
-		{name: "uri", dsn: "file:" + path + "?_pragma=foreign_keys(1)", where: path},
-		{name: "memory", dsn: ":memory:", where: ":memory:"},
-		{name: "memory by uri", dsn: "file::memory:?_txlock=immediate", where: ":memory:"},
-		{name: "memory by mode", dsn: "file:any?mode=memory&_pragma=foreign_keys(1)", where: "any"},
+		{name: "path", dsn: path, description: path},
+		{name: "uri", dsn: "file:" + path + "?_pragma=foreign_keys(1)", description: path},
+		{name: "memory", dsn: ":memory:", description: ":memory:"},
+		{name: "memory by uri", dsn: "file::memory:?_txlock=immediate", description: ":memory:"},
+		{
+			name: "memory by mode", dsn: "file:any?mode=memory&_pragma=foreign_keys(1)",
+			description: "any",
+		},
 		{
 			name: "shared by the application", dsn: "file:shared?mode=memory&cache=shared",
-			where: "shared",
+			description: "shared",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := xdb.Options{Driver: sqlite.Name, DSN: xlog.Secret(tc.dsn), MaxIdleConns: 4}
 			db := open(t, o)
 			var wg sync.WaitGroup
-			for i := range 4 {
+			for j := range 4 {
 				wg.Go(func() {
-					if err := db.Create(&row{ID: int64(10*at + i)}).Error; err != nil {
+					if err := db.Create(&row{ID: int64(10*i + j)}).Error; err != nil {
 						t.Error(err)
 					}
 				})
@@ -108,7 +112,7 @@ func TestOpen_DSN(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := d.String(), "sqlite "+tc.where; got != want {
+			if got, want := d.String(), "sqlite "+tc.description; got != want {
 				t.Errorf("String = %q, want %q", got, want)
 			}
 		})
@@ -173,8 +177,8 @@ func TestOpen_LockTimeout(t *testing.T) {
 				if code := xerror.From(err).GetErrorCode(); code != xerror.LockConflict {
 					t.Errorf("error = %v with code %v, want LockConflict", err, code)
 				}
-				if took := time.Since(start); took != 5*time.Second {
-					t.Errorf("the write failed after %s, want 5 s", took)
+				if elapsed := time.Since(start); elapsed != 5*time.Second {
+					t.Errorf("the write failed after %s, want 5 s", elapsed)
 				}
 			})
 		})
@@ -198,8 +202,8 @@ func TestConn_PrepareContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var n int64
-	if err := db.WithContext(ctx).Raw(slow).Scan(&n).Error; !errors.Is(err,
-		context.DeadlineExceeded) {
+	err := db.WithContext(ctx).Raw(slow).Scan(&n).Error
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error = %v, want DeadlineExceeded", err)
 	}
 }
@@ -303,7 +307,8 @@ func TestDialector_BatchSize(t *testing.T) {
 		{name: "default", want: 100},
 		{
 			name:   "set by the application",
-			change: func(c *gorm.Config) { c.CreateBatchSize = 7 }, want: 7,
+			change: func(c *gorm.Config) { c.CreateBatchSize = 7 },
+			want:   7,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

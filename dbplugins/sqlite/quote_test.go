@@ -13,14 +13,14 @@ import (
 )
 
 func TestDialector_QuoteTo(t *testing.T) {
-	ours := sqlite.Driver{}.Dialector(":memory:")
+	dialector := sqlite.Driver{}.Dialector(":memory:")
 	for _, name := range []string{
 		"", "users", "a b", "größe", `a"b`, "a'b", "*", "main.users", "a.b.c", ".", "a.", ".a", "`",
 		"``", "`a`", "a`b", "a``b",
 		"`a`.`b`", "`a.b`", "a`.b",
 	} {
 		var got, want strings.Builder
-		ours.QuoteTo(&got, name)
+		dialector.QuoteTo(&got, name)
 		gormsqlite.Dialector{}.QuoteTo(&want, name)
 		if got.String() != want.String() {
 			t.Errorf("%q is quoted as %s, want %s", name, &got, &want)
@@ -38,7 +38,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			noon.Truncate(time.Second), noon.AddDate(-3000, 0, 0), noon.AddDate(9000, 0, 0), noon,
 		}
 		texts := func(pool *sql.DB, stored func(time.Time) any) []string {
-			c, err := pool.Conn(t.Context()) // one connection sees them all
+			c, err := pool.Conn(t.Context()) // one connection converts all times
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,15 +46,15 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			var texts []string
 			for _, at := range times {
 				var text string
-				if err := c.QueryRowContext(t.Context(), "SELECT ? || ''",
-					stored(at)).Scan(&text); err != nil {
+				row := c.QueryRowContext(t.Context(), "SELECT ? || ''", stored(at))
+				if err := row.Scan(&text); err != nil {
 					t.Fatal(err)
 				}
 				texts = append(texts, text)
 			}
 			return texts
 		}
-		ours, err := open(t, file(t)).DB()
+		pool, err := open(t, file(t)).DB()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = library.Close() }()
-		got := texts(ours, func(at time.Time) any { return at })
+		got := texts(pool, func(at time.Time) any { return at })
 		want := texts(library,
 			func(at time.Time) any { return at.UTC().Truncate(time.Microsecond) })
 		if !slices.Equal(got, want) {

@@ -66,8 +66,8 @@ func withReplica(primary, replica string) xdb.Options {
 	}
 }
 
-// seen reads the first rack and its tool and returns the name of their file.
-func seen(t *testing.T, db *gorm.DB) string {
+// readFrom reads the first rack and its tool and returns the name of their file.
+func readFrom(t *testing.T, db *gorm.DB) string {
 	t.Helper()
 	var s rack
 	if err := db.Preload("Tools").First(&s, 1).Error; err != nil {
@@ -99,13 +99,13 @@ func TestReplicas(t *testing.T) {
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				if got := seen(t, tc.db); got != tc.want {
+				if got := readFrom(t, tc.db); got != tc.want {
 					t.Errorf("read from the %s, want the %s", got, tc.want)
 				}
 			})
 		}
 		err := xdb.Transaction(ctx, func(ctx context.Context) error {
-			if got := seen(t, xdb.MustGetDB(ctx)); got != "primary" {
+			if got := readFrom(t, xdb.MustGetDB(ctx)); got != "primary" {
 				t.Errorf("transaction read from the %s, want the primary", got)
 			}
 			tx := xdb.MustGetDB(ctx)
@@ -120,10 +120,10 @@ func TestReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := db.First(&rack{}, 2).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
-			t.Errorf("the new row at the replica = %v, want ErrRecordNotFound", err)
+			t.Errorf("read of the new row from the replica = %v, want ErrRecordNotFound", err)
 		}
 		if err := db.WithContext(xdb.WithPrimary(ctx)).First(&rack{}, 2).Error; err != nil {
-			t.Errorf("the new row at the primary = %v", err)
+			t.Errorf("read of the new row from the primary = %v", err)
 		}
 	})
 
@@ -134,7 +134,7 @@ func TestReplicas(t *testing.T) {
 		o := withReplica(primary, replica)
 		o.Migrations = append(o.Migrations, files)
 		o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
-			if got := seen(t, db); got != "primary" {
+			if got := readFrom(t, db); got != "primary" {
 				t.Errorf("Prepare read from the %s, want the primary", got)
 			}
 			return nil
@@ -144,11 +144,11 @@ func TestReplicas(t *testing.T) {
 			t.Error("the migrator does not see the tables of the primary")
 		}
 		if err := db.Find(&[]row{}).Error; err != nil {
-			t.Errorf("the replica = %v, want its own table of rows", err)
+			t.Errorf("read from the replica = %v, want nil: it has a table of rows", err)
 		}
-		if err := db.Table("more").Find(&[]map[string]any{}).Error; driver.KindOf(
-			err) != driver.Syntax {
-			t.Errorf("the new table at the replica = %v, want an error of kind Syntax", err)
+		err := db.Table("more").Find(&[]map[string]any{}).Error
+		if driver.KindOf(err) != driver.Syntax {
+			t.Errorf("read of the new table from the replica = %v, want kind Syntax", err)
 		}
 		if list, err := migrate.List(t.Context(), db, files); err != nil || len(list) != 1 ||
 			list[0].State != migrate.Applied {
@@ -162,7 +162,7 @@ func TestReplicas(t *testing.T) {
 			db := open(t, withReplica(primary, replica))
 			for _, step := range []struct {
 				name     string
-				from, to string // of a rename before it
+				from, to string // rename before the read
 				wait     time.Duration
 				want     string
 			}{
@@ -171,7 +171,7 @@ func TestReplicas(t *testing.T) {
 					name: "replica becomes unavailable", from: replica, to: replica + ".gone",
 					want: "primary",
 				},
-				{name: "replica stays unavailable", wait: time.Minute, want: "primary"},
+				{name: "replica is still unavailable", wait: time.Minute, want: "primary"},
 				{
 					name: "replica is available again", from: replica + ".gone",
 					to: replica, wait: 6 * time.Second, want: "replica",
@@ -183,7 +183,7 @@ func TestReplicas(t *testing.T) {
 					}
 				}
 				<-time.After(step.wait)
-				if got := seen(t, db); got != step.want {
+				if got := readFrom(t, db); got != step.want {
 					t.Errorf("%s: read from the %s, want the %s", step.name, got, step.want)
 				}
 			}

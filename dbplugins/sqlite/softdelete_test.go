@@ -64,19 +64,20 @@ func TestSoftDelete_UniqueIndex(t *testing.T) {
 			}{
 				{name: "create", err: db.Create(first).Error},
 				{
-					name: "a second live one",
-					err:  db.Create(row(2)).Error, want: gorm.ErrDuplicatedKey,
+					name: "create a second row",
+					err:  db.Create(row(2)).Error,
+					want: gorm.ErrDuplicatedKey,
 				},
 				{name: "delete", err: db.Delete(first).Error},
-				{name: "create again", err: db.Create(row(3)).Error},
+				{name: "create after the deletion", err: db.Create(row(3)).Error},
 				{
-					name: "restore",
+					name: "restore while the name is used",
 					err:  db.Unscoped().Model(first).Update("deleted_at", nil).Error,
 					want: gorm.ErrDuplicatedKey,
 				},
-				{name: "delete again", err: db.Delete(row(3)).Error},
+				{name: "delete the new row", err: db.Delete(row(3)).Error},
 				{
-					name: "restore the first",
+					name: "restore the first row",
 					err:  db.Unscoped().Model(first).Update("deleted_at", nil).Error,
 				},
 			}

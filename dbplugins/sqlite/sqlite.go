@@ -67,18 +67,18 @@ func (Driver) InterfaceVersion() int { return 1 }
 
 // DSN implements driver.Driver. The path may contain any character except NUL.
 func (Driver) DSN(c driver.Config) (string, error) {
-	own, err := xenv.Load[settings](c.Source)
-	if err = errors.Join(err, driver.Missing(map[xenv.EnvKey]string{path: own.Path})); err != nil {
+	vars, err := xenv.Load[settings](c.Source)
+	if err = errors.Join(err, driver.Missing(map[xenv.EnvKey]string{path: vars.Path})); err != nil {
 		return "", err
 	}
-	if own.Path == memory {
+	if vars.Path == memory {
 		return memory + "?" + pragmas, nil
 	}
-	if err := checkPath(own.Path); err != nil {
+	if err := checkPath(vars.Path); err != nil {
 		return "", err
 	}
-	file := filepath.ToSlash(filepath.Clean(own.Path))
-	if filepath.VolumeName(own.Path) != "" {
+	file := filepath.ToSlash(filepath.Clean(vars.Path))
+	if filepath.VolumeName(vars.Path) != "" {
 		file = "/" + file // file:/C:/data/app.db
 	}
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas + filePragmas, nil

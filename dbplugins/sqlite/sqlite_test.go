@@ -16,24 +16,25 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// slow is a query that never returns.
+// slow is a query that does not return unless it is interrupted.
 const slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 func harness() dbtest.Harness {
 	return dbtest.Harness{
 		Driver: sqlite.Driver{},
 		Config: func(tb testing.TB) driver.Config {
-			return driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(),
-				"test.db")}}
+			path := filepath.Join(tb.TempDir(), "test.db")
+			return driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}
 		},
 		Bad: map[string]driver.Config{
 			"no path": {},
-			"no directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-				"no-such-directory", "test.db")}},
+			"no directory": {
+				Source: xenv.Map{"DATABASE_PATH": filepath.Join("no-such-directory", "test.db")},
+			},
 			"directory": {Source: xenv.Map{"DATABASE_PATH": "."}},
-			"file instead of a directory": {Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-				"sqlite.go",
-				"test.db")}},
+			"file instead of a directory": {
+				Source: xenv.Map{"DATABASE_PATH": filepath.Join("sqlite.go", "test.db")},
+			},
 			"NUL byte": {Source: xenv.Map{"DATABASE_PATH": "test\x00.db"}},
 		},
 		Unusable: func(tb testing.TB) map[string]driver.Config {
@@ -42,7 +43,9 @@ func harness() dbtest.Harness {
 				0o600); err != nil {
 				tb.Fatal(err)
 			}
-			return map[string]driver.Config{"no database": {Source: xenv.Map{"DATABASE_PATH": text}}}
+			return map[string]driver.Config{
+				"no database": {Source: xenv.Map{"DATABASE_PATH": text}},
+			}
 		},
 		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			path := filepath.Join(tb.TempDir(), text+".db")
@@ -56,7 +59,7 @@ func harness() dbtest.Harness {
 		Differences: map[string]string{
 			dbtest.DiffNoCredentials: "SQLite has no users",
 			dbtest.DiffNoLength:      "SQLite does not enforce the length in a column's type",
-			dbtest.DiffNoDecimal:     "SQLite keeps a decimal as a binary floating-point number of 8 bytes",
+			dbtest.DiffNoDecimal:     "SQLite stores a decimal as a binary floating-point number",
 			dbtest.DiffNoServer:      "SQLite is a library in the process",
 			dbtest.DiffNoTLS:         "SQLite reads its file without a network",
 		},
@@ -84,7 +87,7 @@ func memoryHarness() dbtest.Harness {
 		return driver.Config{Source: xenv.Map{"DATABASE_PATH": ":memory:"}}
 	}
 	h.Source = "in process, in memory"
-	h.Differences[dbtest.DiffPrivate] = "each pool has a database in memory of its own"
+	h.Differences[dbtest.DiffPrivate] = "each pool has its own in-memory database"
 	return h
 }
 

@@ -77,8 +77,7 @@ func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelInfo, Format: xlog.FormatJSON,
-		Writer: log,
+		Level: slog.LevelInfo, Format: xlog.FormatJSON, Writer: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,10 +87,10 @@ func logged(t *testing.T) (*bytes.Buffer, context.Context) {
 }
 
 const (
-	// victimEnv makes the test binary block in its second migration; formEnv selects the
-	// driver.
-	victimEnv xenv.EnvKey = "PLINTH_TEST_VICTIM"
-	formEnv   xenv.EnvKey = "PLINTH_TEST_FORM"
+	// victimEnv makes the test binary block in its second migration; victimDriverEnv is
+	// the key of its driver in victimDrivers.
+	victimEnv       xenv.EnvKey = "PLINTH_TEST_VICTIM"
+	victimDriverEnv xenv.EnvKey = "PLINTH_TEST_FORM"
 )
 
 // halfWay returns migrations whose last statement is last.
@@ -102,26 +101,25 @@ func halfWay(last string) fstest.MapFS {
 	)
 }
 
-// forms contains the drivers of killed processes, and the log line after which a process
-// may be killed.
-var forms = map[string]struct {
+// victimDrivers contains the drivers of killed processes, and the log line after which a
+// process may be killed.
+var victimDrivers = map[string]struct {
 	driver driver.Driver
 	line   string
 }{
-	"at once":      {sqlite.Driver{}, "INSERT INTO runs"},
-	"by statement": {separateLock{sqlite.Driver{}, mutex{&sync.Mutex{}}, false}, "`done`=?"},
+	"one transaction": {sqlite.Driver{}, "INSERT INTO runs"},
+	"each statement":  {separateLock{sqlite.Driver{}, mutex{&sync.Mutex{}}, false}, "`done`=?"},
 }
 
 func victim(path string) {
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: os.Stdout,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: os.Stdout,
 	})
 	if err != nil {
 		panic(err)
 	}
 	var r xdb.Registry
-	r.Register(forms[xenv.GetEnvString(formEnv, "")].driver)
+	r.Register(victimDrivers[xenv.GetEnvString(victimDriverEnv, "")].driver)
 	_, err = r.Open(xlog.NewContext(context.Background(), engine), xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
 		Migrations: []fs.FS{halfWay(slow)},
@@ -144,10 +142,11 @@ func openWith(t *testing.T, d driver.Driver, o xdb.Options) *gorm.DB {
 }
 
 // killVictim starts a process and kills it during its second migration.
-func killVictim(t *testing.T, form, path string) {
+func killVictim(t *testing.T, driverName, path string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), string(victimEnv)+"="+path, string(formEnv)+"="+form)
+	cmd.Env = append(os.Environ(), string(victimEnv)+"="+path,
+		string(victimDriverEnv)+"="+driverName)
 	out, err := cmd.StdoutPipe()
 	if err := errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
@@ -158,7 +157,7 @@ func killVictim(t *testing.T, form, path string) {
 		second = second || strings.Contains(line, "migration started") &&
 			strings.Contains(line, "0002_half")
 		inserted = inserted || second && strings.Contains(line, "INSERT INTO runs")
-		if inserted && strings.Contains(line, forms[form].line) {
+		if inserted && strings.Contains(line, victimDrivers[driverName].line) {
 			break
 		}
 	}
@@ -175,32 +174,32 @@ func killVictim(t *testing.T, form, path string) {
 
 func TestMigrate_KilledProcess(t *testing.T) {
 	for _, tc := range []struct {
-		form   string
-		before string
+		driver string
+		states string
 		done   int
 	}{
-		{form: "at once", before: "applied/pending"},
-		{form: "by statement", before: "applied/running", done: 2},
+		{driver: "one transaction", states: "applied/pending"},
+		{driver: "each statement", states: "applied/running", done: 2},
 	} {
-		t.Run(tc.form, func(t *testing.T) {
+		t.Run(tc.driver, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "test.db")
-			killVictim(t, tc.form, path)
-			db := openWith(t, forms[tc.form].driver,
+			killVictim(t, tc.driver, path)
+			db := openWith(t, victimDrivers[tc.driver].driver,
 				xdb.Options{Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}})
-			mended := halfWay("INSERT INTO runs VALUES ('last')")
-			if got := states(t, db, mended); got != tc.before {
-				t.Errorf("states after the kill = %s, want %s", got, tc.before)
+			fixed := halfWay("INSERT INTO runs VALUES ('last')")
+			if got := states(t, db, fixed); got != tc.states {
+				t.Errorf("states after the kill = %s, want %s", got, tc.states)
 			}
-			if list, err := migrate.List(t.Context(), db, mended); err != nil ||
+			if list, err := migrate.List(t.Context(), db, fixed); err != nil ||
 				list[1].Done != tc.done {
 				t.Errorf("migration after the kill = %+v, %v; want %d statements done",
 					list[1], err, tc.done)
 			}
-			if err := migrate.Apply(t.Context(), db, mended); err != nil {
+			if err := migrate.Apply(t.Context(), db, fixed); err != nil {
 				t.Fatal(err)
 			}
 			wantRuns(t, db, "first", "last")
-			if got := states(t, db, mended); got != "applied/applied" {
+			if got := states(t, db, fixed); got != "applied/applied" {
 				t.Errorf("states = %s", got)
 			}
 		})
@@ -209,9 +208,9 @@ func TestMigrate_KilledProcess(t *testing.T) {
 
 func TestMigrate_UnknownOutcome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
-	killVictim(t, "by statement", path)
+	killVictim(t, "each statement", path)
 	var r xdb.Registry
-	r.Register(forms["by statement"].driver)
+	r.Register(victimDrivers["each statement"].driver)
 	_, err := r.Open(t.Context(), xdb.Options{
 		Driver: sqlite.Name, Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
 		Migrations: []fs.FS{halfWay("CREATE TABLE half (x)")},
@@ -229,21 +228,21 @@ func TestMigrate_Cancellation(t *testing.T) {
 			driver driver.Driver
 			done   int
 		}{
-			{name: "at once", driver: sqlite.Driver{}},
-			{name: "by statement", driver: forms["by statement"].driver, done: 2},
+			{name: "one transaction", driver: sqlite.Driver{}},
+			{name: "each statement", driver: victimDrivers["each statement"].driver, done: 2},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				db := openWith(t, tc.driver, file(t))
-				// The first migration is applied first, so that a slow machine does not
-				// matter.
+				// the timeout is long enough to apply the first migration on a slow
+				// machine
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
-				if err := migrate.Apply(ctx, db, halfWay(slow)); !errors.Is(err,
-					context.DeadlineExceeded) {
-					t.Errorf("Migrate = %v, want DeadlineExceeded", err)
+				err := migrate.Apply(ctx, db, halfWay(slow))
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("Apply = %v, want DeadlineExceeded", err)
 				}
-				mended := halfWay("INSERT INTO runs VALUES ('last')")
-				list, err := migrate.List(t.Context(), db, mended)
+				fixed := halfWay("INSERT INTO runs VALUES ('last')")
+				list, err := migrate.List(t.Context(), db, fixed)
 				if err != nil || list[1].State != migrate.Failed ||
 					!strings.Contains(list[1].Error, "0002_half.sql:3: context deadline exceeded") {
 					t.Fatalf("migration = %+v, %v; want one failed migration", list, err)
@@ -253,7 +252,7 @@ func TestMigrate_Cancellation(t *testing.T) {
 					t.Errorf("applied statements = %d, table exists: %t; want %d",
 						list[1].Done, got, tc.done)
 				}
-				if err := migrate.Apply(t.Context(), db, mended); err != nil {
+				if err := migrate.Apply(t.Context(), db, fixed); err != nil {
 					t.Error(err)
 				}
 				wantRuns(t, db, "first", "last")
@@ -264,15 +263,15 @@ func TestMigrate_Cancellation(t *testing.T) {
 	// The context is canceled at a random moment: between statements, during a statement,
 	// while waiting for the lock, or while recording the state.
 	t.Run("at a random moment can be resumed", func(t *testing.T) {
-		for name, form := range forms {
+		for name, v := range victimDrivers {
 			t.Run(name, func(t *testing.T) {
 				for range 100 {
-					db := openWith(t, form.driver, file(t))
+					db := openWith(t, v.driver, file(t))
 					ctx, cancel := context.WithTimeout(t.Context(), rand.N(8*time.Millisecond))
 					err := migrate.Apply(ctx, db, halfWay(slow))
 					cancel()
 					if !errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("Migrate = %v, want DeadlineExceeded", err)
+						t.Errorf("Apply = %v, want DeadlineExceeded", err)
 					}
 					if err := migrate.Apply(t.Context(), db,
 						halfWay("INSERT INTO runs VALUES ('last')")); err != nil {
@@ -293,7 +292,7 @@ func TestMigrate_Transaction(t *testing.T) {
 		err := migrate.Apply(t.Context(), db, files)
 		if err == nil || !strings.Contains(err.Error(),
 			"migration 0001_runs.sql: the lock of sqlite is a transaction") {
-			t.Errorf("Migrate = %v, want an error", err)
+			t.Errorf("Apply = %v, want an error", err)
 		}
 		if got := states(t, db, files); got != "pending" {
 			t.Errorf("state = %s, want pending", got)
@@ -303,10 +302,11 @@ func TestMigrate_Transaction(t *testing.T) {
 	t.Run("is rolled back by a failed statement", func(t *testing.T) {
 		db := open(t, file(t))
 		files := sqlFiles("0001_runs.sql",
-			"CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\nINSERT OR ROLLBACK INTO runs VALUES ('a');")
+			"CREATE TABLE runs (name TEXT UNIQUE);\nINSERT INTO runs VALUES ('a');\n"+
+				"INSERT OR ROLLBACK INTO runs VALUES ('a');")
 		err := migrate.Apply(t.Context(), db, files)
 		if !errors.Is(err, gorm.ErrDuplicatedKey) {
-			t.Errorf("Migrate = %v, want the violated constraint", err)
+			t.Errorf("Apply = %v, want the violated constraint", err)
 		}
 		if got := states(t, db, files); got != "failed" || db.Migrator().HasTable("runs") {
 			t.Errorf("state = %s, want failed and no table", got)
@@ -340,7 +340,7 @@ func TestMigrate_Wait(t *testing.T) {
 	o := file(t)
 	log, ctx := logged(t)
 	synctest.Test(t, func(t *testing.T) {
-		db := open(t, o) // it uses the clock of the test
+		db := open(t, o) // in the bubble, to use its clock
 		holder := db.Begin()
 		go func() {
 			<-time.After(5 * time.Minute)
@@ -350,8 +350,8 @@ func TestMigrate_Wait(t *testing.T) {
 		if err := migrate.Apply(ctx, db, countedFiles); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(start); took < 5*time.Minute {
-			t.Errorf("Migrate returned after %s, want at least 5 minutes", took)
+		if elapsed := time.Since(start); elapsed < 5*time.Minute {
+			t.Errorf("Apply returned after %s, want at least 5 minutes", elapsed)
 		}
 	})
 	if n := strings.Count(log.String(), "waiting for a migration of another process"); n < 3 ||

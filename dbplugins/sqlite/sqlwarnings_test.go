@@ -11,8 +11,8 @@ import (
 func TestMigrate_Warnings(t *testing.T) {
 	log, ctx := logged(t)
 	db := open(t, file(t))
-	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", "", "0003_c.sql",
-		"-- nothing")
+	all := sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
+		"0002_b.sql", "", "0003_c.sql", "-- nothing")
 	if err := migrate.Apply(ctx, db, all); err != nil {
 		t.Fatal(err)
 	}
@@ -25,12 +25,12 @@ func TestMigrate_Warnings(t *testing.T) {
 			name:  "newer program",
 			files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);", "0002_b.sql", ""),
 			want: []string{
-				`"info"`, "the database has a migration of a newer program",
-				"0003_c.sql",
+				`"info"`, "the database has a migration of a newer program", "0003_c.sql",
 			},
 		},
 		{
-			name: "missing file", files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
+			name: "missing file",
+			files: sqlFiles("0001_a.sql", "CREATE TABLE runs (name TEXT);",
 				"0003_c.sql", "-- nothing"),
 			want: []string{`"warn"`, "an applied migration has no file", "0002_b.sql"},
 		},

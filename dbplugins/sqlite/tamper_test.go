@@ -21,7 +21,7 @@ import (
 type tamper struct {
 	query    func(string) string // changes a statement
 	arg      func(any) any       // changes a parameter
-	refuse   func(args []any) error
+	reject   func(args []any) error
 	rows     func(int64) int64 // changes the number of affected rows
 	prepares error
 	noTx     bool // ignores transactions
@@ -44,11 +44,11 @@ func (d tampered) Initialize(db *gorm.DB) error {
 	if err := d.dialect.Initialize(db); err != nil {
 		return err
 	}
-	own, ok := db.ConnPool.(*sql.DB)
+	inner, ok := db.ConnPool.(*sql.DB)
 	if !ok {
-		return errors.New("the driver has its own pool")
+		return errors.New("the pool of the driver is not a *sql.DB")
 	}
-	db.ConnPool = &pool{conns{own, d.tamper}, own}
+	db.ConnPool = &pool{conns{inner, d.tamper}, inner}
 	return nil
 }
 
@@ -96,10 +96,10 @@ type noTx struct{ conns }
 func (*noTx) Commit() error   { return nil }
 func (*noTx) Rollback() error { return nil }
 
-// pass returns the changed statement and parameters.
-func (c conns) pass(query string, args []any) (string, []any, error) {
-	if c.tamper.refuse != nil {
-		if err := c.tamper.refuse(args); err != nil {
+// change returns the changed statement and parameters.
+func (c conns) change(query string, args []any) (string, []any, error) {
+	if c.tamper.reject != nil {
+		if err := c.tamper.reject(args); err != nil {
 			return "", nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (c conns) pass(query string, args []any) (string, []any, error) {
 }
 
 func (c conns) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	query, args, err := c.pass(query, args)
+	query, args, err := c.change(query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (c conns) ExecContext(ctx context.Context, query string, args ...any) (sql.
 }
 
 func (c conns) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	query, args, err := c.pass(query, args)
+	query, args, err := c.change(query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -164,16 +164,16 @@ func stringArgs(change func(string) string) func(any) any {
 	}
 }
 
-// without removes a substring from every statement.
-func without(piece string) func(string) string {
-	re := regexp.MustCompile(piece)
+// without removes the matches of a pattern from every statement.
+func without(pattern string) func(string) string {
+	re := regexp.MustCompile(pattern)
 	return func(query string) string { return re.ReplaceAllString(query, "") }
 }
 
 func rejectInvalidUTF8(args []any) error {
 	for _, arg := range args {
 		if text, ok := arg.(string); ok && !utf8.ValidString(text) {
-			return errors.New("broken text")
+			return errors.New("invalid UTF-8")
 		}
 	}
 	return nil
@@ -184,12 +184,9 @@ func TestRun_TamperingPools(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		tamper tamper
-		want   []string // the cases that notice
+		want   []string // the checks that must fail
 	}{
-		{
-			name:   "no fault",
-			tamper: tamper{},
-		},
+		{name: "no fault", tamper: tamper{}},
 		{
 			name: "strings are truncated at a NUL byte",
 			tamper: tamper{arg: stringArgs(func(s string) string {
@@ -211,7 +208,7 @@ func TestRun_TamperingPools(t *testing.T) {
 		},
 		{
 			name:   "invalid UTF-8 is a server error",
-			tamper: tamper{refuse: rejectInvalidUTF8},
+			tamper: tamper{reject: rejectInvalidUTF8},
 			want:   []string{"Values/invalid UTF-8 is stored or rejected"},
 		},
 		{
@@ -269,7 +266,7 @@ func TestRun_TamperingPools(t *testing.T) {
 		},
 		{
 			name: "limit of 1000 parameters",
-			tamper: tamper{refuse: func(args []any) error {
+			tamper: tamper{reject: func(args []any) error {
 				if len(args) > 1000 {
 					return errors.New("too many")
 				}
@@ -327,16 +324,16 @@ func TestRun_TamperingPools(t *testing.T) {
 	}
 }
 
-// wantFailures checks that the given checks of the suite fail. If want is empty, the
-// checks that such a pool can affect must pass.
+// wantFailures checks that the checks in want fail. If want is empty, it checks that the
+// checks that a faulty pool can affect pass.
 func wantFailures(t *testing.T, h dbtest.Harness, want []string) {
 	t.Helper()
 	if len(want) == 0 {
-		for name, complaints := range dbtest.Failures(t, h, "Values/NUL byte is stored or rejected",
-			"Write/Save creates or updates",
+		for name, failures := range dbtest.Failures(t, h,
+			"Values/NUL byte is stored or rejected", "Write/Save creates or updates",
 			"Write/RowsAffected counts matched rows", "Query/prepared statements",
 			"Lock/row lock loses no update", "Transaction/rollback removes the rows") {
-			t.Errorf("%s: %q", name, complaints)
+			t.Errorf("%s: %q", name, failures)
 		}
 		return
 	}

@@ -28,7 +28,8 @@ func TestOpen_UnusedVariables(t *testing.T) {
 		{name: "set for this driver", driver: sqlite.Driver{}, parts: path},
 		{
 			name:   "common variable",
-			driver: other{}, parts: map[string]string{"DATABASE_HOST": "h"},
+			driver: other{},
+			parts:  map[string]string{"DATABASE_HOST": "h"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
