@@ -10,11 +10,12 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// binary matches the types to which the server does not convert a string, not even NULL.
+// binary matches the types to which the server does not convert a string, not even a NULL
+// string.
 var binary = regexp.MustCompile(`(?i)^(bytes|(var)?binary|image)\b`)
 
-// holdsBytes reports whether a column has such a type. It returns false if s is nil.
-func holdsBytes(s *schema.Schema, column string) bool {
+// isBinary reports whether a column has a binary type. It returns false if s is nil.
+func isBinary(s *schema.Schema, column string) bool {
 	if s == nil {
 		return false
 	}
@@ -22,9 +23,9 @@ func holdsBytes(s *schema.Schema, column string) bool {
 	return field != nil && binary.MatchString(string(field.DataType))
 }
 
-// typed returns a NULL for a byte column as []byte, because the library declares nil as a
-// string.
-func typed(value any) any {
+// binaryValue returns the value of a binary column, and a nil value as a nil []byte. The
+// library would declare nil as a string.
+func binaryValue(value any) any {
 	if rv := reflect.ValueOf(value); !rv.IsValid() || rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return []byte(nil)
 	}
@@ -32,17 +33,17 @@ func typed(value any) any {
 	case gorm.Valuer, clause.Expression:
 		return value
 	case sqldriver.Valuer:
-		return bytesOf{v}
+		return binaryValuer{v}
 	default:
 		return value
 	}
 }
 
-// bytesOf is a Valuer that returns a nil value as []byte.
-type bytesOf struct{ sqldriver.Valuer }
+// binaryValuer is a Valuer that returns a nil value as a nil []byte.
+type binaryValuer struct{ sqldriver.Valuer }
 
 // Value implements driver.Valuer.
-func (b bytesOf) Value() (sqldriver.Value, error) {
+func (b binaryValuer) Value() (sqldriver.Value, error) {
 	v, err := b.Valuer.Value()
 	if v == nil {
 		v = []byte(nil)
@@ -50,12 +51,12 @@ func (b bytesOf) Value() (sqldriver.Value, error) {
 	return v, err
 }
 
-// typedSet returns the assignments of set with typed values.
-func typedSet(s *schema.Schema, set clause.Set) clause.Set {
+// binarySet returns the assignments of set, with binaryValue applied to binary columns.
+func binarySet(s *schema.Schema, set clause.Set) clause.Set {
 	all := make(clause.Set, len(set))
 	for i, a := range set {
-		if holdsBytes(s, a.Column.Name) {
-			a.Value = typed(a.Value)
+		if isBinary(s, a.Column.Name) {
+			a.Value = binaryValue(a.Value)
 		}
 		all[i] = a
 	}
@@ -67,7 +68,7 @@ func buildSet(c clause.Clause, builder clause.Builder) {
 	set, ok := c.Expression.(clause.Set)
 	stmt, isStatement := builder.(*gorm.Statement)
 	if ok && isStatement {
-		c.Expression = typedSet(stmt.Schema, set)
+		c.Expression = binarySet(stmt.Schema, set)
 	}
 	c.Build(builder)
 }

@@ -29,8 +29,8 @@ func TestDialector_NullBytes(t *testing.T) {
 			Columns:   []clause.Column{{Name: "id"}},
 			DoUpdates: clause.Assignments(map[string]any{"plain": nil}),
 		}
-		given := []byte{1}
-		s := answering(t, nil)
+		data := []byte{1}
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{SkipDefaultTransaction: true})
 		for _, tc := range []struct {
 			name string
@@ -58,13 +58,13 @@ func TestDialector_NullBytes(t *testing.T) {
 			}, []string{null}},
 			{
 				"a valuer with bytes", func(tx *gorm.DB) *gorm.DB {
-					return tx.Update("null", sql.Null[[]byte]{V: given, Valid: true})
+					return tx.Update("null", sql.Null[[]byte]{V: data, Valid: true})
 				},
 				[]string{"varbinary(1) [1]"},
 			},
 			{
 				"a pointer to bytes",
-				func(tx *gorm.DB) *gorm.DB { return tx.Update("maybe", &given) },
+				func(tx *gorm.DB) *gorm.DB { return tx.Update("maybe", &data) },
 				[]string{"varbinary(1) [1]"},
 			},
 			{"an expression", func(tx *gorm.DB) *gorm.DB {
@@ -79,13 +79,13 @@ func TestDialector_NullBytes(t *testing.T) {
 			}, []string{null, text}},
 			{
 				"new maps", func(tx *gorm.DB) *gorm.DB {
-					return tx.Create([]map[string]any{{"plain": given}, {"maybe": given}})
+					return tx.Create([]map[string]any{{"plain": data}, {"maybe": data}})
 				},
 				[]string{null, "varbinary(1) [1]", "varbinary(1) [1]", null},
 			},
 			{
 				"an upsert", func(tx *gorm.DB) *gorm.DB {
-					return tx.Clauses(byID).Create(&blob{Plain: given})
+					return tx.Clauses(byID).Create(&blob{Plain: data})
 				},
 				[]string{"bigint 0", "varbinary(1) [1]", null, null, text, null},
 			},
@@ -108,7 +108,7 @@ func TestDialector_NullBytes(t *testing.T) {
 
 	// Without an entity, the type of the column is unknown.
 	t.Run("has no type in raw SQL", func(t *testing.T) {
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{SkipDefaultTransaction: true})
 		s.Reset()
 		if err := db.Table("blobs").Where("1 = 1").Updates(

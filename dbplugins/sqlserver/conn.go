@@ -28,16 +28,16 @@ func (c *conn) Close() error {
 }
 
 var (
-	errNoUTF8   = errors.New("the string is not valid UTF-8")
-	errNoYear   = errors.New("the year of the time is not in the range 1 to 9999")
-	errTooLarge = errors.New("the number is out of the range of bigint")
+	errInvalidUTF8 = errors.New("the string is not valid UTF-8")
+	errYearRange   = errors.New("the year of the time is not in the range 1 to 9999")
+	errTooLarge    = errors.New("the number is out of the range of bigint")
 )
 
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return c.Conn.IsValid() && !c.wires.closed() }
 
 // CheckNamedValue implements driver.NamedValueChecker. It converts times to UTC, because
-// a column stores their offset. It converts or rejects values that the library would
+// a column would store their offset. It converts or rejects values that the library would
 // change without an error: invalid UTF-8, a time out of range, and a negative int8.
 func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	switch v := nv.Value.(type) {
@@ -57,12 +57,12 @@ func (c *conn) CheckNamedValue(nv *sqldriver.NamedValue) error {
 	switch v := plain.(type) {
 	case string:
 		if !utf8.ValidString(v) {
-			return driver.Translate(driver.Malformed, errNoUTF8, errNoUTF8.Error())
+			return driver.Translate(driver.Malformed, errInvalidUTF8, errInvalidUTF8.Error())
 		}
 	case time.Time:
 		v = v.UTC()
 		if v.Year() < 1 || v.Year() > 9999 {
-			return driver.Translate(driver.OutOfRange, errNoYear, errNoYear.Error())
+			return driver.Translate(driver.OutOfRange, errYearRange, errYearRange.Error())
 		}
 		nv.Value = v
 		return nil

@@ -33,8 +33,7 @@ func newConnector(dsn string) (*connector, error) {
 		return nil, err
 	}
 	for _, text := range []*string{
-		&cfg.User, &cfg.Password, &cfg.Database, &cfg.AppName,
-		&cfg.ChangePassword,
+		&cfg.User, &cfg.Password, &cfg.Database, &cfg.AppName, &cfg.ChangePassword,
 	} {
 		*text = padded(*text)
 	}
@@ -57,16 +56,16 @@ func padded(text string) string {
 
 // Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, loginTimeout, errNoLogin)
+	loginCtx, cancel := context.WithTimeoutCause(ctx, loginTimeout, errNoLogin)
 	defer cancel()
 	w := &wires{keepAlive: c.keepAlive}
 	login := *c.Connector
 	login.Dialer = w
-	stop := context.AfterFunc(bounded, w.close)
-	inner, err := login.Connect(bounded)
-	if !stop() { // closed, or about to be
-		if ended := ctx.Err(); ended != nil {
-			return nil, ended
+	stop := context.AfterFunc(loginCtx, w.close)
+	inner, err := login.Connect(loginCtx)
+	if !stop() { // w is closed or about to be closed
+		if ctxErr := ctx.Err(); ctxErr != nil {
+			return nil, ctxErr
 		}
 		return nil, driver.Translate(driver.Connection, errNoLogin, errNoLogin.Error())
 	}

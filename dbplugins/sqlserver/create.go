@@ -54,7 +54,7 @@ func runAll(db *gorm.DB, parts []insert) {
 type insert struct {
 	db       *gorm.DB
 	values   clause.Values
-	first    int             // index of its first row among all rows
+	first    int             // index of the first row among all rows
 	upsert   *upsert         // nil if a conflict is an error
 	returned []*schema.Field // fields that the server sets
 }
@@ -64,14 +64,14 @@ func newInsert(db *gorm.DB) *insert {
 	stmt := db.Statement
 	in := &insert{db: db, values: callbacks.ConvertToCreateValues(stmt)}
 	for i, column := range in.values.Columns {
-		if !holdsBytes(stmt.Schema, column.Name) {
+		if !isBinary(stmt.Schema, column.Name) {
 			continue
 		}
 		for _, row := range in.values.Values {
-			row[i] = typed(row[i])
+			row[i] = binaryValue(row[i])
 		}
 	}
-	if stmt.Schema != nil && !ofMaps(stmt.ReflectValue) {
+	if stmt.Schema != nil && !containsMaps(stmt.ReflectValue) {
 		for _, field := range stmt.Schema.FieldsWithDefaultDBValue {
 			if field.Readable {
 				in.returned = append(in.returned, field)
@@ -82,9 +82,9 @@ func newInsert(db *gorm.DB) *insert {
 	return in
 }
 
-// ofMaps reports whether v contains maps, which do not receive values that the server
-// sets.
-func ofMaps(v reflect.Value) bool {
+// containsMaps reports whether v contains maps, which do not receive values that the
+// server sets.
+func containsMaps(v reflect.Value) bool {
 	kind := v.Kind()
 	if kind == reflect.Slice || kind == reflect.Array {
 		kind = v.Type().Elem().Kind()

@@ -25,14 +25,14 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		return err
 	}
 	d.Conn = sql.OpenDB(connector)
-	chosen := maps.Clone(db.ClauseBuilders) // set by the application
+	custom := maps.Clone(db.ClauseBuilders) // set by the application
 	if err := d.Dialector.Initialize(db); err != nil {
 		return d.Translate(err)
 	}
 	maps.Copy(db.ClauseBuilders, map[string]clause.ClauseBuilder{
 		"FROM": buildFrom, "FOR": buildFor, "LIMIT": buildLimit, "SET": buildSet,
 	})
-	maps.Copy(db.ClauseBuilders, chosen)
+	maps.Copy(db.ClauseBuilders, custom)
 	return db.Callback().Create().Replace("gorm:create", create)
 }
 
@@ -49,9 +49,9 @@ func (d *dialector) QuoteTo(w clause.Writer, name string) {
 	}
 }
 
-// DataTypeOf implements gorm.Dialector. The library's types are larger than necessary for
-// integers, differ from the server's spelling for decimals, so that each migration alters
-// the column, and have no length for strings in a unique index, which requires one.
+// DataTypeOf implements gorm.Dialector. It uses the smallest type for integers. Decimals
+// have the server's spelling; otherwise each migration would alter the column. A string
+// in a unique index has a length, which the index requires.
 func (d *dialector) DataTypeOf(field *schema.Field) string {
 	_, unique := field.TagSettings["UNIQUEINDEX"]
 	switch {
@@ -106,7 +106,8 @@ func (d *dialector) RollbackTo(tx *gorm.DB, name string) error {
 
 func execNamed(tx *gorm.DB, statement, name string) error {
 	if !savepoint.MatchString(name) {
-		return fmt.Errorf("sqlserver: invalid savepoint name %q: want at most 32 letters, digits and underscores", name)
+		return fmt.Errorf("sqlserver: invalid savepoint name %q: "+
+			"want at most 32 letters, digits and underscores", name)
 	}
 	return tx.Exec(statement + name).Error
 }

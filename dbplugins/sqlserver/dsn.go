@@ -16,7 +16,7 @@ import (
 const (
 	defaultPort = 1433
 
-	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
+	// caParam is a parameter that Plinth adds to the DSN: the path in DATABASE_TLS_CA.
 	caParam = "tls-ca"
 
 	appName = "plinth"
@@ -55,21 +55,21 @@ func (Driver) DSN(c driver.Config) (string, error) {
 // up the port of an instance if the port is 0; without a port it cannot parse an IPv6
 // address.
 func address(c driver.Config) (host, instance string, err error) {
-	given := c.Host
-	var named bool
-	c.Host, instance, named = strings.Cut(given, `\`)
+	configured := c.Host
+	var hasInstance bool
+	c.Host, instance, hasInstance = strings.Cut(configured, `\`)
 	host, port, err := c.Address(defaultPort)
 	switch {
 	case err != nil:
 		return "", "", err
-	case named && (c.Host == "" || instance == ""):
-		return "", "", xenv.Problem(xenv.DatabaseHost, given, "is not a valid host",
+	case hasInstance && (c.Host == "" || instance == ""):
+		return "", "", xenv.Problem(xenv.DatabaseHost, configured, "is not a valid host",
 			`a host name, an address or host\instance`)
-	case named && c.Port != 0:
+	case hasInstance && c.Port != 0:
 		text := "is set, and " + string(xenv.DatabaseHost) +
 			" contains an instance, which has its own port"
 		return "", "", xenv.Problem(xenv.DatabasePort, port, text, "one of the two")
-	case named:
+	case hasInstance:
 		port = "0"
 	}
 	return net.JoinHostPort(host, port), instance, nil

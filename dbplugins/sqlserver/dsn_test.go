@@ -12,8 +12,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlserver"
 )
 
-// awkward contains values that break a DSN or inject a parameter if they are not escaped.
-var awkward = []string{
+// specialStrings contains values that break a DSN or inject a parameter if they are not
+// escaped.
+var specialStrings = []string{
 	"", "with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a/b", "a%b", "a%20b", "a%zz",
 	"a?b=c", "a#b", "a&b=c", "a;b=c",
 	"a=b", "a{b}c", "a+b", "x host=evil", "x&database=evil", "x;server=evil", "密码", "пароль", "🔑",
@@ -22,7 +23,7 @@ var awkward = []string{
 }
 
 func TestDriver_DSN_RoundTrip(t *testing.T) {
-	for _, text := range awkward {
+	for _, text := range specialStrings {
 		for name, c := range map[string]driver.Config{
 			"user":     {User: text, Pass: "p", Name: "n"},
 			"password": {User: "u", Pass: text, Name: "n"},
@@ -44,8 +45,8 @@ func TestDriver_DSN_RoundTrip(t *testing.T) {
 				continue
 			}
 			want := c
-			c.User, c.Pass, c.Name, c.Host, c.Port = got.User, got.Password, got.Database, got.Host,
-				int(got.Port)
+			c.User, c.Pass, c.Name = got.User, got.Password, got.Database
+			c.Host, c.Port = got.Host, int(got.Port)
 			if c != want {
 				t.Errorf("%s %q is not returned unchanged", name, text)
 			}
@@ -105,8 +106,8 @@ func TestDriver_DSN(t *testing.T) {
 		},
 		{
 			name: "verify-full with a CA", c: driver.Config{TLS: driver.TLSVerifyFull, TLSCA: ca},
-			want: "localhost:1433?" + rest + "encrypt=true&tls-ca=" + strings.ReplaceAll(ca, "/",
-				"%2F") + "&trustservercertificate=false",
+			want: "localhost:1433?" + rest + "encrypt=true&tls-ca=" +
+				strings.ReplaceAll(ca, "/", "%2F") + "&trustservercertificate=false",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -124,13 +125,13 @@ var bad = map[string]struct {
 	c    driver.Config
 	want string
 }{
-	"nothing": {
+	"no settings": {
 		driver.Config{},
 		"DATABASE_NAME: is not set\nDATABASE_USER: is not set",
 	},
 	"no user": {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
 	"no name": {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
-	"a port that is none": {
+	"a port out of range": {
 		driver.Config{User: "u", Name: "d", Port: 70000},
 		"DATABASE_PORT",
 	},
@@ -150,15 +151,15 @@ var bad = map[string]struct {
 		driver.Config{User: "u", Name: "d", Host: `\i`},
 		"DATABASE_HOST",
 	},
-	"a host with a parameter": {driver.Config{
-		User: "u", Name: "d",
-		Host: "h?encrypt=disable&x=",
-	}, "DATABASE_HOST"},
+	"a host with a parameter": {
+		driver.Config{User: "u", Name: "d", Host: "h?encrypt=disable&x="},
+		"DATABASE_HOST",
+	},
 	"a host with a space": {
 		driver.Config{User: "u", Name: "d", Host: "h evil"},
 		"DATABASE_HOST",
 	},
-	"a host with another": {
+	"a host with an at sign": {
 		driver.Config{User: "u", Name: "d", Host: "x@evil"},
 		"DATABASE_HOST",
 	},
@@ -166,23 +167,23 @@ var bad = map[string]struct {
 		driver.Config{User: "u", Name: "d", Host: "h/i"},
 		"DATABASE_HOST",
 	},
-	"a mode of TLS that is none": {
+	"an unknown TLS mode": {
 		driver.Config{User: "u", Name: "d", TLS: "prefer"},
 		"DATABASE_TLS",
 	},
-	"a CA that is not there": {driver.Config{
-		User: "u", Name: "d",
-		TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem",
-	}, "DATABASE_TLS_CA"},
-	"a CA that nothing looks at": {driver.Config{
-		User: "u", Name: "d",
-		TLS: driver.TLSRequire, TLSCA: "dsn.go",
-	}, "DATABASE_TLS_CA"},
-	"a CA without a certificate": {driver.Config{
-		User: "u", Name: "d",
-		TLS: driver.TLSVerifyFull, TLSCA: "dsn.go",
-	}, "DATABASE_TLS_CA"},
-	"a host that is no IPv6 at all": {
+	"a missing CA file": {
+		driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem"},
+		"DATABASE_TLS_CA",
+	},
+	"a CA file without verification": {
+		driver.Config{User: "u", Name: "d", TLS: driver.TLSRequire, TLSCA: "dsn.go"},
+		"DATABASE_TLS_CA",
+	},
+	"a CA file without a certificate": {
+		driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "dsn.go"},
+		"DATABASE_TLS_CA",
+	},
+	"an invalid IPv6 address": {
 		driver.Config{User: "u", Name: "d", Host: "::zz::"},
 		"DATABASE_HOST",
 	},

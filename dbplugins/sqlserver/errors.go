@@ -23,7 +23,7 @@ const (
 // ErrorKind implements driver.Driver. The first error with a kind determines the result,
 // because later errors often only report that the statement or the login failed.
 func (Driver) ErrorKind(err error) driver.ErrorKind {
-	for _, e := range all(err) {
+	for _, e := range serverErrors(err) {
 		switch kind := kinds[e.Number]; {
 		case e.Number == conflict:
 			return conflictKind(e.Message)
@@ -43,8 +43,8 @@ func (Driver) ErrorKind(err error) driver.ErrorKind {
 	return driver.Unknown
 }
 
-// all returns the server errors in err, in order.
-func all(err error) []mssql.Error {
+// serverErrors returns the server errors in err, in order.
+func serverErrors(err error) []mssql.Error {
 	var e mssql.Error
 	if !errors.As(err, &e) {
 		return nil
@@ -72,7 +72,8 @@ func conflictKind(message string) driver.ErrorKind {
 // logins.
 var connectionLimit = regexp.MustCompile(`^\D*[23]\b`)
 
-// names match the constraint, index or column in an English message, before any value.
+// names maps error numbers to patterns of English messages. The group matches the
+// constraint, index or column, which precedes any value.
 var names = map[int32]*regexp.Regexp{
 	515: regexp.MustCompile(`^Cannot insert the value NULL into column '([^']+)'`),
 	conflict: regexp.MustCompile(
@@ -88,7 +89,7 @@ var names = map[int32]*regexp.Regexp{
 // whole messages only for logins and for the state of the server, because other messages
 // quote values.
 func detail(err error) string {
-	list := all(err)
+	list := serverErrors(err)
 	if len(list) == 0 {
 		return err.Error() // a network error
 	}
@@ -96,13 +97,12 @@ func detail(err error) string {
 	for i, e := range list {
 		parts[i] = "error " + strconv.Itoa(int(e.Number))
 		switch kinds[e.Number] {
-		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly, driver.Connection,
-			driver.TooManyConnections,
-			driver.Full:
+		case driver.Authentication, driver.UnknownDatabase, driver.ReadOnly,
+			driver.Connection, driver.TooManyConnections, driver.Full:
 			parts[i] += ": " + e.Message
 		default:
-			if find := names[e.Number]; find != nil {
-				if m := find.FindStringSubmatch(e.Message); m != nil {
+			if pattern := names[e.Number]; pattern != nil {
+				if m := pattern.FindStringSubmatch(e.Message); m != nil {
 					parts[i] += ": " + m[1]
 				}
 			}

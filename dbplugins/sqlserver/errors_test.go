@@ -20,8 +20,8 @@ import (
 // value occurs in every message, but must not occur in an error or a log line.
 const value = "unique-secret-value"
 
-// refusals contains messages of the server.
-var refusals = []struct {
+// serverErrors contains error messages of the server, and the resulting errors.
+var serverErrors = []struct {
 	name     string
 	reply    tdsReply
 	code     *xerror.ErrorCode
@@ -160,9 +160,9 @@ var refusals = []struct {
 }
 
 func TestDialector_Translate(t *testing.T) {
-	for _, tc := range refusals {
+	for _, tc := range serverErrors {
 		t.Run(tc.name, func(t *testing.T) {
-			s := answering(t, when("INSERT", tc.reply))
+			s := startDouble(t, when("INSERT", tc.reply))
 			db, log := open(t, s, xdb.Options{})
 			err := db.Create(&note{Text: value}).Error
 			if code := xerror.From(err).GetErrorCode(); code != tc.code {

@@ -37,7 +37,7 @@ func ExampleDriver() {
 	// <nil> <nil>
 }
 
-// gorm's locking clause becomes a table hint.
+// ExampleDriver_lock prints the table hint of a locking clause of gorm.
 func ExampleDriver_lock() {
 	dry, err := gorm.Open(sqlserver.Driver{}.Dialector(
 		"sqlserver://sa:secret@localhost?database=shop"),

@@ -118,7 +118,7 @@ func TestStatements_Page(t *testing.T) {
 	columns := []tdsColumn{tdsBigInt("id"), tdsNVarChar("kind")}
 	full := tdsReply{Columns: columns, Rows: [][]any{{int64(3), "a"}, {int64(4), "a"}}}
 	pages := 0
-	answer := func(r tdsRequest) (tdsReply, bool) {
+	respond := func(r tdsRequest) (tdsReply, bool) {
 		if strings.HasPrefix(r.SQL, "SELECT count(*)") {
 			return tdsReply{Columns: columns[:1], Rows: [][]any{{int64(57)}}}, true
 		}
@@ -128,7 +128,7 @@ func TestStatements_Page(t *testing.T) {
 		pages++
 		return full, pages%2 == 1 // the first page of each list
 	}
-	golden(t, "page", answer, func(db *gorm.DB) error {
+	golden(t, "page", respond, func(db *gorm.DB) error {
 		first, err := xmodels.Keyset[event](db.Where("id > ?", 0), xmodels.KeysetRequest{Size: 1},
 			xmodels.SortBy("kind"))
 		if err != nil {
@@ -139,12 +139,12 @@ func TestStatements_Page(t *testing.T) {
 		batches := db.FindInBatches(&[]event{}, 2, func(*gorm.DB, int) error { return nil })
 		_, numbered := xmodels.Paginate[event](db,
 			xmodels.PageRequest{Page: 3, Size: 10, Sort: "desc"}, xmodels.SortBy("kind"))
-		return errors.Join(next, numbered, oneByOne(db), batches.Error)
+		return errors.Join(next, numbered, readRows(db), batches.Error)
 	})
 }
 
-// oneByOne reads rows without a slice.
-func oneByOne(db *gorm.DB) (err error) {
+// readRows reads rows one by one.
+func readRows(db *gorm.DB) (err error) {
 	rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
 	if err != nil {
 		return err

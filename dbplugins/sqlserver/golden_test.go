@@ -20,7 +20,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
+var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
 // Entities like those of the conformance suite.
 type (
@@ -80,10 +80,11 @@ type (
 
 // golden compares the statements that do sends with a golden file.
 func golden(
-	t *testing.T, name string, answer func(tdsRequest) (tdsReply, bool), do func(db *gorm.DB) error,
+	t *testing.T, name string, respond func(tdsRequest) (tdsReply, bool),
+	do func(db *gorm.DB) error,
 ) {
 	t.Helper()
-	s := answering(t, answer)
+	s := startDouble(t, respond)
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	if err := do(db); err != nil {
@@ -91,8 +92,8 @@ func golden(
 	}
 	var b strings.Builder
 	ids := map[int64]int{}
-	for _, r := range asked(s) {
-		b.WriteString(written(r, ids))
+	for _, r := range requests(s) {
+		b.WriteString(formatRequest(r, ids))
 	}
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
@@ -112,9 +113,9 @@ func golden(
 // spaces matches the indentation of the library's statements.
 var spaces = regexp.MustCompile(`\s+`)
 
-// written formats a request for a golden file. IDs and times change in each run, so IDs
-// are numbered. Long values are hashed.
-func written(r tdsRequest, ids map[int64]int) string {
+// formatRequest formats a request for a golden file. IDs and times change in each run, so
+// IDs are numbered. Long values are hashed.
+func formatRequest(r tdsRequest, ids map[int64]int) string {
 	if r.Kind == tdsBegin {
 		return fmt.Sprintf("-- begin %d\n", r.Level)
 	}
@@ -128,7 +129,7 @@ func written(r tdsRequest, ids map[int64]int) string {
 	}
 	var params strings.Builder
 	for _, p := range r.Params {
-		fmt.Fprintf(&params, "\t%s %s = %s\n", p.Name, p.Type, shown(p.Value, ids))
+		fmt.Fprintf(&params, "\t%s %s = %s\n", p.Name, p.Type, formatValue(p.Value, ids))
 	}
 	if n := len(r.Params); n > 40 {
 		return fmt.Sprintf("%s\n\t%d parameters (%s)\n", sql, n, hash(params.String()))
@@ -138,8 +139,8 @@ func written(r tdsRequest, ids map[int64]int) string {
 
 func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12] }
 
-// shown formats the value of a parameter.
-func shown(value any, ids map[int64]int) string {
+// formatValue formats the value of a parameter.
+func formatValue(value any, ids map[int64]int) string {
 	switch v := value.(type) {
 	case int64:
 		if v < 1<<53 || v > 1<<62 {
@@ -164,8 +165,7 @@ func shown(value any, ids map[int64]int) string {
 func TestStatements_Schema(t *testing.T) {
 	golden(t, "schema", nil, func(db *gorm.DB) error {
 		return db.AutoMigrate(&author{}, &book{}, &note{}, &account{}, &counter{},
-			&kindsOfColumns{},
-			&event{}, &parent{}, &child{}, &document{}, &preset{}, &price{})
+			&kindsOfColumns{}, &event{}, &parent{}, &child{}, &document{}, &preset{}, &price{})
 	})
 }
 
@@ -194,18 +194,16 @@ func TestStatements_Insert(t *testing.T) {
 	golden(t, "insert", keys, func(db *gorm.DB) error {
 		single := author{Name: "a", Books: []book{{Title: "one"}, {Title: "two"}}}
 		one, two := counter{Name: "one"}, []*counter{{Name: "two"}, {Name: "three"}}
-		preset, maps := counter{ID: 42, Name: "preset"},
-			[]map[string]any{{"name": "m1"}, {"name": "m2"}}
+		preset := counter{ID: 42, Name: "preset"}
+		maps := []map[string]any{{"name": "m1"}, {"name": "m2"}}
 		err := errors.Join(
 			db.Create(&single).Error,
 			db.Create(&one).Error,
 			db.Create(two).Error,
 			db.Create(&preset).Error,
 			db.Model(&counter{}).Create(maps).Error, // maps receive no keys
-			db.Model(&author{}).Create(map[string]any{
-				"id":   1,
-				"name": gorm.Expr("UPPER(?)", "x"),
-			}).Error,
+			db.Model(&author{}).Create(
+				map[string]any{"id": 1, "name": gorm.Expr("UPPER(?)", "x")}).Error,
 		)
 		if one.ID != 7 || two[0].ID != 11 || two[1].ID != 12 {
 			t.Errorf("keys = %d, %d, %d, want 7, 11, 12", one.ID, two[0].ID, two[1].ID)
@@ -240,29 +238,22 @@ func TestStatements_Upsert(t *testing.T) {
 		preset.ID = 1
 		return errors.Join(
 			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age}).Create(&two).Error,
-			db.Clauses(clause.OnConflict{
-				Columns:   onName,
-				DoNothing: true,
-			}).Create(&author{Name: "two"}).Error,
+			db.Clauses(clause.OnConflict{Columns: onName, DoNothing: true}).Create(
+				&author{Name: "two"}).Error,
 			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&author{Name: "any"}).Error,
 			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&author{Name: "all"}).Error,
-			db.Clauses(clause.OnConflict{
-				Columns: onName, DoUpdates: age,
-				Where: where,
-			}).Create(&author{Name: "older", Age: 1}).Error,
+			db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: age, Where: where}).Create(
+				&author{Name: "older", Age: 1}).Error,
 			db.Clauses(clause.OnConflict{
 				Columns: onName,
 				DoUpdates: clause.Assignments(map[string]any{"age": gorm.Expr("? + 1",
 					clause.Column{Table: clause.CurrentTable, Name: "age"})}),
-			}).
-				Create(&author{Name: "count", Age: 1}).Error,
+			}).Create(&author{Name: "count", Age: 1}).Error,
 			db.Clauses(clause.OnConflict{DoNothing: true}).Create(&counter{Name: "counted"}).Error,
 			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
 				&counter{Name: "no key, so no conflict"}).Error,
-			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&counter{
-				ID:   5,
-				Name: "keyed",
-			}).Error,
+			db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+				&counter{ID: 5, Name: "keyed"}).Error,
 			db.Save(&preset).Error,
 		)
 	})
@@ -297,8 +288,8 @@ func TestStatements_Lock(t *testing.T) {
 		lock := func(strength, options string) clause.Locking {
 			return clause.Locking{Strength: strength, Options: options}
 		}
-		of := lock("UPDATE", "")
-		of.Table = clause.Table{Name: clause.CurrentTable}
+		mainTable := lock("UPDATE", "")
+		mainTable.Table = clause.Table{Name: clause.CurrentTable}
 		var notes []note
 		var books []book
 		return errors.Join(
@@ -308,17 +299,17 @@ func TestStatements_Lock(t *testing.T) {
 			db.Clauses(lock("SHARE", "SKIP LOCKED")).Find(&notes).Error,
 			db.Clauses(lock("UPDATE", "NOWAIT")).Find(&notes).Error,
 			db.Clauses(lock("SHARE", "")).Find(&notes).Error,
-			db.Clauses(of).Find(&notes).Error,
+			db.Clauses(mainTable).Find(&notes).Error,
 			db.Clauses(lock("UPDATE", "")).Joins(
 				`JOIN "authors" ON "authors"."id" = "books"."author_id"`).Find(&books).Error,
-			db.Table("books AS b").Clauses(of).Joins(
+			db.Table("books AS b").Clauses(mainTable).Joins(
 				"LEFT JOIN authors a ON a.id = b.author_id").Find(&books).Error,
 		)
 	})
 }
 
 func TestDialector_LockErrors(t *testing.T) {
-	s := answering(t, nil)
+	s := startDouble(t, nil)
 	db, _ := open(t, s, xdb.Options{})
 	s.Reset()
 	for _, lock := range []clause.Locking{
@@ -372,11 +363,11 @@ func TestStatements_Transaction(t *testing.T) {
 				tx.RollbackTo("half").Error,
 			)
 		})
-		back := db.Transaction(func(tx *gorm.DB) error {
+		rolledBack := db.Transaction(func(tx *gorm.DB) error {
 			return errors.Join(boom, tx.Exec("UPDATE c SET x = 1").Error)
 		})
-		if !errors.Is(back, boom) {
-			t.Errorf("Transaction = %v, want %v", back, boom)
+		if !errors.Is(rolledBack, boom) {
+			t.Errorf("Transaction = %v, want %v", rolledBack, boom)
 		}
 		return err
 	})

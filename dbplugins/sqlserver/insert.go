@@ -102,7 +102,7 @@ func (in *insert) output() {
 	in.text(" ")
 }
 
-// each calls do for 0 to n-1 and writes the separator between the calls.
+// each calls do with 0 to n-1 and writes the separator between the calls.
 func (in *insert) each(n int, separator string, do func(i int)) {
 	for i := range n {
 		if i > 0 {

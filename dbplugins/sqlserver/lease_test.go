@@ -15,16 +15,16 @@ import (
 
 // leaseServer responds to the statements of leases.
 type leaseServer struct {
-	looks   [][]any  // rows of the next queries
-	affects []uint64 // affected rows of the next writes; 1 by default
+	rows     [][]any  // rows of the next queries
+	affected []uint64 // affected rows of the next writes; 1 by default
 }
 
-func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
+func (l *leaseServer) respond(r tdsRequest) (tdsReply, bool) {
 	switch {
 	case strings.HasPrefix(r.SQL, "SELECT c.now_us"):
 		row := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil} // only the time, no lease row
-		if len(l.looks) > 0 {
-			row, l.looks = l.looks[0], l.looks[1:]
+		if len(l.rows) > 0 {
+			row, l.rows = l.rows[0], l.rows[1:]
 		}
 		return tdsReply{Columns: []tdsColumn{
 			tdsBigInt("now_us"), tdsBigInt("slot"), tdsBigInt("slots"), tdsNVarChar("holder"),
@@ -33,9 +33,9 @@ func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 	case strings.HasPrefix(r.SQL, `SELECT "id" FROM "app_plinth_leases"`):
 		return tdsReply{Columns: []tdsColumn{tdsNVarChar("id")}, Rows: [][]any{{"old"}, {"older"}}},
 			true
-	case strings.HasPrefix(r.SQL, "UPDATE") && len(l.affects) > 0:
-		n := l.affects[0]
-		l.affects = l.affects[1:]
+	case strings.HasPrefix(r.SQL, "UPDATE") && len(l.affected) > 0:
+		n := l.affected[0]
+		l.affected = l.affected[1:]
 		return tdsReply{Affected: n}, true
 	default:
 		return tdsReply{}, false
@@ -44,7 +44,7 @@ func (l *leaseServer) answer(r tdsRequest) (tdsReply, bool) {
 
 func TestStatements_Lease(t *testing.T) {
 	l := &leaseServer{
-		looks: [][]any{
+		rows: [][]any{
 			nil, nil, // setup, and a name without a row
 			// expired
 			{
@@ -64,11 +64,11 @@ func TestStatements_Lease(t *testing.T) {
 			// removed
 			{int64(8000), nil, nil, nil, nil, nil, nil, nil},
 		},
-		affects: []uint64{1, 0, 0, 1},
+		affected: []uint64{1, 0, 0, 1},
 	}
 	empty := []any{int64(1000), nil, nil, nil, nil, nil, nil, nil}
-	l.looks[0], l.looks[1] = empty, empty
-	s := answering(t, l.answer)
+	l.rows[0], l.rows[1] = empty, empty
+	s := startDouble(t, l.respond)
 	db, _ := open(t, s, xdb.Options{TablePrefix: "app_"})
 	s.Reset()
 	leases, err := xdb.Leases(db)
@@ -86,8 +86,7 @@ func TestStatements_Lease(t *testing.T) {
 		return strings.Contains(fmt.Sprint(s.Requests()), `DELETE FROM "app_plinth_leases"`)
 	})
 	many := leasedriver.Request{
-		Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER",
-		TTL: time.Minute,
+		Name: "nodes", First: 1, Count: 1, Begin: 1, Holder: "HOLDER", TTL: time.Minute,
 	}
 	got, err = b.Acquire(ctx, many)
 	want := leasedriver.Grant{OK: true, Slot: 1, Token: 5000, Mark: 7, Age: 4900 * time.Microsecond}
@@ -107,8 +106,8 @@ func TestStatements_Lease(t *testing.T) {
 		t.Errorf("release = %t, %v", held, err)
 	}
 	var text strings.Builder
-	for _, r := range asked(s) {
-		text.WriteString(written(r, map[int64]int{}))
+	for _, r := range requests(s) {
+		text.WriteString(formatRequest(r, map[int64]int{}))
 	}
 	compareLeases(t, text.String())
 }

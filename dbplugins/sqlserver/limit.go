@@ -37,8 +37,8 @@ func buildLimit(c clause.Clause, builder clause.Builder) {
 	}
 }
 
-// anyOrder returns an ORDER BY without a specific order. DISTINCT requires a selected
-// column.
+// anyOrder returns an ORDER BY clause that permits any order. DISTINCT requires a
+// selected column.
 func anyOrder(stmt *gorm.Statement) string {
 	if stmt.Distinct {
 		return "ORDER BY 1 "

@@ -19,8 +19,8 @@ func buildFrom(c clause.Clause, builder clause.Builder) {
 		c.Build(builder)
 		return
 	}
-	lock, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
-	if !locks {
+	lock, isLocking := stmt.Clauses["FOR"].Expression.(clause.Locking)
+	if !isLocking {
 		c.Build(builder)
 		return
 	}
@@ -56,7 +56,7 @@ var hints = map[string]string{
 	"KEY SHARE":     "REPEATABLEREAD, ROWLOCK",
 }
 
-// waits maps the clause.Locking options to hints.
+// waits maps clause.Locking options to table hints.
 var waits = map[string]string{
 	"":            "",
 	"SKIP LOCKED": readPast,
@@ -68,21 +68,20 @@ var waits = map[string]string{
 func hintOf(stmt *gorm.Statement, from clause.From, lock clause.Locking) (string, error) {
 	strength, known := hints[strings.ToUpper(lock.Strength)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported strength %q",
-			lock.Strength)
+		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported strength %q", lock.Strength)
 	}
 	wait, known := waits[strings.ToUpper(lock.Options)]
 	if !known {
-		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported options %q",
-			lock.Options)
+		return "", fmt.Errorf("sqlserver: clause.Locking: unsupported options %q", lock.Options)
 	}
 	if len(from.Tables) > 1 {
-		const text = "sqlserver: clause.Locking: cannot lock rows of %d tables: query a single table"
-		return "", fmt.Errorf(text, len(from.Tables))
+		return "", fmt.Errorf("sqlserver: clause.Locking: cannot lock rows of %d tables: "+
+			"query a single table", len(from.Tables))
 	}
-	if of := lock.Table.Name; of != "" && of != clause.CurrentTable && of != stmt.Table {
-		const text = "sqlserver: clause.Locking: only rows of the main table %q can be locked, not of %q"
-		return "", fmt.Errorf(text, stmt.Table, of)
+	if table := lock.Table.Name; table != "" && table != clause.CurrentTable &&
+		table != stmt.Table {
+		return "", fmt.Errorf("sqlserver: clause.Locking: only rows of the main table %q "+
+			"can be locked, not of %q", stmt.Table, table)
 	}
 	if wait == readPast && strength == updateLock {
 		strength += ", READCOMMITTEDLOCK"

@@ -70,7 +70,7 @@ func (c certified) file(tb testing.TB) string {
 func TestConnector_Login(t *testing.T) {
 	t.Run("sends the user, password and database unchanged", func(t *testing.T) {
 		s := start(t, tdsOptions{})
-		for _, text := range awkward {
+		for _, text := range specialStrings {
 			parts := partsOf(s)
 			parts.Pass, parts.Name = text, text+"d"
 			if parts.User = text + "u"; strings.Contains(text, `\`) {
@@ -79,8 +79,7 @@ func TestConnector_Login(t *testing.T) {
 			s.Reset()
 			open(t, s, xdb.Options{Parts: parts})
 			want := tdsLogin{
-				User: parts.User, Password: parts.Pass, Database: parts.Name,
-				App: "plinth",
+				User: parts.User, Password: parts.Pass, Database: parts.Name, App: "plinth",
 			}
 			if got := s.Logins(); len(got) != 1 || got[0] != want {
 				t.Errorf("logins = %+v, want %+v", got, want)
@@ -102,11 +101,11 @@ func TestConnector_Login(t *testing.T) {
 		defer func() { _ = xdb.Close(db) }()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		begin := time.Now()
+		startTime := time.Now()
 		err = db.WithContext(ctx).Exec("SELECT 1").Error
-		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
-			took > 10*time.Second {
-			t.Errorf("Exec = %v after %s, want DeadlineExceeded without delay", err, took)
+		if elapsed := time.Since(startTime); !errors.Is(err, context.DeadlineExceeded) ||
+			elapsed > 10*time.Second {
+			t.Errorf("Exec = %v after %s, want DeadlineExceeded without delay", err, elapsed)
 		}
 		eventually(t, "the connection is closed", func() bool { return s.Connections() == 0 })
 	})
@@ -120,7 +119,7 @@ func rejecting(tb testing.TB, errs ...tdsError) *tdsServer {
 
 func TestOpen_Login(t *testing.T) {
 	t.Run("does not retry a rejected login", func(t *testing.T) {
-		refused := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
+		loginFailed := tdsError{Number: 18456, Message: "Login failed for user 'app'."}
 		unknown := tdsError{
 			Number: 4060, Class: 11,
 			Message: `Cannot open database "app" requested by the login. The login failed.`,
@@ -130,14 +129,14 @@ func TestOpen_Login(t *testing.T) {
 			errs []tdsError
 			want driver.ErrorKind
 		}{
-			{name: "wrong password", errs: []tdsError{refused}, want: driver.Authentication},
+			{name: "wrong password", errs: []tdsError{loginFailed}, want: driver.Authentication},
 			{
 				name: "unknown database",
-				errs: []tdsError{unknown, refused}, want: driver.UnknownDatabase,
+				errs: []tdsError{unknown, loginFailed}, want: driver.UnknownDatabase,
 			},
 			{
 				name: "locked account",
-				errs: []tdsError{{Number: 18486, Message: "x"}, refused},
+				errs: []tdsError{{Number: 18486, Message: "x"}, loginFailed},
 				want: driver.Authentication,
 			},
 		} {
@@ -180,7 +179,7 @@ func TestOpen_Login(t *testing.T) {
 }
 
 func TestOpen_TLS(t *testing.T) {
-	own, other := authority(t), authority(t)
+	cert, other := authority(t), authority(t)
 	for _, tc := range []struct {
 		name       string
 		mode, file string
@@ -194,12 +193,12 @@ func TestOpen_TLS(t *testing.T) {
 			mode: driver.TLSDisable, want: tdsLogin{Encrypted: true},
 		},
 		{
-			name:  "disable where the server demands more",
+			name:  "disable with a server that requires encryption",
 			force: true, want: tdsLogin{Encrypted: true, Session: true},
 		},
 		{name: "require", mode: driver.TLSRequire, want: tdsLogin{Encrypted: true, Session: true}},
 		{
-			name: "verify-full", mode: driver.TLSVerifyFull, file: own.file(t),
+			name: "verify-full", mode: driver.TLSVerifyFull, file: cert.file(t),
 			want: tdsLogin{Encrypted: true, Session: true},
 		},
 		{
@@ -212,7 +211,7 @@ func TestOpen_TLS(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := withTLS(own.tls)
+			o := withTLS(cert.tls)
 			o.Force = tc.force
 			s := start(t, o)
 			parts := partsOf(s)
@@ -234,8 +233,8 @@ func TestOpen_TLS(t *testing.T) {
 				strings.Repeat("long", 5000)).Error; err != nil {
 				t.Error(err)
 			}
-			tc.want.User, tc.want.Password, tc.want.Database, tc.want.App = "app", password, "app",
-				"plinth"
+			tc.want.User, tc.want.Password = "app", password
+			tc.want.Database, tc.want.App = "app", "plinth"
 			if got := s.Logins(); len(got) != 1 || got[0] != tc.want {
 				t.Errorf("logins = %+v, want %+v", got, tc.want)
 			}
@@ -245,10 +244,10 @@ func TestOpen_TLS(t *testing.T) {
 
 func TestOpen_TLSErrors(t *testing.T) {
 	t.Run("verify-full rejects another host", func(t *testing.T) {
-		own := authority(t)
-		s := start(t, withTLS(own.tls))
+		cert := authority(t)
+		s := start(t, withTLS(cert.tls))
 		parts := partsOf(s)
-		parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, own.file(t)
+		parts.Host, parts.TLS, parts.TLSCA = "localhost", driver.TLSVerifyFull, cert.file(t)
 		ctx, _ := background(t)
 		_, err := xdb.Open(ctx,
 			xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
@@ -266,7 +265,7 @@ func TestOpen_TLSErrors(t *testing.T) {
 			xdb.Options{Driver: sqlserver.Name, Parts: parts, ConnectTimeout: -1})
 		if err == nil || !strings.Contains(err.Error(), "server does not support encryption") ||
 			len(s.Logins()) > 0 {
-			t.Errorf("Open = %v, logins %v", err, s.Logins())
+			t.Errorf("Open = %v, logins = %v; want an error without a login", err, s.Logins())
 		}
 	})
 }
@@ -297,12 +296,12 @@ func TestOpen_DSN(t *testing.T) {
 	}
 }
 
-// The library reports both only as text.
+// The library reports a broken handshake and an unknown instance only as text.
 func TestConnector_RetryableErrors(t *testing.T) {
 	s := start(t, tdsOptions{TLS: &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return nil, errors.Join(errors.New("cut"), hello.Conn.Close())
+			return nil, errors.Join(errors.New("closed"), hello.Conn.Close())
 		},
 	}})
 	instance := partsOf(s)
@@ -313,8 +312,7 @@ func TestConnector_RetryableErrors(t *testing.T) {
 	} {
 		ctx, log := background(t)
 		_, err := xdb.Open(ctx, xdb.Options{
-			Driver: sqlserver.Name, Parts: parts,
-			ConnectTimeout: 400 * time.Millisecond,
+			Driver: sqlserver.Name, Parts: parts, ConnectTimeout: 400 * time.Millisecond,
 		})
 		if got := driver.KindOf(err); got != driver.Connection {
 			t.Errorf("%s: kind = %v, want %v (%v)", name, got, driver.Connection, err)

@@ -43,13 +43,13 @@ func start(tb testing.TB, o tdsOptions) *tdsServer {
 	return s
 }
 
-// answering starts a double that responds like an empty database unless answer returns a
-// reply.
-func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServer {
+// startDouble starts a double that responds with the result of respond. If respond is nil
+// or returns false, the double responds like an empty database.
+func startDouble(tb testing.TB, respond func(tdsRequest) (tdsReply, bool)) *tdsServer {
 	tb.Helper()
-	return start(tb, tdsOptions{Answer: func(r tdsRequest) tdsReply {
-		if answer != nil {
-			if reply, known := answer(r); known {
+	return start(tb, tdsOptions{Respond: func(r tdsRequest) tdsReply {
+		if respond != nil {
+			if reply, ok := respond(r); ok {
 				return reply
 			}
 		}
@@ -57,7 +57,7 @@ func answering(tb testing.TB, answer func(tdsRequest) (tdsReply, bool)) *tdsServ
 	}})
 }
 
-// when returns an answer for statements that contain text.
+// when returns a respond function that replies to statements that contain text.
 func when(text string, reply tdsReply) func(tdsRequest) (tdsReply, bool) {
 	return func(r tdsRequest) (tdsReply, bool) { return reply, strings.Contains(r.SQL, text) }
 }
@@ -82,12 +82,11 @@ func empty(r tdsRequest) tdsReply {
 // partsOf returns the configuration for a double.
 func partsOf(s *tdsServer) driver.Config {
 	return driver.Config{
-		Host: "127.0.0.1", Port: s.Port(), User: "app",
-		Pass: password, Name: "app",
+		Host: "127.0.0.1", Port: s.Port(), User: "app", Pass: password, Name: "app",
 	}
 }
 
-// open opens a database on a double with an ID node and the given log.
+// open opens a database on a double, with an ID node and a logger. It returns the log.
 func open(tb testing.TB, s *tdsServer, o xdb.Options) (db *gorm.DB, log *lines) {
 	tb.Helper()
 	ctx, log := background(tb)
@@ -113,8 +112,7 @@ func background(tb testing.TB) (context.Context, *lines) {
 	log := &lines{}
 	node, nodeErr := xsnowflake.NewNode()
 	engine, logErr := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: log,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: log,
 	})
 	if err := errors.Join(nodeErr, logErr); err != nil {
 		tb.Fatal(err)
@@ -142,12 +140,12 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// eventually waits for a condition.
-func eventually(tb testing.TB, condition string, fact func() bool) {
+// eventually waits up to 5 s for a condition.
+func eventually(tb testing.TB, condition string, isMet func() bool) {
 	tb.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(5 * time.Second); !fact(); <-again.C {
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(5 * time.Second); !isMet(); <-ticker.C {
 		if time.Now().After(deadline) {
 			tb.Fatalf("%s: not within 5 s", condition)
 		}
@@ -162,9 +160,9 @@ func kinds(s *tdsServer) (all []tdsKind) {
 	return all
 }
 
-// asked returns the requests of a double. It omits attention requests: the library
+// requests returns the requests of a double. It omits attention requests: the library
 // cancels the rest of a single-row response that has not arrived yet.
-func asked(s *tdsServer) []tdsRequest {
+func requests(s *tdsServer) []tdsRequest {
 	return slices.DeleteFunc(s.Requests(),
 		func(r tdsRequest) bool { return r.Kind == tdsAttention })
 }

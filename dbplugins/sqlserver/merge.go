@@ -74,5 +74,5 @@ func (in *insert) match() {
 		in.text(") ")
 	}
 	in.text("THEN UPDATE SET ")
-	typedSet(in.db.Statement.Schema, u.DoUpdates).Build(in.db.Statement)
+	binarySet(in.db.Statement.Schema, u.DoUpdates).Build(in.db.Statement)
 }

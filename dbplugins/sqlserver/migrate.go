@@ -13,7 +13,8 @@ import (
 const (
 	// lock acquires an application lock of the session. The result is negative if the
 	// lock was not granted.
-	lock = "DECLARE @answer int; EXEC @answer = sp_getapplock @Resource = N'plinth:migration', @LockMode = 'Exclusive', " +
+	lock = "DECLARE @answer int; " +
+		"EXEC @answer = sp_getapplock @Resource = N'plinth:migration', @LockMode = 'Exclusive', " +
 		"@LockOwner = 'Session', @LockTimeout = 0; SELECT @answer"
 	lockTimedOut = -1
 )
@@ -23,8 +24,8 @@ const (
 // checks for a table before it creates the table. The connection is closed afterwards.
 func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) error) error {
 	return driver.WithConn(ctx, db, func(tx *gorm.DB, conn *sql.Conn) error {
-		if err := driver.WaitForLock(ctx,
-			func() (bool, error) { return tryLock(ctx, conn) }); err != nil {
+		err := driver.WaitForLock(ctx, func() (bool, error) { return tryLock(ctx, conn) })
+		if err != nil {
 			return err
 		}
 		return run(tx)

@@ -33,7 +33,7 @@ func locks(s *tdsServer) (n int) {
 
 func TestDriver_Migrate(t *testing.T) {
 	t.Run("holds the lock on its own connection", func(t *testing.T) {
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		for _, want := range []error{nil, errors.New("boom")} {
@@ -46,7 +46,7 @@ func TestDriver_Migrate(t *testing.T) {
 			if !errors.Is(err, want) {
 				t.Errorf("Migrate = %v, want %v", err, want)
 			}
-			all := asked(s)
+			all := requests(s)
 			if len(all) != 2 || locks(s) != 1 || all[1].SQL != "CREATE TABLE a (x int)" {
 				t.Errorf("requests = %+v, want the lock and the statement", all)
 			}
@@ -57,7 +57,7 @@ func TestDriver_Migrate(t *testing.T) {
 
 	t.Run("waits for the lock", func(t *testing.T) {
 		var tries atomic.Int32
-		s := answering(t, func(r tdsRequest) (tdsReply, bool) {
+		s := startDouble(t, func(r tdsRequest) (tdsReply, bool) {
 			if !strings.Contains(r.SQL, "sp_getapplock") {
 				return tdsReply{}, false
 			}
@@ -68,25 +68,26 @@ func TestDriver_Migrate(t *testing.T) {
 		})
 		db, _ := open(t, s, xdb.Options{})
 		ran := false
-		if err := (sqlserver.Driver{}).Migrate(t.Context(), db,
-			func(*gorm.DB) error { ran = true; return nil }); err != nil || !ran || locks(s) != 5 {
+		err := sqlserver.Driver{}.Migrate(t.Context(), db,
+			func(*gorm.DB) error { ran = true; return nil })
+		if err != nil || !ran || locks(s) != 5 {
 			t.Errorf("Migrate = %v, lock requests = %d", err, locks(s))
 		}
 	})
 
 	// A migration is one transaction, which the server rolls back if it fails.
 	t.Run("runs a file in one transaction", func(t *testing.T) {
-		s := answering(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
+		s := startDouble(t, when("broken", tdsFail(208, "Invalid object name 'broken'.")))
 		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		files := fstest.MapFS{"0001_a.sql": {Data: []byte(
 			"CREATE TABLE a (x int);\nINSERT INTO broken VALUES (1);")}}
 		err := migrate.Apply(t.Context(), db, files)
 		if err == nil || !strings.Contains(err.Error(), "0001_a.sql:2: ") {
-			t.Errorf("Migrate = %v, want the line of the statement", err)
+			t.Errorf("Apply = %v, want the line of the statement", err)
 		}
 		var got []string
-		for _, r := range asked(s) {
+		for _, r := range requests(s) {
 			switch {
 			case r.SQL == "":
 				got = append(got, string(r.Kind))
@@ -113,12 +114,13 @@ func TestDriver_Migrate_LockErrors(t *testing.T) {
 		{name: "invalid call", reply: numberReply(-999), want: driver.Unknown},
 		{
 			name:  "no permission",
-			reply: tdsFail(229, "The EXECUTE permission was denied"), want: driver.Authentication,
+			reply: tdsFail(229, "The EXECUTE permission was denied"),
+			want:  driver.Authentication,
 		},
 		{name: "connection", reply: tdsReply{Cut: true}, want: driver.Connection},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := answering(t, when("sp_getapplock", tc.reply))
+			s := startDouble(t, when("sp_getapplock", tc.reply))
 			db, _ := open(t, s, xdb.Options{})
 			s.Reset()
 			err := sqlserver.Driver{}.Migrate(t.Context(), db, func(*gorm.DB) error {

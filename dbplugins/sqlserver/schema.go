@@ -11,20 +11,20 @@ import (
 	"gorm.io/gorm/migrator"
 )
 
-// tables is gorm's migrator with the types of this package. It replaces RESTRICT, which
-// T-SQL does not support, with the equivalent NO ACTION.
-type tables struct{ gormsqlserver.Migrator }
+// tableMigrator is gorm's migrator with the types of this package. It replaces RESTRICT,
+// which T-SQL does not support, with the equivalent NO ACTION.
+type tableMigrator struct{ gormsqlserver.Migrator }
 
 // Migrator implements gorm.Dialector.
 func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
-	return tables{gormsqlserver.Migrator{Migrator: migrator.Migrator{Config: migrator.Config{
+	return tableMigrator{gormsqlserver.Migrator{Migrator: migrator.Migrator{Config: migrator.Config{
 		DB: db, Dialector: d, CreateIndexAfterCreateTable: true,
 	}}}}
 }
 
 // CreateTable implements gorm.Migrator. It creates foreign keys after the tables instead
 // of in the CREATE TABLE statement.
-func (m tables) CreateTable(values ...any) error {
+func (m tableMigrator) CreateTable(values ...any) error {
 	bare := m.Migrator
 	bare.DB = m.DB.Session(&gorm.Session{})
 	bare.DB.DisableForeignKeyConstraintWhenMigrating = true
@@ -42,7 +42,7 @@ func (m tables) CreateTable(values ...any) error {
 	return nil
 }
 
-func (m tables) createForeignKeys(value any) error {
+func (m tableMigrator) createForeignKeys(value any) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		relations := stmt.Schema.Relationships.Relations
 		for _, name := range slices.Sorted(maps.Keys(relations)) {
@@ -62,7 +62,7 @@ func (m tables) createForeignKeys(value any) error {
 }
 
 // CreateConstraint implements gorm.Migrator.
-func (m tables) CreateConstraint(value any, name string) error {
+func (m tableMigrator) CreateConstraint(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		constraint, table := m.GuessConstraintInterfaceAndTable(stmt, name)
 		if constraint == nil {

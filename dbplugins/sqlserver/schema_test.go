@@ -38,7 +38,7 @@ var (
 	selected = regexp.MustCompile(`^SELECT \* FROM "(\w+)"`)
 )
 
-func (c *catalog) answer(r tdsRequest) (tdsReply, bool) {
+func (c *catalog) respond(r tdsRequest) (tdsReply, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := created.FindStringSubmatch(r.SQL); m != nil {
@@ -85,10 +85,8 @@ func (c *catalog) describe(table string) tdsReply {
 	reply := tdsReply{Columns: []tdsColumn{
 		tdsNVarChar("COLUMN_NAME"), tdsNVarChar("DATA_TYPE"), tdsNVarChar("COLUMN_DEFAULT"),
 		tdsNVarChar("IS_NULLABLE"), tdsBigInt("CHARACTER_MAXIMUM_LENGTH"),
-		tdsBigInt("NUMERIC_PRECISION"),
-		tdsBigInt("NUMERIC_PRECISION_RADIX"), tdsBigInt("NUMERIC_SCALE"),
-		tdsBigInt("DATETIME_PRECISION"),
-		tdsBit("AUTO_INCREMENT"),
+		tdsBigInt("NUMERIC_PRECISION"), tdsBigInt("NUMERIC_PRECISION_RADIX"),
+		tdsBigInt("NUMERIC_SCALE"), tdsBigInt("DATETIME_PRECISION"), tdsBit("AUTO_INCREMENT"),
 	}}
 	for _, m := range columns.FindAllStringSubmatch(c.tables[table], -1) {
 		var length, precision, radix, scale, fraction any
@@ -112,8 +110,7 @@ func (c *catalog) describe(table string) tdsReply {
 			nullable = "NO"
 		}
 		reply.Rows = append(reply.Rows, []any{
-			m[1], m[2], nil, nullable, length, precision, radix,
-			scale, fraction, m[6] != "",
+			m[1], m[2], nil, nullable, length, precision, radix, scale, fraction, m[6] != "",
 		})
 	}
 	return reply
@@ -121,7 +118,7 @@ func (c *catalog) describe(table string) tdsReply {
 
 func TestMigrator_AutoMigrate(t *testing.T) {
 	c := &catalog{tables: map[string]string{}}
-	s := answering(t, c.answer)
+	s := startDouble(t, c.respond)
 	entities := []any{&author{}, &book{}, &note{}, &account{}, &counter{}, &sheet{}}
 	db, _ := open(t, s, xdb.Options{AutoMigrate: entities})
 	if len(c.tables) != len(entities) {
@@ -132,7 +129,7 @@ func TestMigrator_AutoMigrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	described := 0
-	for _, r := range asked(s) {
+	for _, r := range requests(s) {
 		if strings.HasPrefix(r.SQL, "SELECT COLUMN_NAME, DATA_TYPE") {
 			described++
 		}
@@ -153,7 +150,7 @@ func TestMigrator_AutoMigrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var changes []string
-	for _, r := range asked(s) {
+	for _, r := range requests(s) {
 		if strings.HasPrefix(r.SQL, "ALTER") {
 			changes = append(changes, r.SQL)
 		}

@@ -21,7 +21,7 @@ const slow = "WAITFOR DELAY '00:00:30'; SELECT 1"
 
 func TestConn_Cancellation(t *testing.T) {
 	var n int64
-	ways := map[string]func(db *gorm.DB) error{
+	operations := map[string]func(db *gorm.DB) error{
 		"Raw":  func(db *gorm.DB) error { return db.Raw(slow).Scan(&n).Error },
 		"Exec": func(db *gorm.DB) error { return db.Exec(slow).Error },
 		"Find": func(db *gorm.DB) error {
@@ -31,9 +31,9 @@ func TestConn_Cancellation(t *testing.T) {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Raw(slow).Scan(&n).Error })
 		},
 	}
-	s := answering(t, when("WAITFOR", tdsReply{Hang: true}))
+	s := startDouble(t, when("WAITFOR", tdsReply{Hang: true}))
 	db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-	for name, run := range ways {
+	for name, run := range operations {
 		for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
 			s.Reset()
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -41,10 +41,10 @@ func TestConn_Cancellation(t *testing.T) {
 				ctx, cancel = context.WithCancel(t.Context())
 				time.AfterFunc(100*time.Millisecond, cancel)
 			}
-			begin := time.Now()
+			startTime := time.Now()
 			err := run(db.WithContext(ctx))
-			if took := time.Since(begin); !errors.Is(err, want) || took > 10*time.Second {
-				t.Errorf("%s = %v after %s, want %v", name, err, took, want)
+			if elapsed := time.Since(startTime); !errors.Is(err, want) || elapsed > 10*time.Second {
+				t.Errorf("%s = %v after %s, want %v", name, err, elapsed, want)
 			}
 			cancel()
 			if !slices.Contains(kinds(s), tdsAttention) {
@@ -62,11 +62,13 @@ func TestConn_Cancellation(t *testing.T) {
 
 func TestConn_SilentServer(t *testing.T) {
 	hang := make(chan struct{})
-	var silent atomic.Pointer[any] // true: every statement; a kind: requests of that kind
+	// silent selects the requests without a response: true means every statement, a kind
+	// means requests of this kind.
+	var silent atomic.Pointer[any]
 	s := start(t, tdsOptions{
-		Answer: func(r tdsRequest) tdsReply {
+		Respond: func(r tdsRequest) tdsReply {
 			if at := silent.Load(); at != nil && *at == any(true) {
-				return tdsReply{Deaf: true}
+				return tdsReply{Silent: true}
 			}
 			return empty(r)
 		},
@@ -80,7 +82,7 @@ func TestConn_SilentServer(t *testing.T) {
 	db, _ := open(t, s, xdb.Options{})
 	var n int64
 	nothing := func(*gorm.DB) error { return nil }
-	for name, way := range map[string]struct {
+	for name, op := range map[string]struct {
 		at any
 		do func(db *gorm.DB) error
 	}{
@@ -98,13 +100,13 @@ func TestConn_SilentServer(t *testing.T) {
 			})
 		}},
 	} {
-		silent.Store(&way.at)
+		silent.Store(&op.at)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		begin := time.Now()
-		err := way.do(db.WithContext(ctx))
-		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) ||
-			took > 10*time.Second {
-			t.Errorf("%s = %v after %s, want DeadlineExceeded within 10 s", name, err, took)
+		startTime := time.Now()
+		err := op.do(db.WithContext(ctx))
+		if elapsed := time.Since(startTime); !errors.Is(err, context.DeadlineExceeded) ||
+			elapsed > 10*time.Second {
+			t.Errorf("%s = %v after %s, want DeadlineExceeded within 10 s", name, err, elapsed)
 		}
 		cancel()
 		silent.Store(nil)
@@ -116,7 +118,7 @@ func TestConn_SilentServer(t *testing.T) {
 
 func TestTx_Rollback(t *testing.T) {
 	t.Run("after the context is canceled", func(t *testing.T) {
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -134,7 +136,7 @@ func TestTx_Rollback(t *testing.T) {
 	})
 
 	t.Run("completes before the connection is reused", func(t *testing.T) {
-		s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+		s := start(t, tdsOptions{Respond: empty, Transaction: func(k tdsKind) {
 			if k == tdsRollback {
 				<-time.After(50 * time.Millisecond)
 			}
@@ -164,20 +166,20 @@ func TestTx_Rollback(t *testing.T) {
 
 	t.Run("without a response closes the connection", func(t *testing.T) {
 		hang := make(chan struct{})
-		s := start(t, tdsOptions{Answer: empty, Transaction: func(k tdsKind) {
+		s := start(t, tdsOptions{Respond: empty, Transaction: func(k tdsKind) {
 			if k == tdsRollback {
 				<-hang
 			}
 		}})
 		defer close(hang)
 		db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
-		begin := time.Now()
-		if err := db.Begin().Rollback().Error; xerror.From(
-			err).GetErrorCode() != xerror.ServiceUnavailable {
+		startTime := time.Now()
+		err := db.Begin().Rollback().Error
+		if xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 			t.Errorf("Rollback = %v, want %v", err, xerror.ServiceUnavailable)
 		}
-		if took := time.Since(begin); took > 20*time.Second {
-			t.Errorf("Rollback took %s", took)
+		if elapsed := time.Since(startTime); elapsed > 20*time.Second {
+			t.Errorf("Rollback took %s", elapsed)
 		}
 		if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 2 {
 			t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
@@ -187,8 +189,9 @@ func TestTx_Rollback(t *testing.T) {
 
 func TestTx_Commit(t *testing.T) {
 	t.Run("fails after the server rolled back", func(t *testing.T) {
-		victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
-		s := answering(t, when("UPDATE b", victim))
+		deadlock := tdsFail(1205, "deadlock")
+		deadlock.Rollback = true
+		s := startDouble(t, when("UPDATE b", deadlock))
 		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		err := db.Transaction(func(tx *gorm.DB) error {
@@ -208,7 +211,7 @@ func TestTx_Commit(t *testing.T) {
 
 func TestCreate_Atomicity(t *testing.T) {
 	var inserts atomic.Int32
-	s := answering(t, func(r tdsRequest) (tdsReply, bool) {
+	s := startDouble(t, func(r tdsRequest) (tdsReply, bool) {
 		second := strings.HasPrefix(r.SQL, "INSERT") && inserts.Add(1) == 2
 		return tdsFail(2627, "Violation of UNIQUE KEY constraint 'u'."), second
 	})
@@ -227,12 +230,12 @@ func TestCreate_Atomicity(t *testing.T) {
 
 func TestConn_BrokenNetwork(t *testing.T) {
 	for name, reply := range map[string]tdsReply{
-		"before the answer": {Cut: true},
-		"within the answer": {Broken: true},
+		"before the response": {Cut: true},
+		"within the response": {Broken: true},
 	} {
 		for _, text := range []string{"UPDATE", "SELECT"} {
 			t.Run(name+" to "+text, func(t *testing.T) {
-				s := answering(t, when(text+" broken", reply))
+				s := startDouble(t, when(text+" broken", reply))
 				db, _ := open(t, s, xdb.Options{})
 				var n int64
 				err := db.Raw(text + " broken").Scan(&n).Error
@@ -249,7 +252,7 @@ func TestConn_BrokenNetwork(t *testing.T) {
 }
 
 func TestConn_Outage(t *testing.T) {
-	s := answering(t, when("WAITFOR", tdsReply{Hang: true}))
+	s := startDouble(t, when("WAITFOR", tdsReply{Hang: true}))
 	db, _ := open(t, s, xdb.Options{})
 	running := make(chan error, 1)
 	go func() { running <- db.Exec(slow).Error }()
@@ -264,12 +267,12 @@ func TestConn_Outage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
-		"the statement that was running": <-running,
-		"a transaction's statement":      tx.Exec("UPDATE t SET x = 1").Error,
-		"a transaction's commit":         tx.Commit().Error,
-		"a new statement":                db.Exec("UPDATE t SET x = 1").Error,
-		"a new transaction":              db.Transaction(func(*gorm.DB) error { return nil }),
-		"the health":                     xdb.CheckHealth(t.Context(), db),
+		"the running statement":     <-running,
+		"a transaction's statement": tx.Exec("UPDATE t SET x = 1").Error,
+		"a transaction's commit":    tx.Commit().Error,
+		"a new statement":           db.Exec("UPDATE t SET x = 1").Error,
+		"a new transaction":         db.Transaction(func(*gorm.DB) error { return nil }),
+		"the health":                xdb.CheckHealth(t.Context(), db),
 	} {
 		if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceUnavailable {
 			t.Errorf("%s: code = %v, want %v (%T: %v)",
@@ -280,54 +283,49 @@ func TestConn_Outage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if err := db.Create(&note{Text: "again"}).Error; err != nil {
+		if err := db.Create(&note{Text: "x"}).Error; err != nil {
 			t.Errorf("Create = %v after the server restarted", err)
 		}
 	}
 }
 
 func TestTx_Isolation(t *testing.T) {
-	// The server keeps the isolation level of a transaction for the session, even when
-	// the pool resets the session.
+	// A session retains the isolation level of its last transaction, even after the pool
+	// resets the session.
 	t.Run("is reset after the transaction", func(t *testing.T) {
-		const again = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+		const reset = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
 		boom := errors.New("boom")
-		victim := tdsReply{Rollback: true, Errors: []tdsError{{Number: 1205, Message: "deadlock"}}}
-		s := answering(t, when("UPDATE victim", victim))
+		deadlock := tdsFail(1205, "deadlock")
+		deadlock.Rollback = true
+		s := startDouble(t, when("UPDATE victim", deadlock))
 		for _, tc := range []struct {
 			name string
 			o    *sql.TxOptions
 			text string
-			back error
+			err  error // result of the transaction's function
 			want []string
 		}{
-			{"none", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
+			{"no options", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
 			{
-				"the default", &sql.TxOptions{}, "UPDATE t",
-				nil,
-				[]string{"begin 2", "UPDATE t", "commit 0"},
+				"default level", &sql.TxOptions{},
+				"UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"},
 			},
 			{
-				"the usual one", &sql.TxOptions{Isolation: sql.LevelReadCommitted}, "UPDATE t",
-				boom,
-				[]string{"begin 2", "UPDATE t", "rollback 0"},
+				"read committed", &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+				"UPDATE t", boom, []string{"begin 2", "UPDATE t", "rollback 0"},
 			},
 			{
-				"another", &sql.TxOptions{Isolation: sql.LevelSerializable}, "UPDATE t",
-				nil,
-				[]string{"begin 4", "UPDATE t", "commit 0", again},
+				"serializable", &sql.TxOptions{Isolation: sql.LevelSerializable},
+				"UPDATE t", nil, []string{"begin 4", "UPDATE t", "commit 0", reset},
 			},
 			{
-				"another that is rolled back",
-				&sql.TxOptions{Isolation: sql.LevelSnapshot}, "UPDATE t",
-				boom,
-				[]string{"begin 5", "UPDATE t", "rollback 0", again},
+				"snapshot, rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot},
+				"UPDATE t", boom, []string{"begin 5", "UPDATE t", "rollback 0", reset},
 			},
 			{
-				"another that the server has ended",
+				"repeatable read, rolled back by the server",
 				&sql.TxOptions{Isolation: sql.LevelRepeatableRead},
-				"UPDATE victim", boom,
-				[]string{"begin 3", "UPDATE victim", again},
+				"UPDATE victim", boom, []string{"begin 3", "UPDATE victim", reset},
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -335,13 +333,13 @@ func TestTx_Isolation(t *testing.T) {
 				s.Reset()
 				err := db.Transaction(func(tx *gorm.DB) error {
 					_ = tx.Exec(tc.text)
-					return tc.back
+					return tc.err
 				}, tc.o)
-				if !errors.Is(err, tc.back) {
-					t.Errorf("Transaction = %v, want %v", err, tc.back)
+				if !errors.Is(err, tc.err) {
+					t.Errorf("Transaction = %v, want %v", err, tc.err)
 				}
 				if err := db.Exec("SELECT 1").Error; err != nil || len(s.Logins()) > 0 {
-					t.Errorf("next statement = %v, logins = %d",
+					t.Errorf("next statement = %v, logins = %d; want nil and 0",
 						err, len(s.Logins()))
 				}
 				var got []string
@@ -360,18 +358,18 @@ func TestTx_Isolation(t *testing.T) {
 
 	t.Run("closes the connection if the reset fails", func(t *testing.T) {
 		for name, reply := range map[string]tdsReply{
-			"refused": tdsFail(50000, "no"),
-			"silent":  {Deaf: true},
+			"rejected": tdsFail(50000, "no"),
+			"silent":   {Silent: true},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := answering(t, when("SET TRANSACTION", reply))
+				s := startDouble(t, when("SET TRANSACTION", reply))
 				db, _ := open(t, s, xdb.Options{MaxOpenConns: 1})
 				s.Reset()
-				begin := time.Now()
+				startTime := time.Now()
 				err := db.Transaction(func(*gorm.DB) error { return nil },
 					&sql.TxOptions{Isolation: sql.LevelSerializable})
-				if took := time.Since(begin); err != nil || took > 20*time.Second {
-					t.Errorf("Transaction = %v after %s, want nil", err, took)
+				if elapsed := time.Since(startTime); err != nil || elapsed > 20*time.Second {
+					t.Errorf("Transaction = %v after %s, want nil", err, elapsed)
 				}
 				if err := db.Exec("UPDATE b SET x = 1").Error; err != nil || len(s.Logins()) != 1 {
 					t.Errorf("Exec = %v, logins %d; want a new connection", err, len(s.Logins()))
@@ -383,7 +381,7 @@ func TestTx_Isolation(t *testing.T) {
 
 func TestConn_BeginTx(t *testing.T) {
 	t.Run("rejects a read-only transaction", func(t *testing.T) {
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{})
 		s.Reset()
 		err := db.Transaction(func(*gorm.DB) error { return nil }, &sql.TxOptions{ReadOnly: true})

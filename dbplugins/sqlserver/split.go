@@ -3,9 +3,9 @@ package sqlserver
 import "gorm.io/gorm/clause"
 
 const (
-	// maxVars is the maximum number of row parameters per statement. The server accepts
-	// 2100, including two for the statement itself; the others are available for the rest
-	// of the statement.
+	// maxVars limits the parameters of the rows in a statement. The server accepts 2100
+	// parameters, including two for the statement text and its declarations. The
+	// remaining 98 are available to other clauses.
 	maxVars = 2000
 	// maxRows is the server's limit for VALUES.
 	maxRows = 1000

@@ -38,7 +38,7 @@ func TestDriver_Conformance(t *testing.T) {
 			}
 		},
 		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
-			return awkwardLogin(tb, admin, parts, text)
+			return specialLogin(tb, admin, parts, text)
 		},
 		TLS: &dbtest.TLS{CA: server.CA, Encrypted: func(db *gorm.DB) (encrypted bool, err error) {
 			pool, err := db.DB()
@@ -77,8 +77,7 @@ func partsOfDSN(tb testing.TB, dsn string) driver.Config {
 		port = 1433
 	}
 	return driver.Config{
-		Host: cfg.Host, Port: port, User: cfg.User, Pass: cfg.Password,
-		Name: cfg.Database,
+		Host: cfg.Host, Port: port, User: cfg.User, Pass: cfg.Password, Name: cfg.Database,
 	}
 }
 
@@ -107,9 +106,9 @@ func version(tb testing.TB, admin *sql.DB) (text string) {
 // logins makes login names unique.
 var logins atomic.Int64
 
-// awkwardLogin creates a login with text in its name and password, and its user. A login
+// specialLogin creates a login with text in its name and password, and its user. A login
 // name cannot contain a backslash. TestConnector_Login covers database names.
-func awkwardLogin(
+func specialLogin(
 	tb testing.TB, admin *sql.DB, parts driver.Config, text string,
 ) (driver.Config, func(*gorm.DB) error) {
 	tb.Helper()
@@ -117,7 +116,7 @@ func awkwardLogin(
 	parts.User = fmt.Sprintf("plinth%d_%s_", logins.Add(1), strings.ReplaceAll(text, `\`, "|"))
 	name := "[" + strings.ReplaceAll(parts.User, "]", "]]") + "]"
 	literal := "N'" + strings.ReplaceAll(text, "'", "''") + "'"
-	late := context.WithoutCancel(tb.Context())
+	cleanupCtx := context.WithoutCancel(tb.Context())
 	for _, step := range []struct{ do, undo string }{
 		{
 			"CREATE LOGIN " + name + " WITH PASSWORD = " + literal + ", CHECK_POLICY = OFF",
@@ -129,17 +128,17 @@ func awkwardLogin(
 			tb.Fatalf("%s: %v", strings.ReplaceAll(step.do, literal, "***"), err)
 		}
 		tb.Cleanup(func() {
-			// the server may still list the closed login
+			// the server may still have the closed session
 			eventually(tb, step.undo, func() bool {
-				_, err := admin.ExecContext(late, step.undo)
+				_, err := admin.ExecContext(cleanupCtx, step.undo)
 				return err == nil
 			})
 		})
 	}
 	return parts, func(db *gorm.DB) error {
 		var login, database string
-		if err := db.Raw("SELECT ORIGINAL_LOGIN(), DB_NAME()").Row().Scan(&login,
-			&database); err != nil {
+		row := db.Raw("SELECT ORIGINAL_LOGIN(), DB_NAME()").Row()
+		if err := row.Scan(&login, &database); err != nil {
 			return err
 		}
 		if login != parts.User || database != parts.Name {

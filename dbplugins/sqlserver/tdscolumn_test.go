@@ -27,7 +27,7 @@ const (
 type tdsColumn struct {
 	Name string
 
-	info   []byte           // its type
+	info   []byte           // the encoded type
 	encode func(any) []byte // encodes a value
 }
 
@@ -35,7 +35,7 @@ type tdsColumn struct {
 func tdsBigInt(name string) tdsColumn {
 	return tdsColumn{name, []byte{tdsTypeInt, 8}, func(v any) []byte {
 		return tdsShort(v, func() []byte {
-			return binary.LittleEndian.AppendUint64(nil, uint64(tdsAs[int64](v))) // its bits
+			return binary.LittleEndian.AppendUint64(nil, uint64(tdsAs[int64](v)))
 		})
 	}}
 }
@@ -81,9 +81,7 @@ func tdsDateTimeOffset(name string) tdsColumn {
 			out := binary.LittleEndian.AppendUint64(nil, parts)[:5]
 			days := day.Unix()/(24*60*60) + 719162 // days from year 1 to 1970
 			_, offset := at.Zone()
-			// of this era
 			out = append(out, binary.LittleEndian.AppendUint32(nil, uint32(days))[:3]...)
-			// its bits
 			return binary.LittleEndian.AppendUint16(out, uint16(offset/60))
 		})
 	}}
@@ -96,7 +94,7 @@ func tdsDecimal(name string) tdsColumn {
 		return tdsShort(v, func() []byte {
 			number, ok := new(big.Rat).SetString(tdsAs[string](v))
 			if !ok {
-				panic(fmt.Sprintf("TDS double: %v is no number", v))
+				panic(fmt.Sprintf("TDS double: %v is not a number", v))
 			}
 			number.Mul(number, big.NewRat(10000, 1))
 			out := make([]byte, 17)
@@ -113,7 +111,7 @@ func tdsDecimal(name string) tdsColumn {
 func tdsAs[T any](v any) T {
 	value, ok := v.(T)
 	if !ok {
-		panic(fmt.Sprintf("TDS double: a column of %T cannot hold %T", value, v))
+		panic(fmt.Sprintf("TDS double: a column of %T cannot store %T", value, v))
 	}
 	return value
 }
@@ -124,10 +122,10 @@ func tdsShort(v any, encode func() []byte) []byte {
 		return []byte{0}
 	}
 	b := encode()
-	return append([]byte{byte(len(b))}, b...) // short
+	return append([]byte{byte(len(b))}, b...)
 }
 
-// tdsLong encodes a value in chunks.
+// tdsLong encodes a value as a length and chunks.
 func tdsLong(v any, encode func() []byte) []byte {
 	if v == nil {
 		return binary.LittleEndian.AppendUint64(nil, tdsNull64)
@@ -135,14 +133,14 @@ func tdsLong(v any, encode func() []byte) []byte {
 	b := encode()
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
 	if len(b) > 0 {
-		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(b))), b...) // of a test
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(b))), b...)
 	}
 	return append(out, 0, 0, 0, 0)
 }
 
 // tdsColumnTokens describes the columns, 2.2.7.4.
 func tdsColumnTokens(columns []tdsColumn) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{tdsTokenColumns}, uint16(len(columns))) // few
+	out := binary.LittleEndian.AppendUint16([]byte{tdsTokenColumns}, uint16(len(columns)))
 	for _, c := range columns {
 		out = append(out, 0, 0, 0, 0, 9, 0) // user type; nullable
 		out = append(append(out, c.info...), tdsShortText(c.Name)...)

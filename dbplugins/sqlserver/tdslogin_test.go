@@ -12,7 +12,8 @@ import (
 // tdsLogin is the login of a client.
 type tdsLogin struct {
 	User, Password, Database, App string
-	// Encrypted reports whether the login was encrypted, Session whether the rest is.
+	// Encrypted reports whether the login was encrypted, Session whether the rest of the
+	// session is.
 	Encrypted, Session bool
 }
 
@@ -33,10 +34,10 @@ func (s *tdsSession) prelogin() error {
 	if kind != tdsPacketPrelogin {
 		return errors.New("want a PRELOGIN")
 	}
-	s.encryption = s.server.options.agree(tdsWishOf(body))
+	s.encryption = s.server.options.negotiate(tdsRequestedEncryption(body))
 	// VERSION at 11, ENCRYPTION at 17
-	answer := []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, s.encryption}
-	if err := tdsWriteMessage(s.conn, tdsPacketReply, answer); err != nil ||
+	reply := []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, s.encryption}
+	if err := tdsWriteMessage(s.conn, tdsPacketReply, reply); err != nil ||
 		s.encryption == tdsEncryptNotSup {
 		return err
 	}
@@ -52,8 +53,8 @@ func (s *tdsSession) prelogin() error {
 	return nil
 }
 
-// tdsWishOf returns the encryption that a client requests.
-func tdsWishOf(body []byte) byte {
+// tdsRequestedEncryption returns the encryption that a client requests.
+func tdsRequestedEncryption(body []byte) byte {
 	for at := 0; at+5 <= len(body) && body[at] != 0xff; at += 5 {
 		offset := int(binary.BigEndian.Uint16(body[at+1:]))
 		if body[at] == 1 && offset < len(body) {
@@ -63,14 +64,15 @@ func tdsWishOf(body []byte) byte {
 	return tdsEncryptNotSup
 }
 
-func (o tdsOptions) agree(wish byte) byte {
+// negotiate returns the encryption of a session.
+func (o tdsOptions) negotiate(requested byte) byte {
 	switch {
 	case o.TLS == nil:
 		return tdsEncryptNotSup
 	case o.Force:
 		return tdsEncryptReq
 	default:
-		return wish
+		return requested
 	}
 }
 
@@ -89,10 +91,10 @@ func (s *tdsSession) login() bool {
 	if !l.Session {
 		s.transport = s.conn
 	}
-	s.server.noteLogin(l)
-	if ask := s.server.options.Login; ask != nil {
-		if refusal := ask(l); len(refusal) > 0 {
-			_ = s.reply(append(tdsErrorTokens(refusal), tdsDone(tdsTokenDone, tdsDoneError, 0)...))
+	s.server.recordLogin(l)
+	if check := s.server.options.Login; check != nil {
+		if errs := check(l); len(errs) > 0 {
+			_ = s.reply(append(tdsErrorTokens(errs), tdsDone(tdsTokenDone, tdsDoneError, 0)...))
 			return false
 		}
 	}
@@ -105,8 +107,8 @@ func tdsParseLogin(body []byte) (tdsLogin, error) {
 		if at+4 > len(body) {
 			return nil
 		}
-		offset, units := int(binary.LittleEndian.Uint16(body[at:])),
-			int(binary.LittleEndian.Uint16(body[at+2:]))
+		offset := int(binary.LittleEndian.Uint16(body[at:]))
+		units := int(binary.LittleEndian.Uint16(body[at+2:]))
 		if offset+2*units > len(body) {
 			return nil
 		}
@@ -132,12 +134,12 @@ type tdsHandshake struct {
 	net.Conn
 
 	in, out []byte
-	over    bool
+	done    bool
 }
 
 // Read implements net.Conn.
 func (h *tdsHandshake) Read(p []byte) (int, error) {
-	if h.over {
+	if h.done {
 		return h.Conn.Read(p)
 	}
 	if err := h.flush(); err != nil {
@@ -160,7 +162,7 @@ func (h *tdsHandshake) Read(p []byte) (int, error) {
 
 // Write implements net.Conn. The client expects each handshake flight in one message.
 func (h *tdsHandshake) Write(p []byte) (int, error) {
-	if h.over {
+	if h.done {
 		return h.Conn.Write(p)
 	}
 	h.out = append(h.out, p...)
@@ -178,7 +180,7 @@ func (h *tdsHandshake) flush() error {
 
 func (h *tdsHandshake) end() error {
 	err := h.flush()
-	h.over = true
+	h.done = true
 	return err
 }
 

@@ -18,10 +18,10 @@ const (
 )
 
 const (
-	tdsHeaderSize  = 8
-	tdsPacketSize  = 4096
-	tdsLastPacket  = 0x01
-	tdsLargestText = 64 << 20 // maximum bytes of a message
+	tdsHeaderSize = 8
+	tdsPacketSize = 4096
+	tdsLastPacket = 0x01
+	tdsMaxMessage = 64 << 20 // maximum bytes of a message
 )
 
 // tdsReadMessage reads the packets of one message.
@@ -32,7 +32,7 @@ func tdsReadMessage(r io.Reader) (kind byte, body []byte, err error) {
 			return 0, nil, err
 		}
 		size := int(binary.BigEndian.Uint16(header[2:])) - tdsHeaderSize
-		if size < 0 || len(body)+size > tdsLargestText {
+		if size < 0 || len(body)+size > tdsMaxMessage {
 			return 0, nil, fmt.Errorf("packet of %d bytes", size)
 		}
 		part := make([]byte, size)
@@ -55,7 +55,7 @@ func tdsWriteMessage(w io.Writer, kind byte, body []byte) error {
 		if len(body) == 0 {
 			header[1] = tdsLastPacket
 		}
-		// at most packetSize
+		// len(part) is less than tdsPacketSize
 		binary.BigEndian.PutUint16(header[2:], uint16(len(part)+tdsHeaderSize))
 		if _, err := w.Write(append(header, part...)); err != nil || len(body) == 0 {
 			return err

@@ -20,9 +20,9 @@ func (r *tdsReader) bytes(n int) []byte {
 		r.data, r.err = nil, errShort
 		return make([]byte, min(max(n, 0), 64))
 	}
-	taken := r.data[:n]
+	part := r.data[:n]
 	r.data = r.data[n:]
-	return taken
+	return part
 }
 
 func (r *tdsReader) byte() byte     { return r.bytes(1)[0] }

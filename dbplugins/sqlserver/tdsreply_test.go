@@ -14,7 +14,7 @@ type tdsReply struct {
 	Rollback bool // the server rolled the transaction back
 
 	Hang   bool // respond only to a cancellation
-	Deaf   bool // never respond
+	Silent bool // never respond
 	Cut    bool // close the connection instead
 	Broken bool // close the connection within the response
 }
@@ -96,7 +96,7 @@ func tdsDone(token byte, status uint16, affected uint64) []byte {
 func tdsErrorTokens(errs []tdsError) []byte {
 	var out []byte
 	for _, e := range errs {
-		body := binary.LittleEndian.AppendUint32(nil, uint32(e.Number)) // its bits
+		body := binary.LittleEndian.AppendUint32(nil, uint32(e.Number))
 		class := e.Class
 		if class == 0 {
 			class = 14
@@ -128,12 +128,13 @@ func tdsChange(kind byte, values []byte) []byte {
 
 // tdsSized encodes a token with its length before its body.
 func tdsSized(token byte, body []byte) []byte {
-	// short
 	return append(binary.LittleEndian.AppendUint16([]byte{token}, uint16(len(body))), body...)
 }
 
+// tdsShortText encodes a string with a one-byte length.
 func tdsShortText(s string) []byte {
-	return append([]byte{byte(tdsUnits(s))}, tdsToUTF16(s)...) // short
+	return append([]byte{byte(tdsUnits(s))}, tdsToUTF16(s)...)
 }
 
-func tdsUnits(s string) uint16 { return uint16(len(utf16.Encode([]rune(s)))) } // short
+// tdsUnits returns the length of a short string in UTF-16 units.
+func tdsUnits(s string) uint16 { return uint16(len(utf16.Encode([]rune(s)))) }

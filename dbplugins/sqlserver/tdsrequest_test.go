@@ -133,11 +133,11 @@ func (r *tdsReader) integer() (string, any) {
 	case 1:
 		return name, int64(b[0])
 	case 2:
-		return name, int64(int16(binary.LittleEndian.Uint16(b))) // its sign
+		return name, int64(int16(binary.LittleEndian.Uint16(b))) // sign-extended
 	case 4:
-		return name, int64(int32(binary.LittleEndian.Uint32(b))) // its sign
+		return name, int64(int32(binary.LittleEndian.Uint32(b))) // sign-extended
 	default:
-		return name, int64(binary.LittleEndian.Uint64(b)) // its sign
+		return name, int64(binary.LittleEndian.Uint64(b)) // sign-extended
 	}
 }
 
@@ -183,7 +183,7 @@ func tdsParseDateTimeOffset(b []byte, scale int) time.Time {
 		parts *= 10
 	}
 	days := int(b[n]) | int(b[n+1])<<8 | int(b[n+2])<<16
-	minutes := int(int16(binary.LittleEndian.Uint16(b[n+3:]))) // its sign
+	minutes := int(int16(binary.LittleEndian.Uint16(b[n+3:]))) // sign-extended
 	at := time.Date(1, 1, 1+days, 0, 0, 0, 0, time.UTC).Add(time.Duration(parts))
 	return at.In(time.FixedZone("", minutes*60))
 }

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// tdsOptions configure a double.
+// tdsOptions configures a double.
 type tdsOptions struct {
-	// Answer is called for every statement, from any goroutine. If it is nil, every
+	// Respond is called for every statement, from any goroutine. If it is nil, every
 	// statement has an empty response.
-	Answer func(tdsRequest) tdsReply
+	Respond func(tdsRequest) tdsReply
 	// Login is called for every login. A returned error rejects the login; if Login is
 	// nil, every login is accepted.
 	Login func(tdsLogin) []tdsError
@@ -29,8 +29,8 @@ type tdsOptions struct {
 
 // tdsServer is a test double of SQL Server. It implements the part of TDS 7.4 ([MS-TDS])
 // that the driver needs for logins, statements, cancellation and transactions. It does
-// not parse SQL; a function of the test returns each response. It therefore tests the
-// client and proves nothing about SQL Server.
+// not parse SQL; a function of the test returns each response. Tests with the double
+// therefore verify the client, but not SQL Server.
 type tdsServer struct {
 	options tdsOptions
 
@@ -62,9 +62,9 @@ func (s *tdsServer) listen(address string) error {
 			if err != nil {
 				return
 			}
-			if s.keep(conn) {
+			if s.register(conn) {
 				s.running.Go(func() {
-					defer s.drop(conn)
+					defer s.unregister(conn)
 					(&tdsSession{server: s, conn: conn}).serve()
 				})
 			}
@@ -73,8 +73,8 @@ func (s *tdsServer) listen(address string) error {
 	return nil
 }
 
-// keep registers a connection that Stop closes.
-func (s *tdsServer) keep(conn net.Conn) bool {
+// register adds a connection that Stop closes. It returns false after Stop.
+func (s *tdsServer) register(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
@@ -85,7 +85,7 @@ func (s *tdsServer) keep(conn net.Conn) bool {
 	return true
 }
 
-func (s *tdsServer) drop(conn net.Conn) {
+func (s *tdsServer) unregister(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = conn.Close()
@@ -148,13 +148,13 @@ func (s *tdsServer) Reset() {
 	s.requests, s.logins = nil, nil
 }
 
-func (s *tdsServer) note(r tdsRequest) {
+func (s *tdsServer) record(r tdsRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
 }
 
-func (s *tdsServer) noteLogin(l tdsLogin) {
+func (s *tdsServer) recordLogin(l tdsLogin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logins = append(s.logins, l)

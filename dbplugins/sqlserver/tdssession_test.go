@@ -33,7 +33,7 @@ func (s *tdsSession) serve() {
 	}
 }
 
-// message responds to one message. It returns false when the connection must be closed.
+// message responds to one message. It returns false if the connection must be closed.
 func (s *tdsSession) message(kind byte, body []byte) bool {
 	switch kind {
 	case tdsPacketBatch, tdsPacketRPC:
@@ -42,37 +42,37 @@ func (s *tdsSession) message(kind byte, body []byte) bool {
 	case tdsPacketTransaction:
 		return s.transaction(body)
 	case tdsPacketAttention: // for a finished statement
-		s.server.note(tdsRequest{Kind: tdsAttention})
+		s.server.record(tdsRequest{Kind: tdsAttention})
 		return s.reply(tdsDone(tdsTokenDone, tdsDoneAttention, 0)) == nil
 	default:
 		return false
 	}
 }
 
-// statement sends the response of the test.
+// statement sends the response of the test to a statement.
 func (s *tdsSession) statement(r tdsRequest) bool {
 	r.InTransaction = s.inTx
-	s.server.note(r)
-	var answer tdsReply
-	if ask := s.server.options.Answer; ask != nil {
-		answer = ask(r)
+	s.server.record(r)
+	var reply tdsReply
+	if respond := s.server.options.Respond; respond != nil {
+		reply = respond(r)
 	}
 	switch {
-	case answer.Cut:
+	case reply.Cut:
 		return false
-	case answer.Broken: // a row starts and is not completed
+	case reply.Broken: // the response is incomplete
 		_ = s.reply([]byte{tdsTokenColumns, 1, 0, 0, 0})
 		return false
-	case answer.Deaf:
+	case reply.Silent:
 		_, _ = io.Copy(io.Discard, s.transport)
 		return false
-	case answer.Hang:
+	case reply.Hang:
 		return s.hang()
 	}
-	if answer.Rollback {
+	if reply.Rollback {
 		s.inTx = false
 	}
-	return s.reply(answer.tokens(r.Kind)) == nil
+	return s.reply(reply.tokens(r.Kind)) == nil
 }
 
 // hang waits until the client cancels.
@@ -83,7 +83,7 @@ func (s *tdsSession) hang() bool {
 			return false
 		}
 		if kind == tdsPacketAttention {
-			s.server.note(tdsRequest{Kind: tdsAttention})
+			s.server.record(tdsRequest{Kind: tdsAttention})
 			return s.reply(tdsDone(tdsTokenDone, tdsDoneAttention, 0)) == nil
 		}
 	}
@@ -106,11 +106,11 @@ func (s *tdsSession) transaction(body []byte) bool {
 	if !known || r.err != nil {
 		return false
 	}
-	asked := tdsRequest{Kind: t.kind, InTransaction: s.inTx}
+	request := tdsRequest{Kind: t.kind, InTransaction: s.inTx}
 	if t.kind == tdsBegin {
-		asked.Level = r.byte()
+		request.Level = r.byte()
 	}
-	s.server.note(asked)
+	s.server.record(request)
 	if wait := s.server.options.Transaction; wait != nil {
 		wait(t.kind)
 	}

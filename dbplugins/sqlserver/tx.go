@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// rollbackTimeout limits the wait for the response to a rollback. After it the connection
-// is closed, which makes the server roll back.
+// rollbackTimeout limits the wait for the response to a rollback. When it expires, the
+// connection is closed, which makes the server roll back.
 const rollbackTimeout = 2 * time.Second
 
 // readCommitted is the default isolation level, also outside of transactions.
 const readCommitted = sqldriver.IsolationLevel(sql.LevelReadCommitted)
 
-// BeginTx implements driver.ConnBeginTx. The server keeps the isolation level of a
-// transaction for the session, even when the pool resets the session. Therefore each
-// transaction sets its level, and a level other than the default is reset afterwards.
+// BeginTx implements driver.ConnBeginTx. A session retains the isolation level of its
+// last transaction, even after the pool resets the session. Therefore each transaction
+// sets its level, and a level other than the default is reset afterwards.
 func (c *conn) BeginTx(ctx context.Context, o sqldriver.TxOptions) (sqldriver.Tx, error) {
 	defer c.watch(ctx)()
 	if o.Isolation == sqldriver.IsolationLevel(sql.LevelDefault) {
 		o.Isolation = readCommitted
 	}
 	txCtx := &txContext{ctx}
-	inner, err := c.Conn.BeginTx(txCtx, o) // ctx until the rollback
+	inner, err := c.Conn.BeginTx(txCtx, o) // txCtx contains ctx until the rollback
 	if err != nil {
 		if o.Isolation != readCommitted && ctx.Err() != nil { // the transaction may have started
 			c.wires.close()
@@ -51,9 +51,9 @@ type txContext struct{ context.Context }
 // Commit implements driver.Tx.
 func (t *tx) Commit() error {
 	ctx := t.txCtx.Context
-	end := t.conn.watch(ctx)
+	stop := t.conn.watch(ctx)
 	err := t.conn.contextError(ctx, t.Tx.Commit())
-	end()
+	stop()
 	t.resetLevel()
 	return err
 }
@@ -62,10 +62,10 @@ func (t *tx) Commit() error {
 func (t *tx) Rollback() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.txCtx.Context), rollbackTimeout)
 	defer cancel()
-	end := t.conn.watch(ctx)
+	stop := t.conn.watch(ctx)
 	t.txCtx.Context = ctx
 	err := t.Tx.Rollback()
-	end()
+	stop()
 	if err != nil && ctx.Err() != nil {
 		return sqldriver.ErrBadConn
 	}

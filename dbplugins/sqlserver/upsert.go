@@ -17,7 +17,7 @@ const excluded = "excluded"
 type upsert struct {
 	clause.OnConflict
 
-	targets [][]string // column sets; a row that is equal in one of them is a conflict
+	targets [][]string // column sets; a row conflicts if it is equal in all columns of a set
 }
 
 var errNoTarget = errors.New("sqlserver: clause.OnConflict: " +

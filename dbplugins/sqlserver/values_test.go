@@ -17,7 +17,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 		east := time.FixedZone("east", 8*3600)
 		at := time.Date(2024, 3, 1, 7, 59, 59, 999999000, east)
 		text, small := "x", int8(-1)
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{})
 		for _, tc := range []struct {
 			name  string
@@ -32,12 +32,12 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			{name: "uint64", value: uint64(math.MaxInt64), want: "bigint 9223372036854775807"},
 			{name: "bool", value: true, want: "bit true"},
 			{name: "float64", value: 1.5, want: "float(8) 1.5"},
-			{name: "text", value: "größe 🔑", want: "nvarchar(8) größe 🔑"},
+			{name: "string", value: "größe 🔑", want: "nvarchar(8) größe 🔑"},
 			{name: "string with a NUL byte", value: "a\x00b", want: "nvarchar(3) a\x00b"},
 			{name: "pointer to string", value: &text, want: "nvarchar(1) x"},
 			{name: "empty string", value: "", want: "nvarchar(max) "},
 			{
-				name:  "text of 4001",
+				name:  "string of 4001 characters",
 				value: fmt.Sprintf("%04001d", 0),
 				want:  "nvarchar(max) " + fmt.Sprintf("%04001d", 0),
 			},
@@ -84,7 +84,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 
 	t.Run("rejects values that the library would change", func(t *testing.T) {
 		broken := value + "\xff"
-		s := answering(t, nil)
+		s := startDouble(t, nil)
 		db, _ := open(t, s, xdb.Options{})
 		for _, tc := range []struct {
 			name  string
@@ -94,7 +94,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 			{name: "invalid UTF-8", value: broken, want: xerror.DataInvalid},
 			{name: "pointer to invalid UTF-8", value: &broken, want: xerror.DataInvalid},
 			{
-				name:  "one that may be NULL",
+				name:  "sql.NullString",
 				value: sql.NullString{String: broken, Valid: true}, want: xerror.DataInvalid,
 			},
 			{
@@ -106,7 +106,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 				want: xerror.DataOutOfRange,
 			},
 			{
-				name:  "an early time",
+				name:  "early time",
 				value: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), want: xerror.DataOutOfRange,
 			},
 			{name: "uint64", value: uint64(math.MaxInt64 + 1), want: xerror.DataOutOfRange},
@@ -128,7 +128,7 @@ func TestConn_CheckNamedValue(t *testing.T) {
 func TestRows_Values(t *testing.T) {
 	at := time.Date(1969, 12, 31, 23, 59, 59, 1000, time.UTC)
 	late := time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC)
-	s := answering(t, when(`FROM "kinds_of_columns"`, tdsReply{
+	s := startDouble(t, when(`FROM "kinds_of_columns"`, tdsReply{
 		Columns: []tdsColumn{
 			tdsNVarChar("code"), tdsBigInt("small"), tdsBigInt("whole"), tdsDecimal("price"),
 			tdsDecimal("money"), tdsBit("yes"), tdsVarBinary("data"), tdsNVarChar("text"),
@@ -137,9 +137,7 @@ func TestRows_Values(t *testing.T) {
 		Rows: [][]any{
 			{
 				"größe 🔑", int64(-128), int64(math.MaxInt64), "12.5", "9999999999999999.9999",
-				true,
-				[]byte{0, 255},
-				"", at, late, nil,
+				true, []byte{0, 255}, "", at, late, nil,
 			},
 			{
 				"", int64(1), int64(math.MinInt64), "-0.0001", "-9999999999999999.9999",

@@ -10,15 +10,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// wires are the network connections of one login; only the last one remains open. It
+// wires contains the network connections of one login; only the last one remains open. It
 // implements mssql.HostDialer, so that host names are resolved with the context, which
 // the library does not do.
 type wires struct {
 	keepAlive time.Duration
 
 	mu       sync.Mutex
-	isClosed bool // closed
-	reached  bool // connected to a server over TCP
+	isClosed bool
+	reached  bool // a server accepted a TCP connection
 	all      []*wire
 }
 
