@@ -21,7 +21,7 @@ const (
 	longestText = 4000
 	longestRaw  = 2000
 
-	// Approximate limits of NUMBER, as which the library sends every float64.
+	// Approximate limits of NUMBER. The library sends every float64 as a NUMBER.
 	smallestNumber, largestNumber = 1e-129, 1e125
 )
 
@@ -43,7 +43,7 @@ func (c *conn) CheckNamedValue(v *sqldriver.NamedValue) (err error) {
 
 // bind returns the value that is passed to the library for v.
 func bind(v any) (sqldriver.Value, error) {
-	if own(v) {
+	if isLibraryType(v) {
 		return v, nil
 	}
 	if _, ok := v.(sqldriver.Valuer); !ok {
@@ -72,8 +72,9 @@ func bind(v any) (sqldriver.Value, error) {
 	}
 }
 
-// own reports whether a value is of a library type or an output parameter.
-func own(v any) bool {
+// isLibraryType reports whether a value has a type of the library or is an output
+// parameter.
+func isLibraryType(v any) bool {
 	switch v.(type) {
 	case sql.Out, go_ora.Out, go_ora.Clob, go_ora.NClob, go_ora.Blob, go_ora.NVarChar,
 		go_ora.TimeStamp, go_ora.TimeStampTZ:

@@ -15,12 +15,12 @@ var clauseBuilders = map[string]clause.ClauseBuilder{
 	"FROM": buildFrom, "WHERE": buildWhere, "LIMIT": buildLimit, "FOR": buildFor,
 }
 
-// lockedPage reports whether the statement locks a limited number of rows. FOR UPDATE
+// isLockedPage reports whether the statement locks a limited number of rows. FOR UPDATE
 // cannot be combined with FETCH (ORA-02014), so a subquery selects the rows.
-func lockedPage(stmt *gorm.Statement) bool {
-	_, locks := stmt.Clauses["FOR"].Expression.(clause.Locking)
-	limit, pages := stmt.Clauses["LIMIT"].Expression.(clause.Limit)
-	return locks && pages && isQuery(stmt) &&
+func isLockedPage(stmt *gorm.Statement) bool {
+	_, isLocking := stmt.Clauses["FOR"].Expression.(clause.Locking)
+	limit, hasLimit := stmt.Clauses["LIMIT"].Expression.(clause.Limit)
+	return isLocking && hasLimit && isQuery(stmt) &&
 		(limit.Limit != nil && *limit.Limit >= 0 || limit.Offset > 0)
 }
 
@@ -32,7 +32,7 @@ func lockedPage(stmt *gorm.Statement) bool {
 func buildFrom(c clause.Clause, b clause.Builder) {
 	c.Build(b)
 	stmt, ok := b.(*gorm.Statement)
-	if !ok || !lockedPage(stmt) {
+	if !ok || !isLockedPage(stmt) {
 		return
 	}
 	row := quoted(stmt.Table) + ".ROWID"
@@ -50,8 +50,8 @@ func buildFrom(c clause.Clause, b clause.Builder) {
 }
 
 func buildWhere(c clause.Clause, b clause.Builder) {
-	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
-		return // it is in the subquery
+	if stmt, ok := b.(*gorm.Statement); ok && isLockedPage(stmt) {
+		return // buildFrom writes the condition in the subquery
 	}
 	c.Build(b)
 }
@@ -62,8 +62,8 @@ func isQuery(stmt *gorm.Statement) bool {
 }
 
 func buildLimit(c clause.Clause, b clause.Builder) {
-	if stmt, ok := b.(*gorm.Statement); ok && lockedPage(stmt) {
-		return // it is in the subquery
+	if stmt, ok := b.(*gorm.Statement); ok && isLockedPage(stmt) {
+		return // buildFrom writes the limit in the subquery
 	}
 	writeLimit(c, b)
 }
@@ -83,7 +83,8 @@ func writeLimit(c clause.Clause, b clause.Builder) {
 	write(b, strings.Join(parts, " "))
 }
 
-var errShare = errors.New("oracle: shared row locks are not supported: use clause.Locking{Strength: \"UPDATE\"}")
+var errShare = errors.New("oracle: shared row locks are not supported: " +
+	`use clause.Locking{Strength: "UPDATE"}`)
 
 func buildFor(c clause.Clause, b clause.Builder) {
 	locking, ok := c.Expression.(clause.Locking)
@@ -107,17 +108,16 @@ func buildFor(c clause.Clause, b clause.Builder) {
 // writeLockedTable writes a column of the table, as FOR UPDATE OF requires.
 func writeLockedTable(table clause.Table, b clause.Builder) {
 	stmt, ok := b.(*gorm.Statement)
-	own := ok && (table.Name == clause.CurrentTable || table.Name == stmt.Table)
-	if !own || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 {
-		_ = b.AddError(fmt.Errorf(
-			"oracle: cannot lock only the rows of %q: only the main table of the query is supported",
-			table.Name))
+	isMain := ok && (table.Name == clause.CurrentTable || table.Name == stmt.Table)
+	if !isMain || stmt.Schema == nil || len(stmt.Schema.DBNames) == 0 {
+		_ = b.AddError(fmt.Errorf("oracle: cannot lock only the rows of %q: "+
+			"only the main table of the query is supported", table.Name))
 		return
 	}
 	write(b, " OF ", quoted(stmt.Table), ".", quoted(stmt.Schema.DBNames[0]))
 }
 
-// writeEach calls do for 0 to n-1 and writes the separator between the calls.
+// writeEach calls do with 0 to n-1 and writes the separator between the calls.
 func writeEach(w clause.Writer, n int, separator string, do func(i int)) {
 	for i := range n {
 		if i > 0 {
@@ -127,7 +127,6 @@ func writeEach(w clause.Writer, n int, separator string, do func(i int)) {
 	}
 }
 
-// write writes strings.
 func write(w clause.Writer, texts ...string) {
 	for _, text := range texts {
 		_, _ = w.WriteString(text)

@@ -15,7 +15,7 @@ import (
 
 // FullDataTypeOf returns the type of a column with its default, which must precede NOT
 // NULL.
-func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
+func (m tableMigrator) FullDataTypeOf(field *schema.Field) clause.Expr {
 	text := m.DataTypeOf(field) + m.defaultOf(field)
 	if field.NotNull {
 		text += " NOT NULL"
@@ -23,7 +23,7 @@ func (m tables) FullDataTypeOf(field *schema.Field) clause.Expr {
 	return clause.Expr{SQL: text}
 }
 
-func (m tables) defaultOf(field *schema.Field) string {
+func (m tableMigrator) defaultOf(field *schema.Field) string {
 	switch {
 	case !field.HasDefaultValue || field.AutoIncrement:
 		return ""
@@ -37,32 +37,31 @@ func (m tables) defaultOf(field *schema.Field) string {
 }
 
 // HasColumn implements gorm.Migrator.
-func (m tables) HasColumn(value any, name string) bool {
+func (m tableMigrator) HasColumn(value any, name string) bool {
 	const query = "all_tab_columns WHERE " + ofOwner + " AND table_name = ? AND column_name = ?"
 	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
-		return stmt.Table, []any{raised(driver.ColumnName(stmt, name))}
+		return stmt.Table, []any{catalogName(driver.ColumnName(stmt, name))}
 	})
 }
 
-// MigrateColumn implements gorm.Migrator. It changes a different type and removes an
-// obsolete NOT NULL. Like gorm's other drivers, it does not add NOT NULL, because
-// existing rows may contain NULL. It does not compare defaults.
-func (m tables) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType) error {
+// MigrateColumn implements gorm.Migrator. It alters a column whose type differs, and
+// removes a NOT NULL that is no longer required. Like gorm's other drivers, it does not
+// add NOT NULL, because existing rows may contain NULL. It does not compare defaults.
+func (m tableMigrator) MigrateColumn(value any, field *schema.Field, c gorm.ColumnType) error {
 	if field.IgnoreMigration {
 		return nil
 	}
 	nullable, known := c.Nullable()
-	// NOT NULL is no longer required
-	relax := known && !nullable && !field.NotNull
+	dropNotNull := known && !nullable && !field.NotNull
 	want := strings.TrimSuffix(m.DataTypeOf(field), identity)
 	got, ok := c.ColumnType()
 	differs := ok && knownType.MatchString(want) && got != want
-	if (relax || differs) && !field.PrimaryKey {
-		if relax {
+	if (dropNotNull || differs) && !field.PrimaryKey {
+		if dropNotNull {
 			want += " NULL"
 		}
 		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
-			return m.fresh().Exec("ALTER TABLE ? MODIFY (? ?)",
+			return m.newSession().Exec("ALTER TABLE ? MODIFY (? ?)",
 				m.CurrentTable(stmt), clause.Column{Name: field.DBName},
 				clause.Expr{SQL: want}).Error
 		})
@@ -81,8 +80,8 @@ type catalogColumn struct {
 	DataPrecision, DataScale sql.NullInt64
 }
 
-// full returns the type in the spelling of dataType.
-func (c catalogColumn) full() string {
+// fullType returns the type in the spelling of dataType.
+func (c catalogColumn) fullType() string {
 	switch {
 	case c.CharUsed == "C":
 		return fmt.Sprintf("%s(%d CHAR)", c.DataType, c.CharLength)
@@ -99,27 +98,26 @@ func (c catalogColumn) full() string {
 
 // ColumnTypes implements gorm.Migrator. It returns the properties that a migration
 // compares.
-func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
+func (m tableMigrator) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	var types []gorm.ColumnType
 	err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
-		owner, table := split(stmt.Table)
+		owner, table := splitTable(stmt.Table)
 		var found []catalogColumn
-		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, char_length, data_length, "+
-			"data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+
-			" AND table_name = ? ORDER BY column_id",
-			owner, table).Scan(&found).Error
+		err := m.DB.Raw("SELECT column_name, data_type, nullable, char_used, char_length, "+
+			"data_length, data_precision, data_scale FROM all_tab_columns WHERE "+ofOwner+
+			" AND table_name = ? ORDER BY column_id", owner, table).Scan(&found).Error
 		if err != nil {
 			return err
 		}
-		unique, err := m.unique(owner, table)
+		unique, err := m.uniqueColumns(owner, table)
 		if err != nil {
 			return err
 		}
 		for _, c := range found {
 			types = append(types, migrator.ColumnType{
-				NameValue:       sql.NullString{String: lowered(c.ColumnName), Valid: true},
+				NameValue:       sql.NullString{String: gormName(c.ColumnName), Valid: true},
 				DataTypeValue:   sql.NullString{String: c.DataType, Valid: true},
-				ColumnTypeValue: sql.NullString{String: c.full(), Valid: true},
+				ColumnTypeValue: sql.NullString{String: c.fullType(), Valid: true},
 				UniqueValue:     sql.NullBool{Bool: unique[c.ColumnName], Valid: true},
 				NullableValue:   sql.NullBool{Bool: c.Nullable == "Y", Valid: true},
 			})
@@ -129,14 +127,16 @@ func (m tables) ColumnTypes(value any) ([]gorm.ColumnType, error) {
 	return types, err
 }
 
-// unique returns the columns of a table with their own unique constraint.
-func (m tables) unique(owner, table string) (map[string]bool, error) {
+// uniqueColumns returns the columns that have a unique constraint of one column.
+func (m tableMigrator) uniqueColumns(owner, table string) (map[string]bool, error) {
 	var found []struct {
 		ColumnName  string
 		ColumnCount int64
 	}
-	err := m.DB.Raw("SELECT c.column_name, COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
-		"FROM all_constraints k JOIN all_cons_columns c ON c.owner = k.owner AND c.constraint_name = k.constraint_name "+
+	err := m.DB.Raw("SELECT c.column_name, "+
+		"COUNT(*) OVER (PARTITION BY k.constraint_name) AS column_count "+
+		"FROM all_constraints k JOIN all_cons_columns c "+
+		"ON c.owner = k.owner AND c.constraint_name = k.constraint_name "+
 		"WHERE k."+ofOwner+" AND k.table_name = ? AND k.constraint_type = 'U'",
 		owner, table).Scan(&found).Error
 	unique := map[string]bool{}

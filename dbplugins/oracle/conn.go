@@ -19,8 +19,8 @@ const (
 	breakWait = 500 * time.Millisecond
 	// endWait limits a rollback and the closing of a cursor or session.
 	endWait = time.Second
-	// trusted is how long a connection may be idle before it is checked.
-	trusted = time.Second
+	// pingAfter is how long a connection may be idle before ResetSession pings it.
+	pingAfter = time.Second
 )
 
 // libraryConn contains the methods of the library's connections.
@@ -41,7 +41,7 @@ type conn struct {
 	wire     *wire
 	unusable atomic.Bool // must not be reused
 	inTx     bool
-	used     time.Time
+	lastUsed time.Time
 }
 
 var errPanic = errors.New("oracle: cannot parse the response of the server")
@@ -50,16 +50,16 @@ var errPanic = errors.New("oracle: cannot parse the response of the server")
 // is canceled, and translates network errors.
 //
 // If ctx is canceled, the connection is not reused, whatever f returns. The library may
-// have sent an interrupt, to which the server would respond during the next statement.
+// have sent an interrupt, and the server would respond to it during the next statement.
 func (c *conn) do(ctx context.Context, f func() error) (err error) {
-	end := driver.Watchdog(ctx, breakWait, c.wire.close)
+	stop := driver.Watchdog(ctx, breakWait, c.wire.close)
 	defer func() {
 		if p := recover(); p != nil { // the library does not check the lengths in a packet
 			c.unusable.Store(true)
 			err = driver.Translate(driver.Connection, errPanic, errPanic.Error())
 		}
-		end()
-		c.used = time.Now()
+		stop()
+		c.lastUsed = time.Now()
 		err = c.explain(ctx, err)
 	}()
 	return f()
@@ -101,7 +101,7 @@ func isInterrupt(kind driver.ErrorKind) bool {
 	}
 }
 
-// within calls f, and closes the network connection after endWait.
+// within calls f, and closes the network connection if f has not returned after endWait.
 func (c *conn) within(f func() error) error {
 	defer time.AfterFunc(endWait, c.wire.close).Stop()
 	return c.do(context.Background(), f)
@@ -117,7 +117,7 @@ func (c *conn) IsValid() bool { return !c.unusable.Load() && !c.wire.broken.Load
 
 // ResetSession implements driver.SessionResetter. It pings a connection that was idle.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.IsValid() && time.Since(c.used) > trusted {
+	if c.IsValid() && time.Since(c.lastUsed) > pingAfter {
 		// otherwise the library sends an interrupt when ctx is canceled
 		ping := func() error { return c.libraryConn.Ping(context.WithoutCancel(ctx)) }
 		if err := c.within(ping); err != nil {
@@ -156,7 +156,7 @@ func (c *conn) ExecContext(
 		if result, err = c.libraryConn.ExecContext(ctx, splitLists(query), args); err != nil {
 			return err
 		}
-		return c.keep(ctx, query)
+		return c.commitOpen(ctx, query)
 	})
 	return result, err
 }
@@ -183,5 +183,6 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt
 	if err != nil {
 		return nil, err
 	}
-	return &stmt{libraryStmt: inner.(libraryStmt), conn: c, query: query}, nil //nolint:forcetypeassert // the library's type
+	lib := inner.(libraryStmt) //nolint:forcetypeassert // the library's type
+	return &stmt{libraryStmt: lib, conn: c, query: query}, nil
 }

@@ -25,7 +25,7 @@ import (
 
 func TestRows_Values(t *testing.T) {
 	east := time.FixedZone("east", 8*3600)
-	d := &double{script: []answer{{
+	d := &double{script: []response{{
 		pattern: "FROM results", columns: []string{"ID", "Author__name", "TOTAL", "PRICE", "AT"},
 		types: []string{"NUMBER:0", "NCHAR", "NUMBER", "NUMBER:4", "TimeStampTZ_DTY"},
 		rows: [][]sqlValue{
@@ -41,7 +41,8 @@ func TestRows_Values(t *testing.T) {
 	first, second := got[0], got[1]
 	if first["id"] != int64(math.MaxInt64) || first["Author__name"] != "x" ||
 		first["total"] != int64(3) || first["price"] != "3" {
-		t.Errorf("row = %v, want an exact id, lower-case names, whole numbers as int64 and decimals as strings", first)
+		t.Errorf("row = %v, want an exact id, lower-case names, whole numbers as int64 "+
+			"and decimals as strings", first)
 	}
 	if at, ok := first["at"].(time.Time); !ok || at.Location() != time.UTC || at.Hour() != 0 {
 		t.Errorf("time = %v, want it in UTC", first["at"])
@@ -53,7 +54,7 @@ func TestRows_Values(t *testing.T) {
 }
 
 func TestRows_Columns(t *testing.T) {
-	d := &double{script: []answer{{
+	d := &double{script: []response{{
 		pattern: `FROM "APP_BOOKS"`, columns: []string{"ID", "TITLE", "Author__id", "Author__name"},
 		types: []string{"NUMBER:0", "NCHAR", "NUMBER:0", "NCHAR"},
 		rows:  [][]sqlValue{{"1", "title", "7", "name"}},
@@ -76,10 +77,8 @@ func TestCreate_Returning(t *testing.T) {
 		batch[1].Label != "mine" {
 		t.Errorf("batch = %+v, %+v", batch[0], batch[1])
 	}
-	result := db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*author{
-		named("a"),
-		named("b"),
-	})
+	result := db.Clauses(clause.OnConflict{DoNothing: true}).Create(
+		[]*author{named("a"), named("b")})
 	if result.Error != nil || result.RowsAffected != 1 {
 		t.Errorf("rows = %d (%v), want the row count of the block, 1",
 			result.RowsAffected, result.Error)
@@ -90,7 +89,7 @@ func TestCreate_Returning(t *testing.T) {
 }
 
 func TestRows_BrokenNetwork(t *testing.T) {
-	d := &double{script: []answer{{
+	d := &double{script: []response{{
 		pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
 		rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
 	}}}
@@ -112,9 +111,9 @@ func TestConn_Cancellation(t *testing.T) {
 		{name: "rejected by the library", err: sqldriver.ErrBadConn},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := &double{script: []answer{{
-				pattern: "FROM slow",
-				columns: []string{"ID"}, types: []string{"NUMBER:0"}, hangs: true, err: tc.err,
+			d := &double{script: []response{{
+				pattern: "FROM slow", columns: []string{"ID"}, types: []string{"NUMBER:0"},
+				hangs: true, err: tc.err,
 			}}}
 			db := openDouble(t, d, nil)
 			pool, err := db.DB()
@@ -131,14 +130,15 @@ func TestConn_Cancellation(t *testing.T) {
 				t.Errorf("next statement = %v", err)
 			}
 			if d.opened < 2 || d.closed == 0 {
-				t.Errorf("connections opened = %d, closed = %d; want the canceled connection closed", d.opened, d.closed)
+				t.Errorf("connections opened = %d, closed = %d; want the canceled one closed",
+					d.opened, d.closed)
 			}
 		})
 	}
 }
 
-// A connection that was idle may have lost its server. An insert would report it too late
-// for a retry.
+// An idle connection may have been closed by the server. An insert would report this too
+// late for a retry.
 func TestConn_ResetSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{}
@@ -177,9 +177,9 @@ func TestConn_ResetSession(t *testing.T) {
 func TestConn_ExecContext(t *testing.T) {
 	// go-ora only parses a query that is executed, and returns before a slow query
 	// starts.
-	t.Run("runs a query to its end", func(t *testing.T) {
+	t.Run("reads all rows of a query", func(t *testing.T) {
 		for _, prepared := range []bool{false, true} {
-			d := &double{script: []answer{{
+			d := &double{script: []response{{
 				pattern: "FROM big", columns: []string{"ID"}, types: []string{"NUMBER:0"},
 				rows: [][]sqlValue{{"1"}, {"2"}}, cuts: true,
 			}}}
@@ -200,7 +200,7 @@ func TestConn_PrepareContext(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, line := range d.taken() {
+	for _, line := range d.statements() {
 		checkGrammar(t, "prepared", line)
 	}
 }
@@ -230,9 +230,9 @@ func TestConn_BeginTx(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &double{}
 			db := openDouble(t, d, nil)
-			d.taken()
+			d.statements()
 			tx := db.Begin(&tc.opts)
-			got := strings.Join(slices.DeleteFunc(d.taken(),
+			got := strings.Join(slices.DeleteFunc(d.statements(),
 				func(s string) bool { return s == "<begin>" }), "\n")
 			if tx.Error != nil {
 				got = "error: " + tx.Error.Error()
@@ -251,13 +251,14 @@ const lockQuery = "SELECT id FROM plinth_migration_lock FOR UPDATE NOWAIT"
 func TestConnector_Session(t *testing.T) {
 	d := &double{}
 	openDouble(t, d, nil)
-	if want := []string{"ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"}; !slices.Equal(d.session, want) {
+	want := []string{"ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"}
+	if !slices.Equal(d.session, want) {
 		t.Errorf("first statements of the session = %q, want %q", d.session, want)
 	}
 }
 
-// loud has a column whose name would be lower case in results.
-type loud struct {
+// upperCaseColumn has a column whose name would be in lower case in results.
+type upperCaseColumn struct {
 	ID int64 `gorm:"column:ID"`
 }
 
@@ -268,25 +269,35 @@ func TestDialector_Unsupported(t *testing.T) {
 		err  error
 		want string
 	}{
-		{name: "shared lock", err: db.Clauses(clause.Locking{Strength: "SHARE"}).Find(
-			&[]author{}).Error, want: "shared row locks are not supported"},
+		{
+			name: "shared lock",
+			err:  db.Clauses(clause.Locking{Strength: "SHARE"}).Find(&[]author{}).Error,
+			want: "shared row locks are not supported",
+		},
 		{
 			name: "other table",
 			err: db.Clauses(clause.Locking{
-				Strength: "UPDATE",
-				Table:    clause.Table{Name: "x"},
+				Strength: "UPDATE", Table: clause.Table{Name: "x"},
 			}).Find(&[]author{}).Error,
 			want: `cannot lock only the rows of "x"`,
 		},
-		{name: "constraint", err: db.Clauses(clause.OnConflict{
-			OnConstraint: "x",
-			DoNothing:    true,
-		}).Create(named("a")).Error, want: "OnConstraint is not supported"},
-		{name: "returning", err: db.Model(&author{}).Clauses(clause.Returning{}).Where(
-			"id = 1").Update("age", 2).Error, want: "clause.Returning is not supported"},
+		{
+			name: "constraint",
+			err: db.Clauses(clause.OnConflict{
+				OnConstraint: "x", DoNothing: true,
+			}).Create(named("a")).Error,
+			want: "OnConstraint is not supported",
+		},
+		{
+			name: "returning",
+			err: db.Model(&author{}).Clauses(clause.Returning{}).Where("id = 1").Update(
+				"age", 2).Error,
+			want: "clause.Returning is not supported",
+		},
 		{
 			name: "column in upper case",
-			err:  db.AutoMigrate(&loud{}), want: "set column:ID in lower case",
+			err:  db.AutoMigrate(&upperCaseColumn{}),
+			want: "set column:ID in lower case",
 		},
 		{name: "savepoint", err: db.Transaction(func(tx *gorm.DB) error {
 			return tx.SavePoint("a; DROP").Error

@@ -18,8 +18,9 @@ import (
 // waiting (ORA-00054).
 const setUp = "ALTER SESSION SET TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 30"
 
-// loginTimeout limits a login whose context has no deadline, as database/sql may pass.
-// Otherwise a listener that does not respond would occupy a place in the pool.
+// loginTimeout limits a login, because database/sql may pass a context without a
+// deadline. Otherwise a listener that does not respond would occupy a connection of the
+// pool.
 const loginTimeout = 15 * time.Second
 
 var errLogin = errors.New("oracle: login timeout")
@@ -29,42 +30,43 @@ type opener func(ctx context.Context, w *wire) (sqldriver.Conn, error)
 
 // connector opens the connections of one pool.
 type connector struct {
-	open  opener
-	limit time.Duration // limit of a login
+	open    opener
+	timeout time.Duration // timeout of a login
 }
 
 // library returns the opener of go-ora. Each connection uses its own connector, because
 // the library modifies a shared connector and its TLS configuration without a lock.
 func library(dsn string, config *tls.Config) opener {
 	return func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
-		own := go_ora.NewConnector(dsn)
-		if c, ok := own.(*go_ora.OracleConnector); ok {
+		inner := go_ora.NewConnector(dsn)
+		if c, ok := inner.(*go_ora.OracleConnector); ok {
 			c.Dialer(w)
 			if config != nil {
 				c.WithTLSConfig(config.Clone())
 			}
 		}
-		return own.Connect(ctx)
+		return inner.Connect(ctx)
 	}
 }
 
 // Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	n := &conn{wire: &wire{}}
-	limited, cancel := context.WithTimeoutCause(ctx, c.limit, errLogin)
+	loginCtx, cancel := context.WithTimeoutCause(ctx, c.timeout, errLogin)
 	defer cancel()
-	err := n.do(limited, func() error {
-		inner, err := c.login(limited, n.wire)
+	err := n.do(loginCtx, func() error {
+		inner, err := c.login(loginCtx, n.wire)
 		if err != nil {
 			return err
 		}
 		n.libraryConn = inner.(libraryConn) //nolint:forcetypeassert // the library's type
-		_, err = n.libraryConn.ExecContext(limited, setUp, nil)
+		_, err = n.libraryConn.ExecContext(loginCtx, setUp, nil)
 		return err
 	})
 	if err != nil {
 		n.wire.close() // the library does not close it
-		if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(limited), errLogin) {
+		if errors.Is(err, context.DeadlineExceeded) &&
+			errors.Is(context.Cause(loginCtx), errLogin) {
 			// the login timeout, not the deadline of the caller
 			err = driver.Translate(driver.Connection, errLogin, errLogin.Error())
 		}
@@ -73,10 +75,11 @@ func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return n, nil
 }
 
-// login opens a connection. Canceling ctx closes it. The library does not receive ctx,
-// because it handles a cancellation in another goroutine without synchronization.
+// login opens a connection. If ctx is canceled, login closes it. The library does not
+// receive ctx, because it handles a cancellation in another goroutine without
+// synchronization.
 func (c *connector) login(ctx context.Context, w *wire) (sqldriver.Conn, error) {
-	w.caller = ctx
+	w.loginCtx = ctx
 	defer context.AfterFunc(ctx, w.close)()
 	return c.open(context.WithoutCancel(ctx), w)
 }

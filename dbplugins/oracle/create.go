@@ -97,10 +97,10 @@ func (in *insertion) run(db *gorm.DB) int64 {
 type insertion struct {
 	*gorm.Statement
 
-	values   clause.Values      // of its rows
-	first    int                // index of its first row among all rows
+	values   clause.Values      // of the rows
+	first    int                // index of the first row among all rows
 	conflict *clause.OnConflict // nil if a conflict is an error
-	targets  []string           // the columns of the conflict
+	targets  []string           // the columns of the conflict clause
 
 	inBlock bool // use a block even for one row
 	counted bool // the block counts the affected rows
@@ -108,14 +108,14 @@ type insertion struct {
 	outs    []*out
 }
 
-// build writes an INSERT, a MERGE, or a block of several.
+// build writes an INSERT, a MERGE, or a block that contains several of them.
 func (in *insertion) build() {
 	in.counted = in.conflict != nil && (len(in.values.Values) > 1 || len(in.targets) == 0)
 	in.inBlock = in.counted || len(in.values.Values) > 1
 	var parts []string
 	for i, values := range in.values.Values {
 		begin := in.SQL.Len()
-		in.writeRow(row{index: in.first + i, insertion: in, values: in.given(values)})
+		in.writeRow(row{index: in.first + i, insertion: in, values: in.explicit(values)})
 		parts = append(parts, in.SQL.String()[begin:])
 	}
 	in.SQL.Reset()
@@ -137,8 +137,8 @@ func (in *insertion) build() {
 	write(in, "END;")
 }
 
-// count returns the number of affected rows. The server's row count of a block has
-// another meaning.
+// count returns the number of affected rows. For a block, the row count of the server is
+// not the number of affected rows.
 func (in *insertion) count(result sql.Result) int64 {
 	switch {
 	case in.counted:

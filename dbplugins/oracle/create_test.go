@@ -88,8 +88,7 @@ func TestCreate_Blocks(t *testing.T) {
 				name: "prepared",
 				do: func(db *gorm.DB) *gorm.DB {
 					return db.Session(&gorm.Session{
-						PrepareStmt:            true,
-						SkipDefaultTransaction: true,
+						PrepareStmt: true, SkipDefaultTransaction: true,
 					}).Create(notes(150))
 				},
 				rows: 150, want: []string{"100", "50"},
@@ -98,10 +97,10 @@ func TestCreate_Blocks(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				d := &double{}
 				db := openDouble(t, d, nil)
-				done := tc.do(db)
-				lines := d.taken()
-				if done.Error != nil || done.RowsAffected != tc.rows {
-					t.Errorf("rows = %d (%v), want %d", done.RowsAffected, done.Error, tc.rows)
+				result := tc.do(db)
+				lines := d.statements()
+				if result.Error != nil || result.RowsAffected != tc.rows {
+					t.Errorf("rows = %d (%v), want %d", result.RowsAffected, result.Error, tc.rows)
 				}
 				if got := outline(lines); !slices.Equal(got, tc.want) {
 					t.Errorf("statements = %q, want %q", got, tc.want)
@@ -114,22 +113,22 @@ func TestCreate_Blocks(t *testing.T) {
 	})
 
 	t.Run("are rolled back together", func(t *testing.T) {
-		d := &double{script: []answer{{
+		d := &double{script: []response{{
 			pattern: `^BEGIN\n(INSERT[^\n]*\n){50}END`,
 			err:     &network.OracleError{ErrCode: 1},
 		}}}
 		db := openDouble(t, d, nil)
-		done := db.Create(notes(150))
+		result := db.Create(notes(150))
 		want := []string{"<begin>", "100", "50", "<rollback>"}
-		if got := outline(d.taken()); done.Error == nil || done.RowsAffected != 0 ||
+		if got := outline(d.statements()); result.Error == nil || result.RowsAffected != 0 ||
 			!slices.Equal(got, want) {
 			t.Errorf("rows = %d (%v) with %q, want an error and %q",
-				done.RowsAffected, done.Error, got, want)
+				result.RowsAffected, result.Error, got, want)
 		}
-		d.script = []answer{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
-		if done := db.Create(notes(150)); done.Error == nil {
+		d.script = []response{{pattern: "^<commit>$", err: &network.OracleError{ErrCode: 2091}}}
+		if result := db.Create(notes(150)); result.Error == nil {
 			t.Errorf("rows = %d (%v) of a failed commit, want an error",
-				done.RowsAffected, done.Error)
+				result.RowsAffected, result.Error)
 		}
 		d.script = nil
 		if err := db.Create(&note{}).Error; err != nil {

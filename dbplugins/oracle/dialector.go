@@ -39,7 +39,7 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		}
 		d.open = library(dsn, config)
 	}
-	d.connector = &connector{open: d.open, limit: loginTimeout}
+	d.connector = &connector{open: d.open, timeout: loginTimeout}
 	db.ConnPool = sql.OpenDB(d.connector)
 	maps.Copy(db.ClauseBuilders, clauseBuilders)
 	callbacks.RegisterDefaultCallbacks(db, &callbacks.Config{
@@ -48,9 +48,9 @@ func (d *dialector) Initialize(db *gorm.DB) error {
 		UpdateClauses: []string{"UPDATE", "SET", "WHERE"},
 		DeleteClauses: []string{"DELETE", "FROM", "WHERE"},
 	})
-	lines := db.Logger
+	original := db.Logger
 	db.Logger = logger.Discard // gorm logs that a callback is replaced
-	defer func() { db.Logger = lines }()
+	defer func() { db.Logger = original }()
 	cb := db.Callback()
 	return errors.Join(
 		cb.Create().Replace("gorm:create", create),
@@ -71,9 +71,8 @@ func rejectReturning(db *gorm.DB) {
 
 // Migrator implements gorm.Dialector.
 func (d *dialector) Migrator(db *gorm.DB) gorm.Migrator {
-	return tables{migrator.Migrator{Config: migrator.Config{
-		DB: db, Dialector: d,
-		CreateIndexAfterCreateTable: true,
+	return tableMigrator{migrator.Migrator{Config: migrator.Config{
+		DB: db, Dialector: d, CreateIndexAfterCreateTable: true,
 	}}}
 }
 

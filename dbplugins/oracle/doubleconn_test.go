@@ -42,7 +42,7 @@ func (c *doubleConn) BeginTx(ctx context.Context, opts sqldriver.TxOptions) (sql
 		return nil, errors.New(
 			"go-ora rejects options, and interrupts a rollback if its context is canceled")
 	}
-	c.double.take("<begin>", nil)
+	c.double.record("<begin>", nil)
 	return doubleTx{c.double}, nil
 }
 
@@ -59,27 +59,27 @@ func (c *doubleConn) ExecContext(
 		c.double.session = append(c.double.session, query)
 		return sqldriver.RowsAffected(0), nil // setup of a connection
 	}
-	return sqldriver.RowsAffected(1), c.double.take(query, args).err
+	return sqldriver.RowsAffected(1), c.double.record(query, args).err
 }
 
 func (c *doubleConn) QueryContext(
 	ctx context.Context, query string, args []sqldriver.NamedValue,
 ) (sqldriver.Rows, error) {
-	a := c.double.take(query, args)
+	a := c.double.record(query, args)
 	if a.hangs {
 		<-ctx.Done()
 	}
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &doubleRows{answer: a, cut: c.cut}, nil
+	return &doubleRows{response: a, cut: c.cut}, nil
 }
 
 type doubleTx struct{ double *double }
 
-func (t doubleTx) Commit() error { return t.double.take("<commit>", nil).err }
+func (t doubleTx) Commit() error { return t.double.record("<commit>", nil).err }
 
-func (t doubleTx) Rollback() error { return t.double.take("<rollback>", nil).err }
+func (t doubleTx) Rollback() error { return t.double.record("<rollback>", nil).err }
 
 type doubleStmt struct {
 	conn  *doubleConn
@@ -111,7 +111,7 @@ func (s *doubleStmt) QueryContext(
 }
 
 type doubleRows struct {
-	answer
+	response
 
 	next int
 	cut  func()

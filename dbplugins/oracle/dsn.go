@@ -18,7 +18,7 @@ import (
 const (
 	defaultPort = 1521
 
-	// caParam is a DSN parameter of Plinth that names the file of DATABASE_TLS_CA.
+	// caParam is a parameter that Plinth adds to the DSN: the path in DATABASE_TLS_CA.
 	caParam = "TLS CA"
 	// locationParam is the time zone of a DATE, or of a TIMESTAMP without a time zone.
 	// Without it the library queries the server's time zone.
@@ -39,25 +39,25 @@ var (
 
 // DSN implements driver.Driver. The user and the password may contain any character.
 func (Driver) DSN(c driver.Config) (string, error) {
-	own, ownErr := xenv.Load[settings](c.Source)
-	name, variable := own.ServiceName, serviceKey
+	vars, varsErr := xenv.Load[settings](c.Source)
+	name, variable := vars.ServiceName, serviceKey
 	if name == "" && c.Name != "" {
 		name, variable = c.Name, xenv.DatabaseName
 	}
-	at, addressErr := address(c)
+	hostPort, addressErr := address(c)
 	params, tlsErr := tlsParams(c)
-	createMissing := driver.Missing(map[xenv.EnvKey]string{
+	missing := driver.Missing(map[xenv.EnvKey]string{
 		xenv.DatabaseUser: c.User, xenv.DatabasePass: c.Pass, variable: name,
 	})
-	if err := errors.Join(createMissing, ownErr, addressErr, checkService(name, variable),
-		tlsErr); err != nil {
+	serviceErr := checkService(name, variable)
+	if err := errors.Join(missing, varsErr, addressErr, serviceErr, tlsErr); err != nil {
 		return "", err
 	}
 	params.Set(locationParam, "UTC")
 	params.Set(timeoutParam, "0")
 	u := url.URL{
-		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Host: at, Path: "/" + name,
-		RawQuery: params.Encode(),
+		Scheme: "oracle", User: url.UserPassword(c.User, c.Pass), Host: hostPort,
+		Path: "/" + name, RawQuery: params.Encode(),
 	}
 	return u.String(), nil
 }
@@ -124,8 +124,7 @@ func parse(dsn string) (clean string, config *tls.Config, err error) {
 	case err != nil:
 		return "", nil, errDSN
 	case !parts.SSL && ca != "":
-		return "", nil, fmt.Errorf(
-			"oracle: parse DSN: parameter %q requires SSL=true", caParam)
+		return "", nil, fmt.Errorf("oracle: parse DSN: parameter %q requires SSL=true", caParam)
 	case parts.SSL && parts.Wallet == nil:
 		mode := driver.TLSVerifyFull
 		if !parts.SSLVerify {

@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-// awkward contains the values of the conformance suite and values with special meaning in
-// go-ora's DSN.
-var awkward = []string{
+// specialStrings contains the strings of the conformance suite and strings with special
+// meaning in go-ora's DSN.
+var specialStrings = []string{
 	"with space", " ends ", "a'b", `a"b`, `a\b`, "a@b", "a:b", "a%b", "a%20b", "a?b=c", "a#b",
 	"a&b=c", "a;b=c", "a=b",
 	"a{b}c", "a+b", "x host=evil", "x&_pragma=query_only(1)", "密码", "пароль", "🔑", "a$b`c!",
@@ -22,7 +22,7 @@ var awkward = []string{
 }
 
 func TestDriver_DSN_RoundTrip(t *testing.T) {
-	for _, text := range awkward {
+	for _, text := range specialStrings {
 		parts := driver.Config{
 			Host: "db.example", Port: 1522, User: "u" + text, Pass: text,
 			Source: xenv.Map{"DATABASE_SERVICE_NAME": "svc"},
@@ -53,7 +53,7 @@ func TestDriver_DSN_RoundTrip(t *testing.T) {
 
 // The library inserts the service into a connect descriptor without escaping.
 func TestDriver_DSN_ServiceName(t *testing.T) {
-	for _, text := range awkward {
+	for _, text := range specialStrings {
 		dsn, err := oracle.Driver{}.DSN(driver.Config{
 			User: "u", Pass: "p",
 			Source: xenv.Map{"DATABASE_SERVICE_NAME": text},
@@ -82,33 +82,36 @@ func TestDriver_DSN(t *testing.T) {
 		want  string
 	}{
 		{
-			name: "no host", parts: driver.Config{
-				User: "u", Pass: "p",
-				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+			name: "no host",
+			parts: driver.Config{
+				User: "u", Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 			},
 			want: "oracle://u:p@localhost:1521/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name:  "the name serves",
+			name:  "database name as the service name",
 			parts: driver.Config{Host: "h", User: "u", Pass: "p", Name: "n"},
 			want:  "oracle://u:p@h:1521/n?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "service name and database name", parts: driver.Config{
-				Host: "[::1]", Port: 1, User: "u",
-				Pass: "p", Name: "n", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+			name: "service name and database name",
+			parts: driver.Config{
+				Host: "[::1]", Port: 1, User: "u", Pass: "p", Name: "n",
+				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 			},
 			want: "oracle://u:p@[::1]:1/s?SERVER+LOCATION=UTC&TIMEOUT=0",
 		},
 		{
-			name: "require", parts: driver.Config{
+			name: "require",
+			parts: driver.Config{
 				Host: "h", User: "u", Pass: "p",
 				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSRequire,
 			},
 			want: "oracle://u:p@h:1521/s?SERVER+LOCATION=UTC&SSL=true&SSL+VERIFY=false&TIMEOUT=0",
 		},
 		{
-			name: "verify-full", parts: driver.Config{
+			name: "verify-full",
+			parts: driver.Config{
 				Host: "h", User: "u", Pass: "p",
 				Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: driver.TLSVerifyFull,
 			},
@@ -132,12 +135,16 @@ func TestOpen_DSN(t *testing.T) {
 		name, dsn string
 		want      string // in the error
 	}{
-		{name: "DSN of go-ora", dsn: go_ora.BuildUrl("h", 1521, "s", "app user",
-			`p@ss/:;=%#?"'`, map[string]string{"TRACE FILE": ""})},
+		{
+			name: "DSN of go-ora",
+			dsn: go_ora.BuildUrl("h", 1521, "s", "app user", `p@ss/:;=%#?"'`,
+				map[string]string{"TRACE FILE": ""}),
+		},
 		{
 			name: "connect descriptor",
 			dsn: go_ora.BuildJDBC("u", "p",
-				"(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=s)))", nil),
+				"(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521))"+
+					"(CONNECT_DATA=(SERVICE_NAME=s)))", nil),
 		},
 		{name: "other scheme", dsn: "postgres://u:hunter2@h/s", want: "parse DSN: want"},
 		{name: "not a URL", dsn: "oracle://u:hun%ter2@h:1521/s", want: "parse DSN: want"},
@@ -175,8 +182,8 @@ func TestOpen_DSN(t *testing.T) {
 
 func TestDriver_Advice(t *testing.T) {
 	got := oracle.Driver{}.Advice(driver.Config{
-		Host: "h",
-		TLS:  driver.TLSDisable, Source: xenv.Map{
+		Host: "h", TLS: driver.TLSDisable,
+		Source: xenv.Map{
 			"DATABASE_SERVICE_NAME": "s",
 			"DATABASE_LIB_DIR":      "/opt/instantclient",
 		},

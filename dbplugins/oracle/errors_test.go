@@ -54,7 +54,11 @@ func TestDriver_ErrorKind(t *testing.T) {
 			1407, `ORA-01407: cannot update ("APP"."USERS"."NAME") to NULL`,
 			driver.NotNull, "not-null constraint violated: ORA-01407 APP.USERS.NAME",
 		},
-		{12899, `ORA-12899: value too large for column "APP"."USERS"."NAME" (actual: 99, maximum: 64)`, driver.TooLong, "value too long: ORA-12899"},
+		{
+			12899,
+			`ORA-12899: value too large for column "APP"."USERS"."NAME" (actual: 99, maximum: 64)`,
+			driver.TooLong, "value too long: ORA-12899",
+		},
 		{
 			1438, "ORA-01438: value 'hunter2' greater than specified precision",
 			driver.OutOfRange, "value out of range: ORA-01438",
@@ -172,8 +176,8 @@ func TestDriver_ErrorKind(t *testing.T) {
 			if got := strings.TrimPrefix(err.Error(), "wrapped: "); got != tc.want {
 				t.Errorf("text = %q, want %q", got, tc.want)
 			}
-			var own *network.OracleError
-			if !errors.As(err, &own) {
+			var serverErr *network.OracleError
+			if !errors.As(err, &serverErr) {
 				t.Error("the error does not wrap the library's error")
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Over returns the dialector of this package with connections of a test double. cut
-// breaks the network of a connection.
+// Over returns the dialector of this package with connections that open opens. cut breaks
+// the network of a connection.
 func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 		return open(ctx, w.close)
@@ -17,17 +17,17 @@ func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) go
 }
 
 // Connector returns the connector of this package with a login timeout.
-func Connector(dsn string, limit time.Duration) (sqldriver.Connector, error) {
+func Connector(dsn string, timeout time.Duration) (sqldriver.Connector, error) {
 	clean, config, err := parse(dsn)
-	return &connector{open: library(clean, config), limit: limit}, err
+	return &connector{open: library(clean, config), timeout: timeout}, err
 }
 
 // Internals for tests.
 var (
-	Parse      = parse
-	SplitLists = splitLists
-	Bind       = bind
-	Quoted     = quoted
-	Translated = translated
-	Translate  = (*dialector)(nil).Translate
+	Parse         = parse
+	SplitLists    = splitLists
+	Bind          = bind
+	Quoted        = quoted
+	TranslateType = translateType
+	Translate     = (*dialector)(nil).Translate
 )

@@ -18,9 +18,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xmodels"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Entities of the conformance suite, and others for what the suite does not cover.
+// Entities of the conformance suite, and entities for statements that the suite does not
+// cover.
 type (
 	author struct {
 		xmodels.BaseEntity
@@ -153,18 +154,18 @@ func TestStatements(t *testing.T) {
 	for _, file := range []struct {
 		name   string
 		steps  []step
-		script []answer
+		script []response
 	}{
 		{name: "create", steps: creates()},
 		{name: "upsert", steps: upserts()},
 		{name: "query", steps: queries()},
-		{name: "preload", steps: []step{preloading()}, script: []answer{{
+		{name: "preload", steps: []step{preloading()}, script: []response{{
 			pattern: `FROM "APP_AUTHORS"`,
 			columns: []string{"ID", "NAME"}, types: []string{"NUMBER:0", "NCHAR"},
 			rows: [][]sqlValue{{"7", "x"}, {"8", "y"}},
 		}}},
 		{name: "suite", steps: suites()},
-		{name: "keyset", steps: []step{keyset()}, script: []answer{{
+		{name: "keyset", steps: []step{keyset()}, script: []response{{
 			pattern: `FROM "APP_EVENTS"`, columns: []string{"ID", "AT", "KIND"},
 			types: []string{"NUMBER:0", "TimeStampTZ_DTY", "NCHAR"},
 			rows:  [][]sqlValue{{"7", at, "x"}, {"8", at, "y"}},
@@ -178,17 +179,17 @@ func TestStatements(t *testing.T) {
 			db := openDouble(t, d, nil)
 			var b strings.Builder
 			for _, s := range file.steps {
-				d.taken()
+				d.statements()
 				if err := s.do(db); err != nil {
 					t.Errorf("%s: %v", s.name, err)
 				}
 				fmt.Fprintf(&b, "== %s\n", s.name)
-				for _, line := range d.taken() {
+				for _, line := range d.statements() {
 					if s.name == "migrate again" && !strings.HasPrefix(line, "SELECT") {
 						t.Errorf("the second migration changes the schema: %s", line)
 					}
 					checkGrammar(t, s.name, line)
-					fmt.Fprintf(&b, "%s\n", shortened(line))
+					fmt.Fprintf(&b, "%s\n", shorten(line))
 				}
 				b.WriteByte('\n')
 			}
@@ -225,14 +226,14 @@ func part(parts []string, i int) string {
 	return "(nothing)"
 }
 
-// Long lists, and savepoint names that contain an address, are omitted from the files.
+// Long lists, and savepoint names that contain an address, are shortened in the files.
 var (
 	longBinds  = regexp.MustCompile(`:\d+(,:\d+){9,}`)
 	longKinds  = regexp.MustCompile(`NUMBER(, NUMBER){20,}`)
 	savepoints = regexp.MustCompile(`\bsp\w+`)
 )
 
-func shortened(line string) string {
+func shorten(line string) string {
 	line = longBinds.ReplaceAllStringFunc(line, func(s string) string {
 		binds := strings.Split(s, ",")
 		return binds[0] + "..." + binds[len(binds)-1]

@@ -16,8 +16,8 @@ var (
 	inList   = regexp.MustCompile(`(?i)\bIN \((:\d+(?:,:\d+)*)\)`)
 )
 
-// wrong matches syntax that Oracle does not support, or not before 23ai.
-var wrong = []struct {
+// unsupported matches syntax that Oracle does not support, or not before 23ai.
+var unsupported = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
@@ -43,8 +43,8 @@ var wrong = []struct {
 	{"RELEASE SAVEPOINT", regexp.MustCompile(`(?i)^RELEASE`)},
 	{"an empty list", regexp.MustCompile(`\bIN \(\)`)},
 	{
-		"a bind that go-ora does not take",
-		regexp.MustCompile(`which go-ora does not take|of another zone`),
+		"a bind that go-ora does not accept",
+		regexp.MustCompile(`which go-ora does not accept|of another zone`),
 	},
 }
 
@@ -54,18 +54,18 @@ func checkGrammar(t *testing.T, name, line string) {
 	t.Helper()
 	query, kinds, _ := strings.Cut(line, "\n-- ")
 	plain := literals.ReplaceAllString(query, "''")
-	for _, w := range wrong {
+	for _, w := range unsupported {
 		if w.pattern.MatchString(plain + "\n" + kinds) {
-			t.Errorf("%s: %s in %s", name, w.name, shortened(line))
+			t.Errorf("%s: %s in %s", name, w.name, shorten(line))
 		}
 	}
 	if block := strings.HasPrefix(query, "BEGIN") ||
 		strings.HasPrefix(query, "DECLARE"); block != strings.HasSuffix(query, ";") {
-		t.Errorf("%s: a semicolon is valid at the end of a block only: %s", name, shortened(line))
+		t.Errorf("%s: a semicolon is valid at the end of a block only: %s", name, shorten(line))
 	}
 	for i, m := range binds.FindAllStringSubmatch(plain, -1) {
 		if m[1] != fmt.Sprint(i+1) {
-			t.Errorf("%s: bind %d is written :%s: %s", name, i+1, m[1], shortened(line))
+			t.Errorf("%s: bind %d is written :%s: %s", name, i+1, m[1], shorten(line))
 			break
 		}
 	}
@@ -74,7 +74,7 @@ func checkGrammar(t *testing.T, name, line string) {
 		count = strings.Count(kinds, ", ") + 1
 	}
 	if n := len(binds.FindAllString(plain, -1)); n != count {
-		t.Errorf("%s: %d binds for %d values: %s", name, n, count, shortened(line))
+		t.Errorf("%s: %d binds for %d values: %s", name, n, count, shorten(line))
 	}
 	for _, m := range inList.FindAllStringSubmatch(plain, -1) {
 		if n := strings.Count(m[1], ":"); n > 1000 {

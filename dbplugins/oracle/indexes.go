@@ -11,7 +11,7 @@ import (
 
 // BuildIndexOptions implements migrator.BuildIndexOptionsInterface. It ignores lengths
 // and collations.
-func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement) []any {
+func (tableMigrator) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement) []any {
 	parts := make([]any, len(opts))
 	for i, opt := range opts {
 		text := opt.Expression
@@ -25,7 +25,7 @@ func (tables) BuildIndexOptions(opts []schema.IndexOption, stmt *gorm.Statement)
 
 // CreateIndex implements gorm.Migrator. It ignores index methods, conditions and
 // comments, which Oracle does not support.
-func (m tables) CreateIndex(value any, name string) error {
+func (m tableMigrator) CreateIndex(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		if stmt.Schema == nil {
 			return errNoSchema
@@ -36,16 +36,16 @@ func (m tables) CreateIndex(value any, name string) error {
 		}
 		kind := strings.TrimSpace("CREATE " + index.Class)
 		query := strings.TrimSpace(kind + " INDEX ? ON ? ? " + index.Option)
-		return m.fresh().Exec(query, clause.Column{Name: index.Name}, m.CurrentTable(stmt),
+		return m.newSession().Exec(query, clause.Column{Name: index.Name}, m.CurrentTable(stmt),
 			m.BuildIndexOptions(index.Fields, stmt)).Error
 	})
 }
 
 // HasIndex implements gorm.Migrator.
-func (m tables) HasIndex(value any, name string) bool {
+func (m tableMigrator) HasIndex(value any, name string) bool {
 	const query = "all_indexes WHERE table_" + ofOwner + " AND table_name = ? AND index_name = ?"
 	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
-		return stmt.Table, []any{raised(indexName(stmt, name))}
+		return stmt.Table, []any{catalogName(indexName(stmt, name))}
 	})
 }
 
@@ -59,8 +59,8 @@ func indexName(stmt *gorm.Statement, name string) string {
 }
 
 // DropIndex implements gorm.Migrator.
-func (m tables) DropIndex(value any, name string) error {
+func (m tableMigrator) DropIndex(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
-		return m.fresh().Exec("DROP INDEX ?", clause.Column{Name: indexName(stmt, name)}).Error
+		return m.newSession().Exec("DROP INDEX ?", clause.Column{Name: indexName(stmt, name)}).Error
 	})
 }

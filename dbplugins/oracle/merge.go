@@ -107,7 +107,8 @@ var (
 		"oracle: clause.OnConflict: OnConstraint is not supported: set Columns")
 	errTargetWhere = errors.New(
 		"oracle: clause.OnConflict: TargetWhere is not supported: remove it")
-	errNoTarget = errors.New("oracle: clause.OnConflict: an update requires Columns or a primary key")
+	errNoTarget = errors.New(
+		"oracle: clause.OnConflict: an update requires Columns or a primary key")
 	errNoColumn = errors.New("oracle: an insert requires at least one column")
 )
 

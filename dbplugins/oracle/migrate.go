@@ -48,16 +48,16 @@ func (Driver) Migrate(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) er
 	if err != nil {
 		return err
 	}
-	if err := held(ctx, tx); err != nil {
+	if err := checkLock(ctx, tx); err != nil {
 		return fmt.Errorf("oracle: the migration has run, but its lock was lost, "+
 			"and another process may have run it too: %w", d.Translate(err))
 	}
 	return nil
 }
 
-// held returns an error if the lock is no longer held. It ignores the cancellation of
-// ctx.
-func held(ctx context.Context, tx *sql.Tx) error {
+// checkLock returns an error if the lock is no longer held. It ignores the cancellation
+// of ctx.
+func checkLock(ctx context.Context, tx *sql.Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	var id int
@@ -89,8 +89,7 @@ func tryLock(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 		if err == nil {
 			return tx, nil
 		}
-		err = createMissing(ctx, db, tx, err)
-		if err != nil {
+		if err := createMissing(ctx, db, tx, err); err != nil {
 			return nil, err
 		}
 	}

@@ -20,32 +20,29 @@ func TestDriver_Migrate(t *testing.T) {
 	t.Run("creates the lock and waits for it", func(t *testing.T) {
 		d := &double{}
 		db := openDouble(t, d, nil)
-		d.script = []answer{
-			{
-				pattern: "FROM plinth_migration_lock",
-				err:     &network.OracleError{ErrCode: 942},
-			},
+		d.script = []response{
+			{pattern: "FROM plinth_migration_lock", err: &network.OracleError{ErrCode: 942}},
 			{pattern: "^CREATE TABLE plinth", err: &network.OracleError{ErrCode: 1031}},
 		}
 		err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
 			t.Error("Migrate called run without the lock")
 			return nil
 		})
-		if kindOfError(err) != driver.Authentication || !slices.Contains(d.taken(),
+		if kindOfError(err) != driver.Authentication || !slices.Contains(d.statements(),
 			"CREATE TABLE plinth_migration_lock (id NUMBER(1) PRIMARY KEY)") {
 			t.Errorf("Migrate = %v, want the error of CREATE TABLE", err)
 		}
-		d.script = []answer{
-			// the table exists, its row does not
+		d.script = []response{
+			// the table exists, but its row is missing
 			{pattern: "FROM plinth_migration_lock", columns: []string{"ID"}},
 			{pattern: "^INSERT INTO plinth", err: &network.OracleError{ErrCode: 1031}},
 		}
-		if err := (oracle.Driver{}).Migrate(db.Statement.Context, db,
-			nil); kindOfError(err) != driver.Authentication {
+		err = oracle.Driver{}.Migrate(db.Statement.Context, db, nil)
+		if kindOfError(err) != driver.Authentication {
 			t.Errorf("Migrate = %v, want the error of INSERT", err)
 		}
-		d.taken()
-		d.script = []answer{{
+		d.statements()
+		d.script = []response{{
 			pattern: "FROM plinth_migration_lock",
 			err:     &network.OracleError{ErrCode: 54},
 		}}
@@ -55,9 +52,9 @@ func TestDriver_Migrate(t *testing.T) {
 			func(*gorm.DB) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Migrate = %v, want the context's error", err)
 		}
-		if asked := slices.DeleteFunc(d.taken(),
-			func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(asked) < 2 {
-			t.Errorf("lock requests = %d, want a retry", len(asked))
+		if requests := slices.DeleteFunc(d.statements(),
+			func(s string) bool { return !strings.HasPrefix(s, "SELECT id") }); len(requests) < 2 {
+			t.Errorf("lock requests = %d, want a retry", len(requests))
 		}
 	})
 
@@ -76,7 +73,7 @@ func TestDriver_Migrate(t *testing.T) {
 			t.Errorf("Migrate = %v, want the error of run", err)
 		}
 		want := []string{"<begin>", lockQuery, "CREATE TABLE x (id NUMBER)", "<rollback>"}
-		if got := d.taken(); !slices.Equal(got, want) {
+		if got := d.statements(); !slices.Equal(got, want) {
 			t.Errorf("statements = %q, want %q", got, want)
 		}
 		if d.opened-d.closed != 0 {
@@ -90,7 +87,7 @@ func TestDriver_Migrate(t *testing.T) {
 		d := &double{}
 		db := openDouble(t, d, nil)
 		err := oracle.Driver{}.Migrate(db.Statement.Context, db, func(*gorm.DB) error {
-			d.script = []answer{{
+			d.script = []response{{
 				pattern: "FROM plinth_migration_lock",
 				err:     &network.OracleError{ErrCode: 2396},
 			}}
@@ -107,14 +104,15 @@ func TestDriver_Migrate(t *testing.T) {
 		db := openDouble(t, d, nil)
 		ctx, cancel := context.WithCancel(db.Statement.Context)
 		err := oracle.Driver{}.Migrate(ctx, db, func(*gorm.DB) error {
-			d.closeErr = errors.New("the session does not end")
-			d.taken()
+			d.closeErr = errors.New("cannot close the session")
+			d.statements()
 			cancel()
 			return nil
 		})
 		d.closeErr = nil
-		if got := d.taken(); err != nil || !slices.Equal(got, []string{lockQuery, "<rollback>"}) {
-			t.Errorf("Migrate = %v with %q, want nil, and the lock checked again", err, got)
+		want := []string{lockQuery, "<rollback>"}
+		if got := d.statements(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("Migrate = %v with %q, want nil and a check of the lock", err, got)
 		}
 	})
 }

@@ -30,9 +30,9 @@
 //
 // # Tests
 //
-// The package has not been tested with a server during its development. Its SQL is
-// compared with reviewed golden files, which are recorded with a test double of go-ora.
-// Connection errors are tested with a double of a listener. The conformance suite runs if
+// The package was developed without an Oracle server. The tests compare its SQL with
+// reviewed golden files, which are recorded with a test double of go-ora. Connection
+// errors are tested with a test double of a listener. The conformance suite runs if
 // PLINTH_TEST_ORACLE_DSN is set.
 package oracle
 
@@ -78,7 +78,7 @@ func (Driver) Describe(dsn string) string {
 		return ""
 	}
 	u, _ := url.Parse(clean) // parse has already parsed it
-	// the host may be part of an unescaped password
+	// without exactly one @, the host may be part of an unescaped password
 	if u.User == nil || strings.Count(dsn, "@") != 1 {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (Driver) TransactionalDDL() bool { return false }
 // Advice implements driver.Driver.
 func (Driver) Advice(c driver.Config) []string {
 	lines := c.Advice()
-	if own, err := xenv.Load[settings](c.Source); err == nil && own.LibDir != "" {
+	if vars, err := xenv.Load[settings](c.Source); err == nil && vars.LibDir != "" {
 		lines = append(lines, "DATABASE_LIB_DIR is set, but this driver does not read it")
 	}
 	return lines

@@ -30,7 +30,7 @@ const slow = "SELECT count(*) FROM all_objects a, all_objects b, all_objects c, 
 func partsOf(dsn string) driver.Config {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		panic("the DSN of the test's server does not parse")
+		panic("invalid DSN of the test server")
 	}
 	port, _ := strconv.Atoi(cmp.Or(u.Port(), "1521"))
 	pass, _ := u.User.Password()
@@ -48,7 +48,8 @@ func admin(tb testing.TB, dsn string) *sql.DB {
 	return db
 }
 
-func run(tb testing.TB, db *sql.DB, statements ...string) {
+// execAll executes statements.
+func execAll(tb testing.TB, db *sql.DB, statements ...string) {
 	tb.Helper()
 	for _, s := range statements {
 		if _, err := db.ExecContext(context.Background(), s); err != nil {
@@ -57,9 +58,9 @@ func run(tb testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-// users creates a user whose name and password contain text, and drops it after the test.
-// Quoted names and passwords cannot contain a double quote; it is replaced in both the
-// user and the configuration.
+// users returns a function that creates a user whose name and password contain text, and
+// drops the user after the test. Quoted names and passwords cannot contain a double
+// quote; the function replaces it with an apostrophe.
 func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) error) {
 	var mu sync.Mutex
 	number := 0
@@ -72,7 +73,7 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 		parts := partsOf(dsn)
 		parts.User, parts.Pass = `"`+name+`"`, strings.ReplaceAll(text, `"`, "'")+"Aa1"
 		db := admin(tb, dsn)
-		run(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`,
+		execAll(tb, db, `CREATE USER `+parts.User+` IDENTIFIED BY "`+parts.Pass+`"`,
 			`GRANT CREATE SESSION TO `+parts.User)
 		tb.Cleanup(func() { dropUser(tb, db, parts.User) })
 		return parts, func(db *gorm.DB) error {
@@ -92,15 +93,15 @@ func users(dsn string) func(testing.TB, string) (driver.Config, func(*gorm.DB) e
 // dropUser retries until the user's last session has ended (ORA-01940).
 func dropUser(tb testing.TB, db *sql.DB, name string) {
 	tb.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(10 * time.Second); ; <-again.C {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ; <-ticker.C {
 		_, err := db.ExecContext(context.Background(), `DROP USER `+name+` CASCADE`)
 		if err == nil {
 			return
 		}
-		var refused *network.OracleError
-		if !errors.As(err, &refused) || refused.ErrCode != 1940 || time.Now().After(deadline) {
+		var serverErr *network.OracleError
+		if !errors.As(err, &serverErr) || serverErr.ErrCode != 1940 || time.Now().After(deadline) {
 			tb.Errorf("drop the user: %v", err)
 			return
 		}
@@ -129,49 +130,53 @@ func TestDriver_Conformance(t *testing.T) {
 		Unusable: func(testing.TB) map[string]driver.Config {
 			// An unknown service is not unusable: a listener reports the same for a
 			// starting database.
-			wrongPass, nobody := parts, parts
+			wrongPass, unknownUser := parts, parts
 			wrongPass.Pass += "wrong"
-			nobody.User = "no_such_user"
-			return map[string]driver.Config{"wrong password": wrongPass, "unknown user": nobody}
+			unknownUser.User = "no_such_user"
+			return map[string]driver.Config{
+				"wrong password": wrongPass,
+				"unknown user":   unknownUser,
+			}
 		},
 		SpecialText: users(server.DSN),
 		Outage:      func(tb testing.TB) dbtest.Outage { return dbtest.CutOff(tb, parts) },
 		Slow:        slow,
 		Source:      server.Source, Server: "Oracle " + version(t, server.DSN),
 		Differences: map[string]string{
-			dbtest.DiffEmptyIsNull: "Oracle keeps an empty text as NULL",
-			dbtest.DiffNoTLS:       "the containers that the suite runs on have no TLS endpoint; the handshake is tested with a listener",
+			dbtest.DiffEmptyIsNull: "Oracle stores an empty string as NULL",
+			dbtest.DiffNoTLS: "the test containers have no TLS endpoint; " +
+				"TestOpen_TLS tests the handshake with a listener",
 		},
 	})
 }
 
 // bad returns invalid configurations.
 var bad = map[string]driver.Config{
-	"nothing":    {},
-	"no user":    {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
-	"no service": {User: "u", Pass: "p"},
-	"a service that is more": {
+	"no settings": {},
+	"no user":     {Pass: "p", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}},
+	"no service":  {User: "u", Pass: "p"},
+	"a service name with parentheses": {
 		User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s)(HOST=evil"},
 	},
-	"a name that is more": {User: "u", Pass: "p", Name: "s)(HOST=evil"},
-	"a service with a slash": {
+	"a database name with parentheses": {User: "u", Pass: "p", Name: "s)(HOST=evil"},
+	"a service name with a slash": {
 		User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "a/b"},
 	},
-	"a host that is more": {
+	"a host with parentheses": {
 		Host: "h)(PORT=1", User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 	},
-	"a port that is none": {
+	"a port out of range": {
 		Port: 65536, User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
 	},
-	"a TLS mode that is none": {
+	"an unknown TLS mode": {
 		User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLS: "prefer",
 	},
-	"an authority without TLS": {
+	"a CA file without TLS": {
 		User: "u", Pass: "p",
 		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"}, TLSCA: "ca.pem",
 	},
@@ -191,11 +196,10 @@ func TestDriver_DSN_Errors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (oracle.Driver{}).DSN(driver.Config{
-		User:   "u",
-		Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
-	}); err == nil ||
-		!strings.Contains(err.Error(), "DATABASE_PASS") {
+	_, err := oracle.Driver{}.DSN(driver.Config{
+		User: "u", Source: xenv.Map{"DATABASE_SERVICE_NAME": "s"},
+	})
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_PASS") {
 		t.Errorf("DSN without a password = %v, want an error with DATABASE_PASS", err)
 	}
 }

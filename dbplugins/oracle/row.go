@@ -12,16 +12,16 @@ type value struct {
 	v      any
 }
 
-// given returns the values of a row except those that the database sets.
-func (in *insertion) given(values []any) []value {
-	given := make([]value, 0, len(values))
+// explicit returns the values of a row except those that the database sets.
+func (in *insertion) explicit(values []any) []value {
+	explicit := make([]value, 0, len(values))
 	for i, v := range values {
 		if e, ok := v.(clause.Expr); ok && e.SQL == defaultValue.SQL && len(e.Vars) == 0 {
 			continue
 		}
-		given = append(given, value{in.values.Columns[i].Name, v})
+		explicit = append(explicit, value{in.values.Columns[i].Name, v})
 	}
-	return given
+	return explicit
 }
 
 // row is a row to write.

@@ -22,15 +22,15 @@ type libraryRows interface {
 	sqldriver.RowsColumnTypeScanType
 }
 
-// rows are the rows of a query. They watch the context until they are closed; the library
-// does so only until the first rows have arrived.
+// rows contains the rows of a query. It watches the context until it is closed; the
+// library does so only until the first rows have arrived.
 type rows struct {
 	libraryRows
 
 	conn    *conn
 	ctx     context.Context // context of the query, as in database/sql
 	query   string
-	end     func()
+	stop    func()
 	names   []string
 	numbers []numberKind
 }
@@ -41,10 +41,10 @@ var errBroken = driver.Translate(driver.Connection, io.ErrUnexpectedEOF, "the re
 type numberKind uint8
 
 const (
-	noNumber numberKind = iota
-	decimal             // string, which keeps all digits
-	integer             // int64
-	either              // int64 for a whole number, otherwise string
+	notNumber numberKind = iota
+	decimal              // string, which keeps all digits
+	integer              // int64
+	either               // int64 for a whole number, otherwise string
 )
 
 var errRows = errors.New("oracle: unexpected rows type")
@@ -62,12 +62,12 @@ func (c *conn) rows(
 	}
 	r := &rows{
 		libraryRows: library, conn: c, ctx: ctx, query: query,
-		end: driver.Watchdog(ctx, breakWait, c.wire.close),
+		stop: driver.Watchdog(ctx, breakWait, c.wire.close),
 	}
 	r.names = inner.Columns()
 	r.numbers = make([]numberKind, len(r.names))
 	for i, name := range r.names {
-		r.names[i] = lowered(name)
+		r.names[i] = gormName(name)
 		r.numbers[i] = r.numberKind(i)
 	}
 	return r, nil
@@ -75,7 +75,7 @@ func (c *conn) rows(
 
 func (r *rows) numberKind(i int) numberKind {
 	if r.ColumnTypeDatabaseTypeName(i) != "NUMBER" {
-		return noNumber
+		return notNumber
 	}
 	switch _, scale, _ := r.ColumnTypePrecisionScale(i); scale {
 	case 0:
@@ -134,7 +134,7 @@ func (r *rows) failed(err error) error {
 
 // Close implements driver.Rows.
 func (r *rows) Close() error {
-	r.end()
+	r.stop()
 	if r.ctx.Err() != nil {
 		r.conn.unusable.Store(true)
 	}
@@ -145,14 +145,14 @@ func (r *rows) Close() error {
 		if err := r.libraryRows.Close(); err != nil {
 			return err
 		}
-		return r.conn.keep(r.ctx, r.query)
+		return r.conn.commitOpen(r.ctx, r.query)
 	})
 }
 
 // ColumnTypeScanType implements driver.RowsColumnTypeScanType. The library would scan a
 // 64-bit ID into a float64 and returns nil for some columns, which gorm does not support.
 func (r *rows) ColumnTypeScanType(i int) reflect.Type {
-	if r.numbers[i] != noNumber {
+	if r.numbers[i] != notNumber {
 		return reflect.TypeFor[any]()
 	}
 	if scan := r.libraryRows.ColumnTypeScanType(i); scan != nil {

@@ -66,9 +66,8 @@ func creates() []step {
 			return db.Model(&author{}).Create(map[string]any{"name": "m", "age": 1}).Error
 		}},
 		{"create and return", func(db *gorm.DB) error {
-			return db.Clauses(
-				clause.Returning{Columns: []clause.Column{{Name: "created_at"}}}).Create(
-				named("a")).Error
+			c := clause.Returning{Columns: []clause.Column{{Name: "created_at"}}}
+			return db.Clauses(c).Create(named("a")).Error
 		}},
 		{"create without a transaction", func(db *gorm.DB) error {
 			return db.Session(&gorm.Session{SkipDefaultTransaction: true}).Create(named("a")).Error
@@ -99,7 +98,9 @@ func upserts() []step {
 				Columns: onName,
 				DoUpdates: clause.Assignments(
 					map[string]any{"age": gorm.Expr("app_authors.age + excluded.age + ?", 1)}),
-				Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "app_authors.age < ?", Vars: []any{9}}}},
+				Where: clause.Where{Exprs: []clause.Expression{
+					clause.Expr{SQL: "app_authors.age < ?", Vars: []any{9}},
+				}},
 			}
 			return db.Clauses(c).Create(named("a")).Error
 		}},
@@ -107,25 +108,19 @@ func upserts() []step {
 			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(named("a")).Error
 		}},
 		{"insert or leave by a column", func(db *gorm.DB) error {
-			return db.Clauses(clause.OnConflict{
-				Columns:   onName,
-				DoNothing: true,
-			}).Create(named("a")).Error
+			c := clause.OnConflict{Columns: onName, DoNothing: true}
+			return db.Clauses(c).Create(named("a")).Error
 		}},
 		{"insert or leave", func(db *gorm.DB) error {
 			return db.Clauses(clause.OnConflict{DoNothing: true}).Create(named("a")).Error
 		}},
 		{"insert or leave a batch", func(db *gorm.DB) error {
-			return db.Clauses(clause.OnConflict{DoNothing: true}).Create([]*author{
-				named("a"),
-				named("b"),
-			}).Error
+			return db.Clauses(clause.OnConflict{DoNothing: true}).Create(
+				[]*author{named("a"), named("b")}).Error
 		}},
 		{"update all of what the database fills in", func(db *gorm.DB) error {
-			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create([]*tag{
-				{Level: "new"},
-				{ID: 5, Level: "old"},
-			}).Error
+			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+				[]*tag{{Level: "new"}, {ID: 5, Level: "old"}}).Error
 		}},
 		{"upsert of large values and nulls", func(db *gorm.DB) error {
 			c := clause.OnConflict{
@@ -198,8 +193,8 @@ func queries() []step {
 			return db.Table("(?) u", db.Model(&author{}).Select("name")).Count(&n).Error
 		}},
 		{"or, not, between", func(db *gorm.DB) error {
-			return db.Where("age BETWEEN ? AND ?",
-				1, 2).Or(map[string]any{"name": "x"}).Not("name = ?", "y").Find(&[]author{}).Error
+			return db.Where("age BETWEEN ? AND ?", 1, 2).Or(map[string]any{"name": "x"}).
+				Not("name = ?", "y").Find(&[]author{}).Error
 		}},
 		{"conditions of a struct", func(db *gorm.DB) error {
 			return db.Where(&tag{Level: "x", Active: true}).Find(&[]tag{}).Error
@@ -231,7 +226,7 @@ func queries() []step {
 	}
 }
 
-// preloading responds to the query for authors with one row.
+// preloading reads authors and their books. The script of the double returns the authors.
 func preloading() step {
 	return step{"preload", func(db *gorm.DB) error {
 		return db.Preload("Books").Find(&[]author{}).Error

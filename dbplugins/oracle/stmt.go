@@ -35,7 +35,7 @@ func (s *stmt) ExecContext(
 		if result, err = s.libraryStmt.ExecContext(ctx, args); err != nil {
 			return err
 		}
-		return s.conn.keep(ctx, s.query)
+		return s.conn.commitOpen(ctx, s.query)
 	})
 	return result, err
 }
@@ -60,8 +60,8 @@ func (s *stmt) Close() error {
 	return s.conn.within(s.libraryStmt.Close)
 }
 
-// drain reads the rows of a query that was executed as a statement. The library would
-// only parse the query.
+// drain reads the rows of a query that was passed to Exec. The library's Exec would only
+// parse the query.
 func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	if err != nil {
 		return nil, err
@@ -70,15 +70,15 @@ func drain(r sqldriver.Rows, err error) (sqldriver.Result, error) {
 	for err == nil {
 		err = r.Next(row)
 	}
-	if err == io.EOF { // the value itself, as in database/sql
+	if err == io.EOF { // not wrapped, as database/sql requires
 		err = nil
 	}
 	return sqldriver.RowsAffected(0), errors.Join(err, r.Close())
 }
 
-// keep commits a statement outside of a transaction that the library does not commit: the
-// changes of a CALL, and the locks of SELECT ... FOR UPDATE.
-func (c *conn) keep(ctx context.Context, query string) error {
+// commitOpen commits the transaction that a statement has left open outside of BeginTx,
+// such as that of a CALL or of SELECT ... FOR UPDATE.
+func (c *conn) commitOpen(ctx context.Context, query string) error {
 	if c.inTx || !leavesOpen(query) {
 		return nil
 	}
@@ -92,14 +92,14 @@ func (c *conn) keep(ctx context.Context, query string) error {
 // leavesOpen reports whether a statement starts a transaction that the library does not
 // commit.
 func leavesOpen(query string) bool {
-	return begins(query, "CALL") || begins(query, "LOCK") ||
+	return startsWith(query, "CALL") || startsWith(query, "LOCK") ||
 		isSelect(query) && strings.Contains(strings.ToUpper(query), "FOR UPDATE")
 }
 
 // isSelect reports whether a statement returns rows.
-func isSelect(query string) bool { return begins(query, "SELECT") || begins(query, "WITH") }
+func isSelect(query string) bool { return startsWith(query, "SELECT") || startsWith(query, "WITH") }
 
-func begins(query, word string) bool {
+func startsWith(query, word string) bool {
 	query = strings.TrimLeft(query, " \t\r\n(")
 	return len(query) > len(word) && strings.EqualFold(query[:len(word)], word)
 }

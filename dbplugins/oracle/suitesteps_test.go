@@ -59,8 +59,8 @@ func suiteReads() []step {
 			return db.Model(&author{}).Where("name NOT LIKE ?", "%a%b%").Pluck("name", &texts).Error
 		}},
 		{"null and a key", func(db *gorm.DB) error {
-			return foundOrNil(db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{},
-				5).Error)
+			return foundOrNil(
+				db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, 5).Error)
 		}},
 		{"booleans", func(db *gorm.DB) error {
 			return db.Model(&sample{}).Where("active = ?", true).Or("maybe_on = ?",
@@ -128,7 +128,7 @@ func suiteParameters() []step {
 }
 
 func suiteWrites() []step {
-	kept := func() []note {
+	savedNotes := func() []note {
 		all := []note{{Text: "kept"}, {Text: "new"}}
 		all[0].ID, all[0].CreatedAt = 5, at
 		return all
@@ -164,25 +164,21 @@ func suiteWrites() []step {
 			return db.Exec("UPDATE app_notes SET deleted_at = NULL WHERE id > ?", 0).Error
 		}},
 		{"save a slice", func(db *gorm.DB) error {
-			all := kept()
+			all := savedNotes()
 			return db.Save(&all).Error
 		}},
 		{"update all of a batch", func(db *gorm.DB) error {
-			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create([]*author{
-				named("a"),
-				named("b"),
-			}).Error
+			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
+				[]*author{named("a"), named("b")}).Error
 		}},
 		{"upsert with a value", func(db *gorm.DB) error {
 			set := clause.Assignments(map[string]any{"age": 99})
-			return db.Clauses(clause.OnConflict{
-				Columns:   onName,
-				DoUpdates: set,
-			}).Create(named("a")).Error
+			return db.Clauses(clause.OnConflict{Columns: onName, DoUpdates: set}).Create(
+				named("a")).Error
 		}},
 		{"insert or leave a batch by a column", func(db *gorm.DB) error {
-			leave := clause.OnConflict{Columns: onName, DoNothing: true}
-			return db.Clauses(leave).Create([]*author{named("a"), named("b")}).Error
+			c := clause.OnConflict{Columns: onName, DoNothing: true}
+			return db.Clauses(c).Create([]*author{named("a"), named("b")}).Error
 		}},
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// tables implements gorm.Migrator.
-type tables struct{ migrator.Migrator }
+// tableMigrator implements gorm.Migrator.
+type tableMigrator struct{ migrator.Migrator }
 
 var errNoSchema = errors.New("oracle: the value has no schema")
 
@@ -24,13 +24,13 @@ const ofOwner = "owner = NVL(?, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))"
 
 // has reports whether the catalog query returns rows for value's table. find returns the
 // table name and the remaining arguments.
-func (m tables) has(
+func (m tableMigrator) has(
 	value any, query string, find func(*gorm.Statement) (table string, args []any),
 ) bool {
 	var n int64
 	_ = m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		table, args := find(stmt)
-		owner, name := split(table)
+		owner, name := splitTable(table)
 		args = append([]any{owner, name}, args...)
 		return m.DB.Raw("SELECT count(*) FROM "+query, args...).Row().Scan(&n)
 	})
@@ -38,16 +38,17 @@ func (m tables) has(
 }
 
 // GetTables implements gorm.Migrator.
-func (m tables) GetTables() (names []string, err error) {
-	err = m.DB.Raw("SELECT table_name FROM user_tables WHERE dropped = 'NO' ORDER BY table_name").Scan(&names).Error
+func (m tableMigrator) GetTables() (names []string, err error) {
+	const query = "SELECT table_name FROM user_tables WHERE dropped = 'NO' ORDER BY table_name"
+	err = m.DB.Raw(query).Scan(&names).Error
 	for i, name := range names {
-		names[i] = lowered(name)
+		names[i] = gormName(name)
 	}
 	return names, err
 }
 
 // HasTable implements gorm.Migrator.
-func (m tables) HasTable(value any) bool {
+func (m tableMigrator) HasTable(value any) bool {
 	const query = "all_tables WHERE " + ofOwner + " AND table_name = ? AND dropped = 'NO'"
 	return m.has(value, query,
 		func(stmt *gorm.Statement) (string, []any) { return stmt.Table, nil })
@@ -55,13 +56,13 @@ func (m tables) HasTable(value any) bool {
 
 // CreateTable implements gorm.Migrator. It creates foreign keys after the tables instead
 // of in the CREATE TABLE statement.
-func (m tables) CreateTable(values ...any) error {
+func (m tableMigrator) CreateTable(values ...any) error {
 	values = m.ReorderModels(values, false)
 	if err := m.each(values, checkColumns); err != nil {
 		return err
 	}
 	bare := m.Migrator
-	bare.DB = m.fresh()
+	bare.DB = m.newSession()
 	bare.DB.DisableForeignKeyConstraintWhenMigrating = true
 	if err := bare.CreateTable(values...); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (m tables) CreateTable(values ...any) error {
 }
 
 // each calls do with the statement of each value.
-func (m tables) each(values []any, do func(*gorm.Statement) error) error {
+func (m tableMigrator) each(values []any, do func(*gorm.Statement) error) error {
 	for _, value := range values {
 		if err := m.RunWithValue(value, do); err != nil {
 			return err
@@ -87,16 +88,16 @@ func checkColumns(stmt *gorm.Statement) error {
 		return errNoSchema
 	}
 	for _, name := range stmt.Schema.DBNames {
-		if name != lowered(name) && !stmt.Schema.FieldsByDBName[name].IgnoreMigration {
-			return fmt.Errorf(
-				"oracle: column %s of %s is not lower case and cannot be mapped to its field in results: set column:%s in lower case",
+		if name != gormName(name) && !stmt.Schema.FieldsByDBName[name].IgnoreMigration {
+			return fmt.Errorf("oracle: column %s of %s is not lower case "+
+				"and cannot be mapped to its field in results: set column:%s in lower case",
 				name, stmt.Table, name)
 		}
 	}
 	return nil
 }
 
-func (m tables) createForeignKeys(stmt *gorm.Statement) error {
+func (m tableMigrator) createForeignKeys(stmt *gorm.Statement) error {
 	relations := stmt.Schema.Relationships.Relations
 	for _, name := range slices.Sorted(maps.Keys(relations)) {
 		if relations[name].Field.IgnoreMigration {
@@ -111,13 +112,13 @@ func (m tables) createForeignKeys(stmt *gorm.Statement) error {
 	return nil
 }
 
-func (m tables) addConstraint(table clause.Table, c schema.ConstraintInterface) error {
+func (m tableMigrator) addConstraint(table clause.Table, c schema.ConstraintInterface) error {
 	text, vars := build(c)
-	return m.fresh().Exec("ALTER TABLE ? ADD "+text, append([]any{table}, vars...)...).Error
+	return m.newSession().Exec("ALTER TABLE ? ADD "+text, append([]any{table}, vars...)...).Error
 }
 
-// fresh returns a *gorm.DB without the conditions of another statement.
-func (m tables) fresh() *gorm.DB { return m.DB.Session(&gorm.Session{}) }
+// newSession returns a *gorm.DB without the conditions of another statement.
+func (m tableMigrator) newSession() *gorm.DB { return m.DB.Session(&gorm.Session{}) }
 
 // build returns the SQL of a constraint. It omits ON UPDATE, and the ON DELETE actions
 // other than CASCADE and SET NULL, because Oracle does not support them.
@@ -135,13 +136,14 @@ func build(c schema.ConstraintInterface) (string, []any) {
 }
 
 // DropTable implements gorm.Migrator.
-func (m tables) DropTable(values ...any) error {
+func (m tableMigrator) DropTable(values ...any) error {
 	for _, value := range slices.Backward(m.ReorderModels(values, false)) {
 		if !m.HasTable(value) {
 			continue // IF EXISTS requires 23ai
 		}
 		err := m.RunWithValue(value, func(stmt *gorm.Statement) error {
-			return m.fresh().Exec("DROP TABLE ? CASCADE CONSTRAINTS", m.CurrentTable(stmt)).Error
+			return m.newSession().Exec("DROP TABLE ? CASCADE CONSTRAINTS",
+				m.CurrentTable(stmt)).Error
 		})
 		if err != nil {
 			return err
@@ -151,19 +153,19 @@ func (m tables) DropTable(values ...any) error {
 }
 
 // HasConstraint implements gorm.Migrator.
-func (m tables) HasConstraint(value any, name string) bool {
+func (m tableMigrator) HasConstraint(value any, name string) bool {
 	const query = "all_constraints WHERE " + ofOwner + " AND table_name = ? AND constraint_name = ?"
 	return m.has(value, query, func(stmt *gorm.Statement) (string, []any) {
 		c, table := m.GuessConstraintInterfaceAndTable(stmt, name)
 		if c != nil {
 			name = c.GetName()
 		}
-		return table, []any{raised(name)}
+		return table, []any{catalogName(name)}
 	})
 }
 
 // CreateConstraint implements gorm.Migrator.
-func (m tables) CreateConstraint(value any, name string) error {
+func (m tableMigrator) CreateConstraint(value any, name string) error {
 	return m.RunWithValue(value, func(stmt *gorm.Statement) error {
 		c, table := m.GuessConstraintInterfaceAndTable(stmt, name)
 		if c == nil {

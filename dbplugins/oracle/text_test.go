@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/oracle"
 )
 
-func TestNames(t *testing.T) {
+func TestQuoted(t *testing.T) {
 	for _, tc := range []struct{ name, want string }{
 		{name: "users", want: `"USERS"`},
 		{name: "app.users.id", want: `"APP"."USERS"."ID"`},
@@ -28,7 +28,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestDialector_DataTypeOf(t *testing.T) {
+func TestTranslateType(t *testing.T) {
 	for tag, want := range map[string]string{
 		"text": "CLOB", "longtext": "CLOB", "bytea": "BLOB", "varchar(40)": "VARCHAR2(40 CHAR)",
 		"VARCHAR2(40 CHAR)": "VARCHAR2(40 CHAR)", "VARCHAR2(40 BYTE)": "VARCHAR2(40 BYTE)",
@@ -44,7 +44,7 @@ func TestDialector_DataTypeOf(t *testing.T) {
 		"raw(3000)": "BLOB",
 		"XMLTYPE":   "XMLTYPE", "NUMBER(10) CHECK (x > 0)": "NUMBER(10) CHECK (x > 0)",
 	} {
-		if got := oracle.Translated(tag); got != want {
+		if got := oracle.TranslateType(tag); got != want {
 			t.Errorf("%q = %q, want %q", tag, got, want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSplitLists(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := oracle.SplitLists(tc.query); got != tc.want {
-				t.Errorf("got\n%s\nwant\n%s", shortened(got), shortened(tc.want))
+				t.Errorf("got\n%s\nwant\n%s", shorten(got), shorten(tc.want))
 			}
 		})
 	}

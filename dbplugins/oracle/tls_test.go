@@ -27,14 +27,14 @@ func certificate(tb testing.TB) (tls.Certificate, string) {
 	return server.TLS.Certificates[0], file
 }
 
-// encrypted makes a double use TLS from the first byte.
+// encrypted is a connection whose first bytes have already been read.
 type encrypted struct {
 	net.Conn
 
 	head []byte
 }
 
-// Read implements net.Conn. It returns the buffered bytes first.
+// Read implements net.Conn. It returns those bytes first.
 func (c *encrypted) Read(p []byte) (int, error) {
 	if len(c.head) > 0 {
 		n := copy(p, c.head)
@@ -45,13 +45,13 @@ func (c *encrypted) Read(p []byte) (int, error) {
 }
 
 func TestOpen_TLS(t *testing.T) {
-	own, ca := certificate(t)
+	cert, ca := certificate(t)
 	l := listen(t, "127.0.0.1:0", func(c net.Conn, head []byte) {
 		if len(head) == 0 || head[0] != tlsHandshake {
 			return
 		}
 		inner := tls.Server(&encrypted{Conn: c, head: head},
-			&tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12})
+			&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 		if packet := readPacket(inner); packet != nil {
 			refuse(12514)(inner, packet)
 		}
@@ -60,7 +60,7 @@ func TestOpen_TLS(t *testing.T) {
 		name     string
 		mode, ca string
 		host     string
-		want     string // in the error; the listener's own error shows that it was reached
+		want     string // in the error; ORA-12514 means that the client reached the listener
 	}{
 		{name: "require", mode: driver.TLSRequire, want: "ORA-12514"},
 		{name: "verify-full with the CA", mode: driver.TLSVerifyFull, ca: ca, want: "ORA-12514"},

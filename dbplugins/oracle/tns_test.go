@@ -32,10 +32,10 @@ const (
 type listener struct {
 	net.Listener
 
-	mu     sync.Mutex
-	asked  [][]byte
-	conns  []net.Conn
-	serves sync.WaitGroup
+	mu      sync.Mutex
+	packets [][]byte
+	conns   []net.Conn
+	running sync.WaitGroup
 }
 
 // listen starts a double at an address. It calls serve with each connection and its first
@@ -47,7 +47,7 @@ func listen(tb testing.TB, address string, serve func(c net.Conn, packet []byte)
 		tb.Fatal(err)
 	}
 	l := &listener{Listener: inner}
-	l.serves.Go(func() {
+	l.running.Go(func() {
 		for {
 			c, err := inner.Accept()
 			if err != nil {
@@ -56,11 +56,11 @@ func listen(tb testing.TB, address string, serve func(c net.Conn, packet []byte)
 			l.mu.Lock()
 			l.conns = append(l.conns, c)
 			l.mu.Unlock()
-			l.serves.Go(func() {
+			l.running.Go(func() {
 				defer func() { _ = c.Close() }()
 				packet := readPacket(c)
 				l.mu.Lock()
-				l.asked = append(l.asked, packet)
+				l.packets = append(l.packets, packet)
 				l.mu.Unlock()
 				serve(c, packet)
 			})
@@ -77,7 +77,7 @@ func (l *listener) stop() {
 		_ = c.Close()
 	}
 	l.mu.Unlock()
-	l.serves.Wait()
+	l.running.Wait()
 }
 
 func (l *listener) parts(tb testing.TB) driver.Config {
@@ -87,8 +87,8 @@ func (l *listener) parts(tb testing.TB) driver.Config {
 		tb.Fatalf("address = %T", l.Addr())
 	}
 	return driver.Config{
-		Host: "127.0.0.1", Port: addr.Port, User: "app",
-		Pass: secret, Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"},
+		Host: "127.0.0.1", Port: addr.Port, User: "app", Pass: secret,
+		Source: xenv.Map{"DATABASE_SERVICE_NAME": "FREEPDB1"},
 	}
 }
 
@@ -108,7 +108,8 @@ func readPacket(c net.Conn) []byte {
 // refuse responds with a refuse packet.
 func refuse(code int) func(net.Conn, []byte) {
 	return func(c net.Conn, _ []byte) {
-		text := fmt.Sprintf("(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=%d)(ERROR_STACK=(ERROR=(CODE=%d)(EMFI=4))))", code, code)
+		text := fmt.Sprintf("(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=%d)"+
+			"(ERROR_STACK=(ERROR=(CODE=%d)(EMFI=4))))", code, code)
 		if code == 0 {
 			text = ""
 		}
@@ -123,8 +124,8 @@ func refuse(code int) func(net.Conn, []byte) {
 // hang does not respond until the client closes the connection.
 func hang(c net.Conn, _ []byte) { _, _ = io.Copy(io.Discard, c) }
 
-// say responds with the given bytes.
-func say(text string) func(net.Conn, []byte) {
+// respond responds with text and then waits until the client closes the connection.
+func respond(text string) func(net.Conn, []byte) {
 	return func(c net.Conn, packet []byte) {
 		_, _ = io.WriteString(c, text)
 		hang(c, packet)
@@ -153,12 +154,12 @@ func TestOpen_ListenerErrors(t *testing.T) {
 		{name: "refused without a reason", serve: refuse(0), want: driver.Connection},
 		{name: "closed", serve: func(net.Conn, []byte) {}, want: driver.Connection},
 		{
-			name:  "refusal that is too short",
-			serve: say("\x00\x09\x00\x00\x04\x00\x00\x00\x00"), want: driver.Connection,
+			name:  "short refuse packet",
+			serve: respond("\x00\x09\x00\x00\x04\x00\x00\x00\x00"), want: driver.Connection,
 		},
 		{
-			name:  "acceptance that is too short",
-			serve: say("\x00\x0b\x00\x00\x02\x00\x00\x00\x01\x01\x01"), want: driver.Connection,
+			name:  "short accept packet",
+			serve: respond("\x00\x0b\x00\x00\x02\x00\x00\x00\x01\x01\x01"), want: driver.Connection,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -168,8 +169,8 @@ func TestOpen_ListenerErrors(t *testing.T) {
 			if got := kindOfError(err); got != tc.want {
 				t.Errorf("kind of %v (%T) = %v, want %v", err, err, got, tc.want)
 			}
-			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("Open returned after %s", took)
+			if elapsed := time.Since(start); elapsed > 15*time.Second {
+				t.Errorf("Open returned after %s", elapsed)
 			}
 			if strings.Contains(fmt.Sprint(err), secret) {
 				t.Errorf("the error contains the password: %v", err)
@@ -193,7 +194,7 @@ func TestOpen_Cancellation(t *testing.T) {
 		serve func(net.Conn, []byte)
 	}{
 		{name: "no response", serve: hang},
-		{name: "incomplete packet", serve: say("\x00\xff\x00\x00\x02")},
+		{name: "incomplete packet", serve: respond("\x00\xff\x00\x00\x02")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := listen(t, "127.0.0.1:0", tc.serve)
@@ -204,8 +205,8 @@ func TestOpen_Cancellation(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Open = %v, want the context's error", err)
 			}
-			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("Open took %s", took)
+			if elapsed := time.Since(start); elapsed > 15*time.Second {
+				t.Errorf("Open took %s", elapsed)
 			}
 			if strings.Contains(fmt.Sprint(err), secret) {
 				t.Errorf("the error contains the password: %v", err)
@@ -215,7 +216,7 @@ func TestOpen_Cancellation(t *testing.T) {
 	}
 }
 
-// The pool also opens connections with a context without a deadline.
+// The pool may also open connections with a context that has no deadline.
 func TestConnector_LoginTimeout(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	l := listen(t, "127.0.0.1:0", hang)
@@ -244,15 +245,15 @@ func TestConnector_LoginTimeout(t *testing.T) {
 	l.stop()
 }
 
-// A retry cannot succeed with another protocol, and go-ora would allocate as much as a
-// length field contains.
+// A retry cannot succeed if the server uses another protocol. go-ora would allocate as
+// many bytes as a length field contains.
 func TestOpen_OtherProtocol(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, text := range []string{
 		"HTTP/1.1 400 Bad Request\r\n\r\n", strings.Repeat("\x00", 64),
 		"SSH-2.0-OpenSSH_9.2\r\n", "\x00\x08\x00\x00\x04\x00\x00\x00",
 	} {
-		l := listen(t, "127.0.0.1:0", say(text))
+		l := listen(t, "127.0.0.1:0", respond(text))
 		start := time.Now()
 		err := open(testContext(t), l.parts(t), 20*time.Second)
 		if err == nil || !strings.Contains(err.Error(), "not an Oracle listener") ||
@@ -309,10 +310,10 @@ func TestOpen_ConnectPacket(t *testing.T) {
 	l := listen(t, "127.0.0.1:0", refuse(12514))
 	_ = open(testContext(t), l.parts(t), -1)
 	l.stop()
-	if len(l.asked) == 0 || !bytes.Contains(l.asked[0], []byte("(SERVICE_NAME=FREEPDB1)")) {
-		t.Fatalf("packets = %q, want one with the service", l.asked)
+	if len(l.packets) == 0 || !bytes.Contains(l.packets[0], []byte("(SERVICE_NAME=FREEPDB1)")) {
+		t.Fatalf("packets = %q, want one with the service", l.packets)
 	}
-	if bytes.Contains(bytes.Join(l.asked, nil), []byte(secret)) {
+	if bytes.Contains(bytes.Join(l.packets, nil), []byte(secret)) {
 		t.Error("a packet contains the password")
 	}
 }

@@ -30,8 +30,8 @@ func tokenLength(s string) int {
 	case s[0] == ':':
 		return 1 + span(s[1:], isWord)
 	}
-	for _, of := range []func(rune) bool{isWord, unicode.IsSpace} {
-		if n := span(s, of); n > 0 {
+	for _, class := range []func(rune) bool{isWord, unicode.IsSpace} {
+		if n := span(s, class); n > 0 {
 			return n
 		}
 	}
@@ -47,9 +47,9 @@ func through(s string, from int, end string) int {
 	return len(s)
 }
 
-// span returns the length of the prefix whose runes all satisfy of.
-func span(s string, of func(rune) bool) int {
-	return len(s) - len(strings.TrimLeftFunc(s, of))
+// span returns the length of the prefix whose runes are all in a class.
+func span(s string, class func(rune) bool) int {
+	return len(s) - len(strings.TrimLeftFunc(s, class))
 }
 
 func isWord(r rune) bool {

@@ -14,7 +14,7 @@ import (
 // closing the wire makes a blocked read return.
 type wire struct {
 	// context of the login, which cancels a dial; set before the library uses the wire
-	caller context.Context
+	loginCtx context.Context
 
 	mu     sync.Mutex
 	conn   net.Conn
@@ -25,11 +25,11 @@ type wire struct {
 
 // DialContext implements the library's dialer.
 func (w *wire) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	if w.caller != nil {
+	if w.loginCtx != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(w.caller, cancel)() // the library does not pass the login context
+		defer context.AfterFunc(w.loginCtx, cancel)() // the library does not pass the login context
 	}
 	inner, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *wire) DialContext(ctx context.Context, network, address string) (net.Co
 	}
 	w.conn = inner // after a redirect the library dials again
 	w.broken.Store(false)
-	return &watched{Conn: inner, wire: w}, nil
+	return &watchedConn{Conn: inner, wire: w}, nil
 }
 
 // close closes the network connection permanently.
@@ -58,8 +58,8 @@ func (w *wire) close() {
 	}
 }
 
-// watched records read and write errors.
-type watched struct {
+// watchedConn is a network connection that records read and write errors.
+type watchedConn struct {
 	net.Conn
 
 	wire *wire
@@ -67,14 +67,14 @@ type watched struct {
 }
 
 // Read implements net.Conn.
-func (c *watched) Read(p []byte) (int, error) {
+func (c *watchedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil {
 		c.wire.broken.Store(true)
 	}
-	if createMissing := headLength - len(c.head); createMissing > 0 {
-		c.head = append(c.head, p[:min(n, createMissing)]...)
-		if len(c.head) == headLength && !isAnswer(c.head) {
+	if missing := headLength - len(c.head); missing > 0 {
+		c.head = append(c.head, p[:min(n, missing)]...)
+		if len(c.head) == headLength && !isConnectResponse(c.head) {
 			return 0, errProtocol
 		}
 	}
@@ -87,10 +87,10 @@ const headLength = 8
 
 var errProtocol = errors.New("oracle: the server is not an Oracle listener")
 
-// isAnswer reports whether head is a response to a connect packet: accept, refuse,
-// redirect or resend. The library does not check lengths and allocates 4 GB for a length
-// of zero. TLS records are accepted, too.
-func isAnswer(head []byte) bool {
+// isConnectResponse reports whether head is the header of a response to a connect packet
+// (accept, refuse, redirect or resend) or of a TLS record. The library does not check
+// lengths and allocates 4 GB for a length of zero.
+func isConnectResponse(head []byte) bool {
 	if head[0] >= 0x14 && head[0] <= 0x17 && head[1] == 3 {
 		return true
 	}
@@ -100,7 +100,7 @@ func isAnswer(head []byte) bool {
 }
 
 // Write implements net.Conn.
-func (c *watched) Write(p []byte) (int, error) {
+func (c *watchedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	if err != nil {
 		c.wire.broken.Store(true)
