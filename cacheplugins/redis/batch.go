@@ -28,8 +28,8 @@ func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 		_, err := pipe.Exec(ctx)
 		return err
 	})
-	if err != nil && !slices.ContainsFunc(cmds,
-		func(cmd redis.Cmder) bool { return cmd.Err() != nil }) {
+	failed := func(cmd redis.Cmder) bool { return cmd.Err() != nil }
+	if err != nil && !slices.ContainsFunc(cmds, failed) {
 		for _, cmd := range cmds {
 			cmd.SetErr(err)
 		}
@@ -134,8 +134,8 @@ func (s *store) getEach(
 		gets, pttls := make([]*redis.StringCmd, len(part)), make([]*redis.IntCmd, len(part))
 		cmds := make([]redis.Cmder, 0, 2*len(part))
 		for i, key := range part {
-			gets[i], pttls[i] = redis.NewStringCmd(ctx, "get", key),
-				redis.NewIntCmd(ctx, "pttl", key)
+			gets[i] = redis.NewStringCmd(ctx, "get", key)
+			pttls[i] = redis.NewIntCmd(ctx, "pttl", key)
 			cmds = append(cmds, gets[i])
 			if withTTL {
 				cmds = append(cmds, pttls[i])
@@ -175,14 +175,14 @@ func (s *store) SetMany(ctx context.Context, items []driver.Item) error {
 	return ctx.Err()
 }
 
-// write is one round trip of SetMany, plus one for each script that the server has not
-// cached.
+// write sends the items in one round trip, plus one for each script that the server has
+// not cached.
 func (s *store) write(ctx context.Context, items []driver.Item) error {
 	cmds := make([]redis.Cmder, len(items))
 	for i, item := range items {
 		item.Write.If = driver.Always
-		args, one := new(setArgs).fill(item.Key, item.Value, item.Write)
-		if one {
+		args, single := new(setArgs).fill(item.Key, item.Value, item.Write)
+		if single {
 			cmds[i] = redis.NewStatusCmd(ctx, args...)
 		} else {
 			cmds[i] = redis.NewCmd(ctx, "evalsha",

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxCalls is the maximum number of cancellable calls. Further calls end at their
+// maxCalls is the maximum number of cancelable calls. Further calls return at their
 // deadlines only. It is a power of 2.
 const maxCalls = 1 << 12
 
@@ -28,7 +28,7 @@ type calls struct {
 // identifies the call.
 type call struct {
 	context.Context
-	name        int64                 // the deadline in nanoseconds since 1970
+	id          int64                 // the deadline in nanoseconds since 1970
 	cancelAfter time.Time             // before this time connections do not watch for cancellation
 	slot        *atomic.Pointer[call] // nil if the call cannot be canceled
 }
@@ -36,17 +36,17 @@ type call struct {
 // Deadline implements context.Context.
 func (c *call) Deadline() (time.Time, bool) { return c.deadline(), true }
 
-func (c *call) deadline() time.Time { return time.Unix(0, c.name) }
+func (c *call) deadline() time.Time { return time.Unix(0, c.id) }
 
 // start initializes c as the call of ctx. The caller must call end.
 func (all *calls) start(ctx context.Context, c *call) {
-	now, left := time.Now(), callTimeout
-	own, bounded := ctx.Deadline()
-	if bounded {
+	now, timeout := time.Now(), callTimeout
+	ctxDeadline, hasDeadline := ctx.Deadline()
+	if hasDeadline {
 		// Use the monotonic clock like ctx. The deadline may also overflow UnixNano.
-		left = min(left, time.Until(own))
+		timeout = min(timeout, time.Until(ctxDeadline))
 	}
-	c.Context, c.name = ctx, now.Add(left).UnixNano()
+	c.Context, c.id = ctx, now.Add(timeout).UnixNano()
 	if ctx.Done() == nil {
 		return
 	}
@@ -54,8 +54,8 @@ func (all *calls) start(ctx context.Context, c *call) {
 	const tries = 8
 	for range tries {
 		n := all.last.Add(1) % maxCalls
-		c.name = c.name&^(maxCalls-1) | int64(n)
-		if bounded && c.deadline().Equal(own) {
+		c.id = c.id&^(maxCalls-1) | int64(n)
+		if hasDeadline && c.deadline().Equal(ctxDeadline) {
 			continue // another command with the same context would have the same deadline
 		}
 		if slot := &all.slots[n]; slot.CompareAndSwap(nil, c) {
@@ -74,8 +74,8 @@ func (c *call) end() {
 
 // find returns the call with the deadline, or nil.
 func (all *calls) find(deadline time.Time) *call {
-	name := deadline.UnixNano()
-	if c := all.slots[name&(maxCalls-1)].Load(); c != nil && c.name == name {
+	id := deadline.UnixNano()
+	if c := all.slots[id&(maxCalls-1)].Load(); c != nil && c.id == id {
 		return c
 	}
 	return nil

@@ -36,13 +36,13 @@ func TestCalls_Start(t *testing.T) {
 		const slot = 7
 		end := time.Now().Add(time.Second).UnixNano()&^(maxCalls-1) | slot
 		for range 100 {
-			own := time.Unix(0, end)
-			ctx, cancel := context.WithDeadline(t.Context(), own)
+			deadline := time.Unix(0, end)
+			ctx, cancel := context.WithDeadline(t.Context(), deadline)
 			var all calls
 			all.last.Store(slot - 1)
 			var c call
 			all.start(ctx, &c)
-			if all.find(own) != nil {
+			if all.find(deadline) != nil {
 				t.Error("find returned a call for the deadline of its context")
 			}
 			if all.find(c.deadline()) != &c {
@@ -59,8 +59,8 @@ func TestCalls_Start(t *testing.T) {
 			time.Hour:       callTimeout,
 		} {
 			parent, stop := context.WithCancel(t.Context())
-			s, c := &store{calls: &calls{}, options: &redis.UniversalOptions{IsClusterMode: true}},
-				&call{}
+			s := &store{calls: &calls{}, options: &redis.UniversalOptions{IsClusterMode: true}}
+			c := &call{}
 			ctx, cancel := s.start(until{parent, beforeStep(t, in)}, c)
 			at, _ := ctx.Deadline()
 			if left := time.Until(at); left < want-time.Second || left > want+clockSlack {
@@ -85,8 +85,8 @@ type until struct {
 // Deadline implements context.Context.
 func (u until) Deadline() (time.Time, bool) { return u.at, true }
 
-// beforeStep returns the current time with a wall clock that is two hours behind: only
-// its monotonic reading is valid.
+// beforeStep returns the time after the duration in, with a wall clock that is two hours
+// behind: only its monotonic reading is valid.
 func beforeStep(tb testing.TB, in time.Duration) time.Time {
 	tb.Helper()
 	at := time.Now().Add(in)

@@ -58,29 +58,29 @@ func everyCall(s driver.Store) map[string]func(ctx context.Context) error {
 	}
 }
 
-// soon is the maximum delay of a canceled call on a busy machine. A call that ignores its
-// context fails after 5 s.
-const soon = 4 * time.Second
+// maxDelay is the maximum delay of a canceled call on a busy machine. A call that ignores
+// its context fails after 5 s.
+const maxDelay = 4 * time.Second
 
 func TestCall_Deadline(t *testing.T) {
-	t.Run("ends at the deadline", func(t *testing.T) {
+	t.Run("returns at the deadline", func(t *testing.T) {
 		address, _ := server(t)
 		for name := range everyCall(unused{}) {
 			t.Run(name, func(t *testing.T) {
-				way, through := newRelay(t, address)
-				s := open(t, driver.Config{URL: through})
-				way.swallow()
+				r, relayURL := newRelay(t, address)
+				s := open(t, driver.Config{URL: relayURL})
+				r.pause()
 				const limit = 100 * time.Millisecond
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
 				defer cancel()
 				start := time.Now()
 				err := everyCall(s)[name](ctx)
-				if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
-					took < limit/2 || took > limit+soon {
+				if elapsed := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
+					elapsed < limit/2 || elapsed > limit+maxDelay {
 					t.Errorf("call = %v after %s, want the context's error after %s",
-						err, took, limit)
+						err, elapsed, limit)
 				}
-				way.pass()
+				r.resume()
 				if err := everyCall(s)[name](t.Context()); err != nil {
 					t.Errorf("next call: %v", err)
 				}
@@ -92,7 +92,8 @@ func TestCall_Deadline(t *testing.T) {
 		address, _ := server(t)
 		s := open(t, driver.Config{URL: address})
 		for name, at := range map[string]time.Time{
-			"an hour": time.Now().Add(time.Hour), "a Duration": time.Now().Add(math.MaxInt64),
+			"an hour":       time.Now().Add(time.Hour),
+			"a Duration":    time.Now().Add(math.MaxInt64),
 			"the last year": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
 		} {
 			ctx, cancel := context.WithDeadline(t.Context(), at)
@@ -105,19 +106,19 @@ func TestCall_Deadline(t *testing.T) {
 		}
 	})
 
-	t.Run("ends without a deadline", func(t *testing.T) {
+	t.Run("returns without a deadline", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("slow: 5 s timeout")
 		}
 		address, _ := server(t)
-		way, through := newRelay(t, address)
-		s := open(t, driver.Config{URL: through})
-		way.swallow()
+		r, relayURL := newRelay(t, address)
+		s := open(t, driver.Config{URL: relayURL})
+		r.pause()
 		start := time.Now()
 		_, _, err := s.Get(context.Background(), "call:k")
-		took := time.Since(start)
-		if err == nil || took > 5*time.Second+soon {
-			t.Fatalf("Get = %v after %s, want an error after 5 s", err, took)
+		elapsed := time.Since(start)
+		if err == nil || elapsed > 5*time.Second+maxDelay {
+			t.Fatalf("Get = %v after %s, want an error after 5 s", err, elapsed)
 		}
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 			!strings.Contains(err.Error(), "timeout") {
@@ -127,24 +128,24 @@ func TestCall_Deadline(t *testing.T) {
 }
 
 func TestCall_Cancellation(t *testing.T) {
-	t.Run("ends the call", func(t *testing.T) {
+	t.Run("aborts the call", func(t *testing.T) {
 		address, _ := server(t)
 		for name := range everyCall(unused{}) {
 			t.Run(name, func(t *testing.T) {
-				way, through := newRelay(t, address)
-				s := open(t, driver.Config{URL: through})
-				way.swallow()
+				r, relayURL := newRelay(t, address)
+				s := open(t, driver.Config{URL: relayURL})
+				r.pause()
 				ctx, cancel := context.WithCancel(t.Context())
 				timer := time.AfterFunc(100*time.Millisecond, cancel)
 				defer timer.Stop()
 				start := time.Now()
 				err := everyCall(s)[name](ctx)
-				if took := time.Since(start); !errors.Is(err, context.Canceled) ||
-					took > 100*time.Millisecond+soon {
+				if elapsed := time.Since(start); !errors.Is(err, context.Canceled) ||
+					elapsed > 100*time.Millisecond+maxDelay {
 					t.Errorf("call = %v after %s, want the context's error after 100 ms",
-						err, took)
+						err, elapsed)
 				}
-				way.pass()
+				r.resume()
 				if err := everyCall(s)[name](t.Context()); err != nil {
 					t.Errorf("next call: %v", err)
 				}
@@ -152,12 +153,12 @@ func TestCall_Cancellation(t *testing.T) {
 		}
 	})
 
-	t.Run("ends the call during a reply", func(t *testing.T) {
+	t.Run("aborts the call during a reply", func(t *testing.T) {
 		f := newFake(t, func(f *fake, words []string) string {
 			if words[0] == "get" {
 				return "$100\r\nabc" + pause + "def" + pause + "ghi" + pause
 			}
-			return old(f, words)
+			return oldServer(f, words)
 		})
 		s := open(t, driver.Config{Host: f.address()})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +166,7 @@ func TestCall_Cancellation(t *testing.T) {
 		defer timer.Stop()
 		start := time.Now()
 		if _, _, err := s.Get(ctx, "k"); !errors.Is(err, context.Canceled) ||
-			time.Since(start) > 6*pauses+soon {
+			time.Since(start) > 6*pauses+maxDelay {
 			t.Errorf("Get = %v after %s, want the context's error after %s",
 				err, time.Since(start), 6*pauses)
 		}
@@ -175,8 +176,8 @@ func TestCall_Cancellation(t *testing.T) {
 // A reply may arrive in several delayed parts.
 func TestCall_SlowReply(t *testing.T) {
 	address, _ := server(t)
-	way, through := newRelay(t, address)
-	s := open(t, driver.Config{URL: through})
+	r, relayURL := newRelay(t, address)
+	s := open(t, driver.Config{URL: relayURL})
 	value := []byte(strings.Repeat("v", 3<<20))
 	if _, err := s.Set(t.Context(), "call:slow",
 		value, driver.Write{TTL: time.Minute}); err != nil {
@@ -188,10 +189,10 @@ func TestCall_SlowReply(t *testing.T) {
 		tick := time.NewTicker(15 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			way.swallow()
+			r.pause()
 			select {
 			case <-tick.C:
-				way.pass()
+				r.resume()
 			case <-stop:
 				return
 			}

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xctx"
 )
 
-var errCluster = errors.New("redis: the client of a cluster is not a *redis.Client; use GetUniversal")
+var errCluster = errors.New(
+	"redis: the client of a cluster is not a *redis.Client; use GetUniversal")
 
 // GetUniversal returns the client of the cache in any mode. Its keys do not include
 // NOSQL_PREFIX. The cache closes the client.
@@ -35,8 +36,8 @@ func GetRDB(ctx context.Context) (*redis.Client, *xerror.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if one, ok := c.(*redis.Client); ok {
-		return one, nil
+	if single, ok := c.(*redis.Client); ok {
+		return single, nil
 	}
 	return nil, xerror.Wrap(xerror.CacheError, "", errCluster)
 }

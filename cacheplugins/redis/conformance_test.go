@@ -42,9 +42,9 @@ func TestConformance_SentinelAndCluster(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s := cachetest.StartServers(t, kind)
 			cachetest.Run(t, cachetest.Harness{
-				Driver: redis.Driver{}, Config: func(testing.TB) driver.Config {
-					return driver.Config{URL: s.URL}
-				}, RoundTrips: roundTrips,
+				Driver:     redis.Driver{},
+				Config:     func(testing.TB) driver.Config { return driver.Config{URL: s.URL} },
+				RoundTrips: roundTrips,
 			})
 		})
 	}

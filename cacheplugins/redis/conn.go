@@ -26,8 +26,8 @@ func (e *dialError) Unwrap() error { return e.error }
 
 // dial connects, with TLS if configured.
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	direct := net.Dialer{Timeout: dialTimeout}
-	raw, err := direct.DialContext(ctx, network, address)
+	netDialer := net.Dialer{Timeout: dialTimeout}
+	raw, err := netDialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -52,13 +52,13 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 // cancellation. Most calls finish earlier and avoid the cost.
 const cancelDelay = 10 * time.Millisecond
 
-// conn is a connection whose reads and writes end when their call is canceled. The client
-// itself supports deadlines only.
+// conn is a connection whose reads and writes return when their call is canceled. The
+// client itself supports deadlines only.
 type conn struct {
 	net.Conn
 	calls         *calls
 	reads, writes atomic.Pointer[call] // the calls of the current deadlines
-	stuck         atomic.Bool          // a write has failed
+	writeFailed   atomic.Bool
 }
 
 // SetDeadline implements net.Conn.
@@ -79,8 +79,10 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 }
 
 // limit stores the call and sets its deadline, or cancelAfter if that is earlier.
-func limit(kept *atomic.Pointer[call], found *call, t time.Time, set func(time.Time) error) error {
-	kept.Store(found)
+func limit(
+	current *atomic.Pointer[call], found *call, t time.Time, set func(time.Time) error,
+) error {
+	current.Store(found)
 	if found != nil && found.cancelAfter.Before(t) {
 		t = found.cancelAfter
 	}
@@ -90,7 +92,7 @@ func limit(kept *atomic.Pointer[call], found *call, t time.Time, set func(time.T
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if n == 0 && late(err) {
+	if n == 0 && isTimeout(err) {
 		if call := c.reads.Load(); call != nil {
 			return call.wait(c.Conn.SetReadDeadline, func() (int, error) { return c.Conn.Read(p) })
 		}
@@ -101,11 +103,11 @@ func (c *conn) Read(p []byte) (int, error) {
 // Write implements net.Conn. After an error it always fails, so that crypto/tls does not
 // block on its close notification.
 func (c *conn) Write(p []byte) (n int, err error) {
-	if c.stuck.Load() {
+	if c.writeFailed.Load() {
 		return 0, net.ErrClosed
 	}
 	n, err = c.Conn.Write(p)
-	if late(err) {
+	if isTimeout(err) {
 		if call := c.writes.Load(); call != nil {
 			var more int
 			more, err = call.wait(c.Conn.SetWriteDeadline,
@@ -114,26 +116,26 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		}
 	}
 	if err != nil {
-		c.stuck.Store(true)
+		c.writeFailed.Store(true)
 	}
 	return n, err
 }
 
-func late(err error) bool { return err != nil && errors.Is(err, os.ErrDeadlineExceeded) }
+func isTimeout(err error) bool { return err != nil && errors.Is(err, os.ErrDeadlineExceeded) }
 
 // wait repeats do until the call's deadline or its cancellation.
 func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, error) {
 	if err := set(c.deadline()); err != nil {
 		return 0, err
 	}
-	ended := make(chan struct{})
+	canceled := make(chan struct{})
 	stop := context.AfterFunc(c.Context, func() {
-		defer close(ended)
+		defer close(canceled)
 		_ = set(time.Unix(1, 0))
 	})
 	n, err := do()
 	if !stop() {
-		<-ended // it must not affect the next call
+		<-canceled // the past deadline must not affect the next call
 		return n, err
 	}
 	_ = set(c.cancelAfter) // in the past: further reads of the same reply also use wait
@@ -143,8 +145,8 @@ func (c *call) wait(set func(time.Time) error, do func() (int, error)) (int, err
 // SyscallConn implements syscall.Conn. The client uses it to check whether the server has
 // closed an idle connection.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
-	if under, ok := c.Conn.(syscall.Conn); ok {
-		return under.SyscallConn()
+	if inner, ok := c.Conn.(syscall.Conn); ok {
+		return inner.SyscallConn()
 	}
 	return nil, errors.ErrUnsupported
 }

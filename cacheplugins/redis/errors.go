@@ -52,8 +52,8 @@ func (s *store) failed(ctx context.Context, err error) error {
 // contextError returns the context's error if it caused err. An error reply of a server
 // is not caused by the context.
 func contextError(ctx context.Context, err error) error {
-	var answer redis.Error
-	if errors.As(err, &answer) {
+	var reply redis.Error
+	if errors.As(err, &reply) {
 		return nil
 	}
 	if at, ok := ctx.Deadline(); ok && timedOut(err) && time.Until(at) <= clockSlack {
@@ -81,16 +81,15 @@ var temporary = []string{
 	"BUSY", "ERR max number of clients",
 }
 
-// Is reports whether the error is driver.ErrUnavailable. Temporary error replies and all
-// errors other than replies are.
+// Is reports whether target is driver.ErrUnavailable and the error is temporary: a
+// temporary error reply, or any error that is not a reply.
 func (e *failure) Is(target error) bool {
 	if target != driver.ErrUnavailable {
 		return false
 	}
-	var answer redis.Error
-	return !errors.As(e.cause, &answer) ||
-		slices.ContainsFunc(temporary,
-			func(begin string) bool { return strings.HasPrefix(answer.Error(), begin) })
+	var reply redis.Error
+	isPrefix := func(prefix string) bool { return strings.HasPrefix(reply.Error(), prefix) }
+	return !errors.As(e.cause, &reply) || slices.ContainsFunc(temporary, isPrefix)
 }
 
 // missing reports whether the server replied nil. It does not unwrap, because a Sentinel
@@ -98,10 +97,10 @@ func (e *failure) Is(target error) bool {
 func missing(err error) bool { return err == redis.Nil } //nolint:errorlint // see above
 
 // wrongType reports whether the key contains another kind of value. In the error of a
-// script WRONGTYPE is not the prefix.
+// script, WRONGTYPE is not the prefix.
 func wrongType(err error) bool {
-	var answer redis.Error
-	return errors.As(err, &answer) && strings.Contains(answer.Error(), "WRONGTYPE")
+	var reply redis.Error
+	return errors.As(err, &reply) && strings.Contains(reply.Error(), "WRONGTYPE")
 }
 
 func timedOut(err error) bool {
@@ -129,7 +128,7 @@ func (s *store) openError(err error) error {
 	}
 	keys = slices.Clone(keys)
 	for i, key := range keys {
-		if s.set.URL != "" && replaced[key] {
+		if s.set.URL != "" && replacedByURL[key] {
 			keys[i] = xenv.NoSqlURL
 		}
 	}
@@ -171,13 +170,13 @@ var permanentReplies = []struct {
 	{"ERR invalid DB index", []xenv.EnvKey{xenv.NoSqlDatabase}},
 	{"ERR SELECT", []xenv.EnvKey{xenv.NoSqlDatabase}}, // not allowed in a cluster
 	{"ERR This instance has cluster support disabled", []xenv.EnvKey{modeKey}},
-	{"ERR unknown command", []xenv.EnvKey{modeKey}}, // of Sentinel or another kind of server
+	{"ERR unknown command", []xenv.EnvKey{modeKey}}, // sent by Sentinel or another kind of server
 }
 
 // variablesFor returns the variables that may cause err, or nil if err is temporary.
 func (s *store) variablesFor(err error) []xenv.EnvKey {
 	var (
-		answer    redis.Error
+		reply     redis.Error
 		record    tls.RecordHeaderError
 		alert     tls.AlertError
 		untrusted *tls.CertificateVerificationError
@@ -190,13 +189,13 @@ func (s *store) variablesFor(err error) []xenv.EnvKey {
 		return []xenv.EnvKey{xenv.NoSqlTLS, xenv.NoSqlTLSCA}
 	case errors.As(err, &record), errors.As(err, &alert):
 		return []xenv.EnvKey{xenv.NoSqlTLS}
-	case !errors.As(err, &answer):
+	case !errors.As(err, &reply):
 		return nil
-	case answer == redis.Nil:
+	case reply == redis.Nil:
 		return []xenv.EnvKey{masterKey}
 	}
 	for _, a := range permanentReplies {
-		if strings.HasPrefix(answer.Error(), a.text) {
+		if strings.HasPrefix(reply.Error(), a.text) {
 			return s.sentinelVariables(err, a.keys)
 		}
 	}

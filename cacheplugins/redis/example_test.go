@@ -25,8 +25,8 @@ func ExampleDriver() {
 	fmt.Println(err)
 
 	options.Config = driver.Config{
-		Host:     "a.example.com:0",
-		Database: 3, Source: xenv.Map{"NOSQL_MODE": "cluster"},
+		Host: "a.example.com:0", Database: 3,
+		Source: xenv.Map{"NOSQL_MODE": "cluster"},
 	}
 	_, err = xcache.Resolve(options)
 	fmt.Println(err)

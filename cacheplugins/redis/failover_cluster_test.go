@@ -25,7 +25,7 @@ type shard struct {
 // shards returns hash tags that cover all masters.
 func shards(t *testing.T, c *goredis.Client) []shard {
 	t.Helper()
-	ranges, err := c.ClusterSlots(t.Context()).Result() //nolint:staticcheck // CLUSTER SHARDS began with Redis 7
+	ranges, err := c.ClusterSlots(t.Context()).Result() //nolint:staticcheck // supports Redis 6
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +48,10 @@ func shards(t *testing.T, c *goredis.Client) []shard {
 
 func (s shard) key(worker, i int) string { return s.tag + plainName(worker, i) }
 
-// of returns the shards of a master, or all others.
-func of(all []shard, owner string, has bool) []shard {
+// ownedBy returns the shards of a master, or all others if owned is false.
+func ownedBy(all []shard, owner string, owned bool) []shard {
 	return slices.DeleteFunc(slices.Clone(all),
-		func(s shard) bool { return (s.owner == owner) != has })
+		func(s shard) bool { return (s.owner == owner) != owned })
 }
 
 // spread returns keys that alternate between the shards.
@@ -64,29 +64,30 @@ func TestCluster_Failover(t *testing.T) {
 	m := openServers(t, s.URL)
 	victim := master(t, s)
 	all := shards(t, direct(t, s, victim))
-	hit := startWrites(m, 4, deadline, spread(of(all, victim.Address, true)))
-	other := startWrites(m, 4, deadline, spread(of(all, victim.Address, false)))
-	pass(time.Second)
+	affected := startWrites(m, 4, deadline, spread(ownedBy(all, victim.Address, true)))
+	unaffected := startWrites(m, 4, deadline, spread(ownedBy(all, victim.Address, false)))
+	sleep(time.Second)
 	if err := s.Kill(victim.Name); err != nil {
 		t.Fatal(err)
 	}
 	killed := time.Now()
-	back := hit.allSucceeded(killed, failover) && other.allSucceeded(killed, failover)
-	pass(500 * time.Millisecond)
-	hit.end()
-	other.end()
-	if !back {
-		t.Fatalf("no new master %s after the failure: %v", failover, hit.problem)
+	recovered := affected.allSucceeded(killed, failover) &&
+		unaffected.allSucceeded(killed, failover)
+	sleep(500 * time.Millisecond)
+	affected.end()
+	unaffected.end()
+	if !recovered {
+		t.Fatalf("no new master %s after the failure: %v", failover, affected.problem)
 	}
 	for _, w := range []struct {
 		name string
-		*ledger
-	}{{"slots of the master", hit}, {"the other slots", other}} {
-		w.bounded(t)
+		*writeLoad
+	}{{"the slots of the master", affected}, {"the other slots", unaffected}} {
+		w.wantBounded(t)
 		lost := w.lost(t, m)
-		onlyThen(t, lost, killed)
-		s.Note("master killed, keys of %s: %s; %d of %d acknowledged writes lost",
-			w.name, w.ledger, len(lost), len(w.acked))
+		wantRecentLosses(t, lost, killed)
+		s.Note("master killed, keys in %s: %s; %d of %d acknowledged writes lost",
+			w.name, w.writeLoad, len(lost), len(w.acked))
 	}
 }
 
@@ -96,7 +97,7 @@ func TestCluster_SlotMigration(t *testing.T) {
 	masters := slices.DeleteFunc(slices.Clone(s.Nodes),
 		func(n cachetest.Node) bool { return n.Role != "master" })
 	all := shards(t, direct(t, s, masters[0]))
-	moved := of(all, masters[0].Address, true)
+	moved := ownedBy(all, masters[0].Address, true)
 	hashes := xcache.HashCacheOf[string, string, int, struct{}](m)
 	name := spread(moved)
 	w := startWrites(m, 4, slowTimeout, name)
@@ -107,16 +108,16 @@ func TestCluster_SlotMigration(t *testing.T) {
 	reads := beginLoad(2, slowTimeout, func(ctx context.Context, worker, i int) error {
 		return w.reread(ctx, name(worker, i/2))
 	})
-	pass(500 * time.Millisecond)
-	began := time.Now()
+	sleep(500 * time.Millisecond)
+	start := time.Now()
 	for _, sh := range moved {
 		move(t, s, masters, sh.slot)
 	}
-	took := time.Since(began)
-	pass(500 * time.Millisecond)
+	elapsed := time.Since(start)
+	sleep(500 * time.Millisecond)
 	for _, l := range []*load{w.load, calls, reads} {
 		l.end()
-		l.bounded(t)
+		l.wantBounded(t)
 		if l.failed > 0 {
 			t.Errorf("%d of %d calls failed during the migration: %v", l.failed, l.calls, l.problem)
 		}
@@ -125,14 +126,15 @@ func TestCluster_SlotMigration(t *testing.T) {
 	if len(lost) > 0 {
 		t.Error("acknowledged writes were lost")
 	}
-	s.Note("%d slots moved in %s under load: %d of %d calls failed, %d of %d acknowledged writes lost",
-		len(moved), round(took), w.failed+calls.failed+reads.failed,
+	s.Note("%d slots moved in %s under load: %d of %d calls failed, "+
+		"%d of %d acknowledged writes lost",
+		len(moved), round(elapsed), w.failed+calls.failed+reads.failed,
 		w.calls+calls.calls+reads.calls, len(lost), len(w.acked))
-	scanned(t, m, w)
+	wantScanned(t, m, w)
 }
 
 // reread reads a key and reports a missing acknowledged write.
-func (w *ledger) reread(ctx context.Context, key string) error {
+func (w *writeLoad) reread(ctx context.Context, key string) error {
 	w.mu.Lock()
 	_, acked := w.acked[key]
 	w.mu.Unlock()
@@ -143,8 +145,8 @@ func (w *ledger) reread(ctx context.Context, key string) error {
 	return err
 }
 
-// scanned fails the test unless a scan of the cluster finds every written key.
-func scanned(t *testing.T, m *xcache.Manager, w *ledger) {
+// wantScanned fails the test unless a scan of the cluster finds every written key.
+func wantScanned(t *testing.T, m *xcache.Manager, w *writeLoad) {
 	t.Helper()
 	found := map[string]bool{}
 	for key, err := range xcache.KeyCacheOf[string, int](m).Keys(t.Context()) {
@@ -217,15 +219,15 @@ func TestCluster_Batches(t *testing.T) {
 	if err != nil || len(got) != len(items) || got[999] != 1998 {
 		t.Errorf("GetMany = %d items, %v; want %d", len(got), err, len(items))
 	}
-	walked := 0
+	scanned := 0
 	for _, err := range keys.Keys(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walked++
+		scanned++
 	}
-	if walked < len(items) {
-		t.Errorf("Scan returned %d keys, want %d", walked, len(items))
+	if scanned < len(items) {
+		t.Errorf("Scan returned %d keys, want %d", scanned, len(items))
 	}
 	if n, err := keys.DeleteMany(t.Context(), all); err != nil || n != len(all) {
 		t.Errorf("DeleteMany = %d, %v; want %d", n, err, len(all))

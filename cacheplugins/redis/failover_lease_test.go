@@ -20,7 +20,7 @@ type holders struct {
 	leases   []*xlease.Lease
 	problems []string
 	token    int64
-	taken    []time.Time // when each was acquired
+	acquired []time.Time // times at which the leases were acquired
 	lost     int
 }
 
@@ -28,17 +28,17 @@ func (h *holders) add(l *xlease.Lease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if l.Token() <= h.token {
-		h.problems = append(h.problems, "a token is not larger than the one before")
+		h.problems = append(h.problems, "a token is not larger than the previous one")
 	}
 	h.token = l.Token()
 	h.leases = append(h.leases, l)
-	h.taken = append(h.taken, time.Now())
+	h.acquired = append(h.acquired, time.Now())
 }
 
 func (h *holders) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.taken)
+	return len(h.acquired)
 }
 
 func (h *holders) remove(l *xlease.Lease) {
@@ -55,44 +55,44 @@ func (h *holders) remove(l *xlease.Lease) {
 func (h *holders) check() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	good := slices.Clone(h.leases)
+	valid := slices.Clone(h.leases)
 	for range 2 {
-		good = slices.DeleteFunc(good, func(l *xlease.Lease) bool { return l.Err() != nil })
+		valid = slices.DeleteFunc(valid, func(l *xlease.Lease) bool { return l.Err() != nil })
 	}
-	if len(good) > 1 {
-		h.problems = append(h.problems, "two leases are good at once")
+	if len(valid) > 1 {
+		h.problems = append(h.problems, "two leases are valid at the same time")
 	}
 }
 
-// contend acquires and releases the lease repeatedly, and holds it longer while keep is
-// set.
+// contend acquires and releases the lease repeatedly. While hold is set, it does not
+// release the lease.
 func (h *holders) contend(
-	ctx context.Context, m *xcache.Manager, ttl time.Duration, keep *atomic.Bool,
+	ctx context.Context, m *xcache.Manager, ttl time.Duration, hold *atomic.Bool,
 ) {
 	for ctx.Err() == nil {
 		lease, err := m.Lease(ctx, "job", ttl, xlease.WithWait())
 		if err != nil {
-			pass(10 * time.Millisecond)
+			sleep(10 * time.Millisecond)
 			continue
 		}
 		h.add(lease)
-		enough := time.After(150 * time.Millisecond)
+		release := time.After(150 * time.Millisecond)
 		for holding := true; holding; {
 			select {
 			case <-lease.Done():
 				holding = false
 			case <-ctx.Done():
 				holding = false
-			case <-enough:
-				holding = keep.Load()
-				enough = time.After(10 * time.Millisecond)
+			case <-release:
+				holding = hold.Load()
+				release = time.After(10 * time.Millisecond)
 			case <-time.After(time.Millisecond):
 			}
 			h.check()
 		}
 		h.remove(lease)
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
-		_ = lease.Release(own) // the lease may be lost and the server unavailable
+		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
+		_ = lease.Release(releaseCtx) // the lease may be lost and the server unavailable
 		cancel()
 	}
 }
@@ -110,44 +110,45 @@ func TestLease_Failover(t *testing.T) {
 			old := master(t, s)
 			ctx, stop := context.WithCancel(t.Context())
 			var all sync.WaitGroup
-			var keep atomic.Bool
+			var hold atomic.Bool
 			h := &holders{}
 			for range 4 {
 				m := openServers(t, s.URL) // like a separate process
-				all.Go(func() { h.contend(ctx, m, tc.ttl, &keep) })
+				all.Go(func() { h.contend(ctx, m, tc.ttl, &hold) })
 			}
 			m := openServers(t, s.URL)
-			pass(time.Second)
-			keep.Store(true)
-			pass(200 * time.Millisecond)
+			sleep(time.Second)
+			hold.Store(true)
+			sleep(200 * time.Millisecond)
 			inSync(t, s, old)
-			before := h.count() // no client acquires it now
+			before := h.count() // no client acquires the lease while hold is set
 			if err := s.Kill(old.Name); err != nil {
 				t.Fatal(err)
 			}
 			killed := time.Now()
 			l := beginLoad(1, deadline, mixed(m))
-			back := l.allSucceeded(killed, failover)
+			recovered := l.allSucceeded(killed, failover)
 			l.end()
-			keep.Store(false)
-			for end := time.Now().Add(failover); back && h.count() == before &&
+			hold.Store(false)
+			for end := time.Now().Add(failover); recovered && h.count() == before &&
 				time.Now().Before(end); {
-				pass(10 * time.Millisecond)
+				sleep(10 * time.Millisecond)
 			}
-			pass(tc.ttl/4 + time.Second)
+			sleep(tc.ttl/4 + time.Second)
 			stop()
 			all.Wait()
-			if !back {
+			if !recovered {
 				t.Fatalf("no new master %s after the failure: %v",
 					failover, l.problem)
 			}
 			for _, p := range slices.Compact(h.problems) {
 				t.Error(p)
 			}
-			next := h.taken[min(before, len(h.taken)-1)].Sub(killed)
-			s.Note("lease of %s, master killed while it is held: %d times two holders; %d lost, taken anew %s after the kill; %d holders in all",
-				tc.ttl, len(h.problems), h.lost, round(next), len(h.taken))
-			if len(h.taken) == before {
+			next := h.acquired[min(before, len(h.acquired)-1)].Sub(killed)
+			s.Note("lease of %s, master killed while it is held: %d times two holders, "+
+				"%d leases lost, acquired again %s after the kill, %d holders in total",
+				tc.ttl, len(h.problems), h.lost, round(next), len(h.acquired))
+			if len(h.acquired) == before {
 				t.Error("the lease was not acquired after the failover")
 			}
 		})
@@ -163,7 +164,7 @@ func inSync(t *testing.T, s *cachetest.Servers, n cachetest.Node) {
 	if err := conn.Set(t.Context(), "sync", "1", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if have, err := conn.Do(t.Context(), "wait", 2, 5000).Int(); err != nil || have != 2 {
-		t.Fatalf("%d replicas in sync, %v; want 2", have, err)
+	if count, err := conn.Do(t.Context(), "wait", 2, 5000).Int(); err != nil || count != 2 {
+		t.Fatalf("%d replicas in sync, %v; want 2", count, err)
 	}
 }

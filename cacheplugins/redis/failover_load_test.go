@@ -25,8 +25,8 @@ const (
 	failover = time.Minute
 )
 
-// pass waits under load.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep lets a load run for d.
+func sleep(d time.Duration) { <-time.After(d) }
 
 func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
@@ -42,8 +42,8 @@ type load struct {
 	slowest       time.Duration
 	last          time.Time     // the last success
 	gap           time.Duration // the longest time without a success
-	began         []time.Time   // start of the last successful call of each goroutine
-	back          time.Time     // when all goroutines had succeeded
+	started       []time.Time   // start of the last successful call of each goroutine
+	recovered     time.Time     // when all goroutines had succeeded
 	problem       error         // of the last failed call
 }
 
@@ -53,7 +53,7 @@ func beginLoad(
 	ctx, stop := context.WithCancel(context.Background())
 	l := &load{
 		stop: stop, deadline: deadline, last: time.Now(),
-		began: make([]time.Time, goroutines),
+		started: make([]time.Time, goroutines),
 	}
 	for worker := range goroutines {
 		l.all.Go(func() {
@@ -65,53 +65,53 @@ func beginLoad(
 	return l
 }
 
-// once calls with a deadline; the end of ctx does not cancel the call.
+// once makes one call with a deadline. Canceling ctx does not cancel the call.
 func (l *load) once(ctx context.Context, worker int, call func(ctx context.Context) error) {
-	began := time.Now()
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.deadline)
+	started := time.Now()
+	callCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.deadline)
 	defer cancel()
-	err := call(own)
-	l.note(worker, began, err)
+	err := call(callCtx)
+	l.record(worker, started, err)
 	if err != nil {
-		pass(2 * time.Millisecond)
+		sleep(2 * time.Millisecond)
 	}
 }
 
-func (l *load) note(worker int, began time.Time, err error) {
+func (l *load) record(worker int, started time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.calls++
-	l.slowest = max(l.slowest, now.Sub(began))
+	l.slowest = max(l.slowest, now.Sub(started))
 	if err != nil {
 		l.failed++
 		l.problem = err
 		return
 	}
 	l.gap = max(l.gap, now.Sub(l.last))
-	l.last, l.began[worker] = now, began
+	l.last, l.started[worker] = now, started
 }
 
 // allSucceeded waits until each goroutine has succeeded with a call that started after
 // since, and reports whether this happened in time.
-func (l *load) allSucceeded(since time.Time, most time.Duration) bool {
+func (l *load) allSucceeded(since time.Time, within time.Duration) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(most)
+	timeout := time.After(within)
 	for {
 		select {
-		case <-late:
+		case <-timeout:
 			return false
 		case <-tick.C:
 		}
 		l.mu.Lock()
-		behind := slices.ContainsFunc(l.began,
-			func(began time.Time) bool { return !began.After(since) })
-		if !behind {
-			l.back = time.Now()
+		pending := slices.ContainsFunc(l.started,
+			func(started time.Time) bool { return !started.After(since) })
+		if !pending {
+			l.recovered = time.Now()
 		}
 		l.mu.Unlock()
-		if !behind {
+		if !pending {
 			return true
 		}
 	}
@@ -123,8 +123,8 @@ func (l *load) end() {
 	l.all.Wait()
 }
 
-// bounded fails the test if a call exceeded its time limit.
-func (l *load) bounded(t *testing.T) {
+// wantBounded fails the test if a call exceeded its time limit.
+func (l *load) wantBounded(t *testing.T) {
 	t.Helper()
 	if l.slowest > l.deadline+slack {
 		t.Errorf("slowest call = %s, with a deadline of %s", l.slowest, l.deadline)
@@ -132,12 +132,12 @@ func (l *load) bounded(t *testing.T) {
 }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%s without service, %d of %d calls failed, the slowest took %s",
+	return fmt.Sprintf("%s without a successful call, %d of %d calls failed, slowest call %s",
 		round(l.gap), l.failed, l.calls, round(l.slowest))
 }
 
-// ledger is a load of writes to distinct keys that records the acknowledged writes.
-type ledger struct {
+// writeLoad is a load of writes to distinct keys that records the acknowledged writes.
+type writeLoad struct {
 	*load
 	keys *xcache.KeyCache[string, int]
 
@@ -147,8 +147,8 @@ type ledger struct {
 
 func startWrites(
 	m *xcache.Manager, goroutines int, deadline time.Duration, name func(worker, i int) string,
-) *ledger {
-	w := &ledger{keys: xcache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
+) *writeLoad {
+	w := &writeLoad{keys: xcache.KeyCacheOf[string, int](m), acked: map[string]time.Time{}}
 	w.load = beginLoad(goroutines, deadline, func(ctx context.Context, worker, i int) error {
 		key := name(worker, i)
 		err := w.keys.Set(ctx, key, &i)
@@ -167,7 +167,7 @@ func plainName(worker, i int) string { return "w" + strconv.Itoa(worker) + ":" +
 
 // lost returns the acknowledged writes that m does not find, with the time of
 // acknowledgement.
-func (w *ledger) lost(t *testing.T, m *xcache.Manager) map[string]time.Time {
+func (w *writeLoad) lost(t *testing.T, m *xcache.Manager) map[string]time.Time {
 	t.Helper()
 	keys := xcache.KeyCacheOf[string, int](m)
 	lost := map[string]time.Time{}
@@ -193,14 +193,14 @@ func names(m map[string]time.Time) []string {
 	return all
 }
 
-// onlyThen fails the test if a lost write was acknowledged long before the master failed,
-// because the replicas must have it, or later, by the new master.
-func onlyThen(t *testing.T, lost map[string]time.Time, gone time.Time) {
+// wantRecentLosses fails the test if a lost write was not acknowledged around the failure
+// of the master. The replicas must have earlier writes, and the new master later ones.
+func wantRecentLosses(t *testing.T, lost map[string]time.Time, failedAt time.Time) {
 	t.Helper()
 	for name, acked := range lost {
-		if acked.Before(gone.Add(-lag)) || acked.After(gone.Add(slack)) {
+		if acked.Before(failedAt.Add(-lag)) || acked.After(failedAt.Add(slack)) {
 			t.Errorf("%s is lost, acknowledged %s after the failure of the master",
-				name, acked.Sub(gone))
+				name, acked.Sub(failedAt))
 			return
 		}
 	}

@@ -37,20 +37,20 @@ func TestSentinel_Failover(t *testing.T) {
 		s := cachetest.StartServers(t, "redis-sentinel")
 		m := openServers(t, s.URL)
 		w := startWrites(m, 4, deadline, plainName)
-		pass(time.Second)
+		sleep(time.Second)
 		if err := s.Kill(master(t, s).Name); err != nil {
 			t.Fatal(err)
 		}
 		killed := time.Now()
-		back := w.allSucceeded(killed, failover)
-		pass(500 * time.Millisecond)
+		recovered := w.allSucceeded(killed, failover)
+		sleep(500 * time.Millisecond)
 		w.end()
-		if !back {
+		if !recovered {
 			t.Fatalf("no new master %s after the failure: %v", failover, w.problem)
 		}
-		w.bounded(t)
+		w.wantBounded(t)
 		lost := w.lost(t, m)
-		onlyThen(t, lost, killed)
+		wantRecentLosses(t, lost, killed)
 		s.Note("master killed: %s; %d of %d acknowledged writes lost", w, len(lost), len(w.acked))
 	})
 
@@ -66,50 +66,51 @@ func TestSentinel_Failover(t *testing.T) {
 				s := cachetest.StartServers(t, "redis-sentinel")
 				for _, n := range s.Nodes {
 					if n.Role != "sentinel" {
-						require(t, s, n, "min-replicas-max-lag", "2")
-						require(t, s, n, "min-replicas-to-write", tc.replicas)
+						setConfig(t, s, n, "min-replicas-max-lag", "2")
+						setConfig(t, s, n, "min-replicas-to-write", tc.replicas)
 					}
 				}
 				old := master(t, s)
 				m := openServers(t, s.URL)
-				// Without messages from the sentinels the application keeps using the old
-				// master.
-				cut := openServers(t, (&url.URL{
+				// an application without a connection to the sentinels continues to use
+				// the old master
+				isolated := openServers(t, (&url.URL{
 					Scheme: "redis",
 					User:   url.UserPassword("", s.Password), Host: old.Address,
 				}).String())
 				w := startWrites(m, 4, deadline, plainName)
-				pass(time.Second)
+				sleep(time.Second)
 				if err := s.Pause(old.Name); err != nil {
 					t.Fatal(err)
 				}
-				halted := time.Now()
-				back := w.allSucceeded(halted, failover)
-				pass(500 * time.Millisecond)
+				paused := time.Now()
+				recovered := w.allSucceeded(paused, failover)
+				sleep(500 * time.Millisecond)
 				if err := s.Continue(old.Name); err != nil {
 					t.Fatal(err)
 				}
-				stale := startWrites(cut, 2, deadline,
+				stale := startWrites(isolated, 2, deadline,
 					func(worker, i int) string { return "old:" + plainName(worker, i) })
-				pass(time.Second)
+				sleep(time.Second)
 				stale.end()
 				w.end()
-				if !back {
+				if !recovered {
 					t.Fatalf("no new master %s after the pause: %v",
 						failover, w.problem)
 				}
-				w.bounded(t)
+				w.wantBounded(t)
 				lost := w.lost(t, m)
-				onlyThen(t, lost, halted)
-				s.Note("master halted, %s: %s; %d of %d acknowledged writes lost; the old master, back for a second, acknowledges %d, of which %d are lost",
+				wantRecentLosses(t, lost, paused)
+				s.Note("master paused, %s: %s; %d of %d acknowledged writes lost; "+
+					"the old master acknowledged %d writes after the pause, %d of them lost",
 					tc.name, w, len(lost), len(w.acked), len(stale.acked), len(stale.lost(t, m)))
 			})
 		}
 	})
 }
 
-// require changes a setting of a node.
-func require(t *testing.T, s *cachetest.Servers, n cachetest.Node, name, value string) {
+// setConfig changes a setting of a node.
+func setConfig(t *testing.T, s *cachetest.Servers, n cachetest.Node, name, value string) {
 	t.Helper()
 	if err := direct(t, s, n).ConfigSet(t.Context(), name, value).Err(); err != nil {
 		t.Fatal(err)

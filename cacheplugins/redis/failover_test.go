@@ -63,46 +63,47 @@ func TestServer_Restart(t *testing.T) {
 		s := cachetest.StartServers(t, "redis")
 		m := openServers(t, s.URL)
 		l := beginLoad(8, deadline, mixed(m))
-		pass(time.Second)
+		sleep(time.Second)
 		if err := s.Kill(""); err != nil {
 			t.Fatal(err)
 		}
-		pass(1500 * time.Millisecond)
+		sleep(1500 * time.Millisecond)
 		if err := s.Start(""); err != nil {
 			t.Fatal(err)
 		}
 		up := time.Now()
-		back := l.allSucceeded(up, 5*time.Second)
-		pass(500 * time.Millisecond)
+		recovered := l.allSucceeded(up, 5*time.Second)
+		sleep(500 * time.Millisecond)
 		l.end()
-		if !back {
+		if !recovered {
 			t.Error("not every goroutine succeeded within 5 s after the restart")
 		}
-		l.bounded(t)
+		l.wantBounded(t)
 		if l.failed == 0 {
 			t.Error("no call failed during the outage")
 		}
-		s.Note("killed and started again under 8 goroutines: %s; all of them succeed %s after the start", l, round(l.back.Sub(up)))
+		s.Note("server restarted, 8 goroutines: %s; all goroutines succeeded %s after the start",
+			l, round(l.recovered.Sub(up)))
 	})
 
 	t.Run("recovers from a paused server under load", func(t *testing.T) {
 		s := cachetest.StartServers(t, "redis")
 		l := beginLoad(8, deadline, mixed(openServers(t, s.URL)))
-		pass(500 * time.Millisecond)
+		sleep(500 * time.Millisecond)
 		err := s.Pause("")
-		pass(1500 * time.Millisecond)
+		sleep(1500 * time.Millisecond)
 		err = errors.Join(err, s.Continue(""))
 		up := time.Now()
-		back := l.allSucceeded(up, 5*time.Second)
+		recovered := l.allSucceeded(up, 5*time.Second)
 		l.end()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !back {
+		if !recovered {
 			t.Error("not every goroutine succeeded within 5 s after the server continued")
 		}
-		l.bounded(t)
-		s.Note("halted for 1.5 s under 8 goroutines: %s; all of them succeed %s later",
-			l, round(l.back.Sub(up)))
+		l.wantBounded(t)
+		s.Note("server paused for 1.5 s, 8 goroutines: %s; all goroutines succeeded %s later",
+			l, round(l.recovered.Sub(up)))
 	})
 }

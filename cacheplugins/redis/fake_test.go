@@ -16,10 +16,10 @@ import (
 // servers.
 type fake struct {
 	listener net.Listener
-	answer   func(words []string) string // "" closes the connection
+	reply    func(words []string) string // "" closes the connection
 
-	mu   sync.Mutex
-	sent []string
+	mu       sync.Mutex
+	received []string
 }
 
 // pause in a reply is a delay.
@@ -29,14 +29,14 @@ const (
 )
 
 // newFake starts a server.
-func newFake(tb testing.TB, answer func(f *fake, words []string) string) *fake {
+func newFake(tb testing.TB, reply func(f *fake, words []string) string) *fake {
 	tb.Helper()
 	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	f := &fake{listener: l}
-	f.answer = func(words []string) string { return answer(f, words) }
+	f.reply = func(words []string) string { return reply(f, words) }
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var conns []net.Conn
@@ -75,17 +75,17 @@ func (f *fake) serve(c net.Conn) {
 			return
 		}
 		f.mu.Lock()
-		f.sent = append(f.sent, strings.Join(words, " "))
+		f.received = append(f.received, strings.Join(words, " "))
 		f.mu.Unlock()
-		answer := f.answer(words)
-		if answer == "" {
+		reply := f.reply(words)
+		if reply == "" {
 			return
 		}
-		for part := range strings.SplitSeq(answer+"\r\n", pause) {
+		for part := range strings.SplitSeq(reply+"\r\n", pause) {
 			if _, err := io.WriteString(c, part); err != nil {
 				return
 			}
-			if strings.Contains(answer, pause) {
+			if strings.Contains(reply, pause) {
 				<-time.After(pauses)
 			}
 		}
@@ -124,7 +124,7 @@ func readWords(in *bufio.Reader) ([]string, error) {
 func (f *fake) commands() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]string(nil), f.sent...)
+	return append([]string(nil), f.received...)
 }
 
 // count returns the number of commands that start with a word.
@@ -138,9 +138,9 @@ func (f *fake) count(word string) int {
 	return n
 }
 
-// old replies like a server before version 6: it does not support HELLO and repeats
+// oldServer replies like a server before version 6: it does not support HELLO and repeats
 // unknown commands in errors.
-func old(_ *fake, words []string) string {
+func oldServer(_ *fake, words []string) string {
 	switch words[0] {
 	case "ping":
 		return "+PONG"

@@ -13,7 +13,7 @@ import (
 
 // New connections must send only commands that every server supports.
 func TestOpen_Handshake(t *testing.T) {
-	f := newFake(t, old)
+	f := newFake(t, oldServer)
 	s := open(t, driver.Config{Host: f.address(), User: "u", Pass: "p", Database: 3})
 	want := []string{"hello 3 auth u p", "auth u p", "select 3", "ping"}
 	if got := f.commands(); !slices.Equal(got, want) {
@@ -51,7 +51,7 @@ func TestStore_Retry(t *testing.T) {
 					case words[0] == "cluster" && words[1] == "slots":
 						return f.slots()
 					default:
-						return old(f, words)
+						return oldServer(f, words)
 					}
 				})
 				s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": mode}})
@@ -66,17 +66,17 @@ func TestStore_Retry(t *testing.T) {
 
 	// While slots migrate, servers may redirect a client back and forth.
 	t.Run("returns ErrUnavailable for endless redirects", func(t *testing.T) {
-		for _, answer := range []string{"MOVED", "ASK"} {
+		for _, redirect := range []string{"MOVED", "ASK"} {
 			f := newFake(t, func(f *fake, words []string) string {
 				switch {
 				case words[0] == "lpop":
-					return "-" + answer + " 1 " + f.address()
+					return "-" + redirect + " 1 " + f.address()
 				case words[0] == "asking":
 					return "+OK"
 				case words[0] == "cluster" && words[1] == "slots":
 					return f.slots()
 				default:
-					return old(f, words)
+					return oldServer(f, words)
 				}
 			})
 			s := open(t, driver.Config{
@@ -85,25 +85,25 @@ func TestStore_Retry(t *testing.T) {
 			})
 			if _, _, err := s.ListPop(t.Context(), "k",
 				driver.Head); !errors.Is(err, driver.ErrUnavailable) {
-				t.Errorf("%s: ListPop = %v, want ErrUnavailable", answer, err)
+				t.Errorf("%s: ListPop = %v, want ErrUnavailable", redirect, err)
 			}
 		}
 	})
 
 	// A redirected command was not executed.
 	t.Run("follows a redirect", func(t *testing.T) {
-		refused := 0
+		redirects := 0
 		f := newFake(t, func(f *fake, words []string) string {
 			switch {
-			case words[0] == "lpop" && refused == 0:
-				refused++
+			case words[0] == "lpop" && redirects == 0:
+				redirects++
 				return "-MOVED 1 " + f.address()
 			case words[0] == "lpop":
 				return "$1\r\nv"
 			case words[0] == "cluster" && words[1] == "slots":
 				return f.slots()
 			default:
-				return old(f, words)
+				return oldServer(f, words)
 			}
 		})
 		s := open(t, driver.Config{Host: f.address(), Source: xenv.Map{"NOSQL_MODE": "cluster"}})

@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// Frequent commands share one allocation with their arguments.
+// A frequent command shares one allocation with its call and its arguments.
 type (
 	getCall struct {
 		call
@@ -37,8 +37,8 @@ func (s *store) Set(
 	ctx context.Context, key string, value []byte, w driver.Write,
 ) (stored bool, err error) {
 	c := &setCall{}
-	args, one := c.args.fill(key, value, w)
-	if !one {
+	args, single := c.args.fill(key, value, w)
+	if !single {
 		n, err := s.run(ctx, setKeeping, key, value, millis(w.TTL))
 		return n > 0, err
 	}
@@ -52,7 +52,7 @@ func (s *store) Set(
 
 // fill returns the SET command of a write. single is false if no single command can keep
 // the expiry of an existing key and set the expiry of a new one.
-func (to *setArgs) fill(key string, value []byte, w driver.Write) (args []any, one bool) {
+func (to *setArgs) fill(key string, value []byte, w driver.Write) (args []any, single bool) {
 	args = append(to[:0], "set", key, value)
 	keep := w.Keep && w.If != driver.IfAbsent
 	switch {
@@ -100,14 +100,14 @@ func (s *store) TTL(ctx context.Context, key string) (ttl time.Duration, ok bool
 
 // ttlOf converts the reply of PTTL.
 func ttlOf(millis int64) (ttl time.Duration, ok bool) {
-	const most = math.MaxInt64 / int64(time.Millisecond)
+	const limit = math.MaxInt64 / int64(time.Millisecond)
 	switch {
 	case millis == -1:
 		return 0, true
 	case millis < 0:
 		return 0, false
 	default: // 0 means the last millisecond, not no expiry
-		return time.Duration(min(max(millis, 1), most)) * time.Millisecond, true
+		return time.Duration(min(max(millis, 1), limit)) * time.Millisecond, true
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 //
 // Each operation is one script that uses the server's clock. A server can lose a record
 // if it restarts without persistence, evicts keys, or fails over to a replica that lags.
-// Against the last, Acquire waits for one connected replica to confirm the record and
-// fails otherwise. Renewals do not wait: the record on the replica lasts longer than the
-// holder relies on its lease.
+// To protect a record against such a failover, Acquire waits until a connected replica
+// has confirmed it, and fails if none does. Renewals do not wait: the record on the
+// replica expires later than the holder stops using its lease.
 func (s *store) LeaseBackend(prefix string) leasedriver.Backend {
 	return &leases{store: s, prefix: prefix}
 }
@@ -57,9 +57,9 @@ func (l *leases) Acquire(
 
 // permissionError adds the required permissions to a permission error.
 func permissionError(err error) error {
-	var answer redis.Error
-	if !errors.As(err, &answer) || !strings.Contains(answer.Error(), "NOPERM") &&
-		!strings.Contains(answer.Error(), "can't run this command") {
+	var reply redis.Error
+	if !errors.As(err, &reply) || !strings.Contains(reply.Error(), "NOPERM") &&
+		!strings.Contains(reply.Error(), "can't run this command") {
 		return err
 	}
 	return fmt.Errorf("%w: leases need a user (%s) with the permissions %s: %w",
@@ -70,20 +70,19 @@ func permissionError(err error) error {
 func (l *leases) acquire(
 	ctx context.Context, conn *redis.Conn, r leasedriver.Request,
 ) (leasedriver.Grant, error) {
-	answer, err := leaseAcquire.Run(ctx, conn, []string{l.prefix + r.Name},
+	reply, err := leaseAcquire.Run(ctx, conn, []string{l.prefix + r.Name},
 		r.First, r.Count, r.Begin, r.Holder, r.TTL.Milliseconds(), r.Mark, r.Past).StringSlice()
 	if err != nil {
 		return leasedriver.Grant{}, err
 	}
-	grant, replicas, err := readGrant(answer)
+	grant, replicas, err := readGrant(reply)
 	if err != nil || replicas == 0 {
 		return grant, err
 	}
 	if err := confirm(ctx, conn, r.TTL); err != nil {
 		// If Release fails too, the record expires.
 		_, _ = l.Release(ctx, leasedriver.Holding{
-			Name: r.Name, Slot: grant.Slot, Holder: r.Holder,
-			Mark: grant.Mark,
+			Name: r.Name, Slot: grant.Slot, Holder: r.Holder, Mark: grant.Mark,
 		})
 		return leasedriver.Grant{}, err
 	}
@@ -91,9 +90,9 @@ func (l *leases) acquire(
 }
 
 // readGrant parses the reply of leaseAcquire.
-func readGrant(answer []string) (grant leasedriver.Grant, replicas int64, err error) {
-	numbers := make([]int64, len(answer))
-	for i, word := range answer {
+func readGrant(reply []string) (grant leasedriver.Grant, replicas int64, err error) {
+	numbers := make([]int64, len(reply))
+	for i, word := range reply {
 		if numbers[i], err = strconv.ParseInt(word, 10, 64); err != nil {
 			return grant, 0, fmt.Errorf("parse lease record: %w", err)
 		}
@@ -103,14 +102,13 @@ func readGrant(answer []string) (grant leasedriver.Grant, replicas int64, err er
 		return leasedriver.Grant{Wait: micros(0)}, 0, nil
 	}
 	return leasedriver.Grant{
-		OK: true, Slot: int(numbers[0]), Token: numbers[1], Mark: numbers[2],
-		Age: micros(3),
+		OK: true, Slot: int(numbers[0]), Token: numbers[1], Mark: numbers[2], Age: micros(3),
 	}, numbers[4], nil
 }
 
-// confirm waits until a replica has the writes of the connection. The holder relies on
-// two thirds of the TTL since before the request, so the wait is a small part of it. A
-// lease with a short TTL may have expired when it is confirmed.
+// confirm waits until a replica has the writes of the connection. The wait is a small
+// part of the TTL, because the holder uses the lease for two thirds of the TTL from
+// before the request. A lease with a short TTL may have expired when it is confirmed.
 func confirm(ctx context.Context, conn *redis.Conn, ttl time.Duration) error {
 	wait := min(max(ttl/6, minConfirm), maxConfirm)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -161,11 +159,11 @@ func (l *leases) redirected(ctx context.Context, err error) bool {
 	}
 	// ASK, for a new name in a migrating slot, remains an error
 	moved := redis.HasErrorPrefix(err, "MOVED ")
-	var answer redis.Error
+	var reply redis.Error
 	switch {
 	case moved:
 		_ = cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error { return nil })
-	case !errors.As(err, &answer):
+	case !errors.As(err, &reply):
 		cluster.ReloadState(ctx) // in the background
 	}
 	return moved
@@ -185,8 +183,8 @@ func (l *leases) server(ctx context.Context, key string) (*redis.Client, error) 
 
 // Renew implements leasedriver.Backend.
 func (l *leases) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
-	n, err := l.store.run(ctx, leaseRenew, l.prefix+h.Name, h.Slot, h.Holder, h.TTL.Milliseconds(),
-		h.Token, h.Mark)
+	n, err := l.store.run(ctx, leaseRenew, l.prefix+h.Name,
+		h.Slot, h.Holder, h.TTL.Milliseconds(), h.Token, h.Mark)
 	return n == 1, permissionError(err)
 }
 

@@ -41,8 +41,8 @@ func holding(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
 	}
 }
 
-// take acquires a free slot.
-func take(tb testing.TB, b leasedriver.Backend, r leasedriver.Request) leasedriver.Grant {
+// acquire acquires a free slot.
+func acquire(tb testing.TB, b leasedriver.Backend, r leasedriver.Request) leasedriver.Grant {
 	tb.Helper()
 	g, err := b.Acquire(context.Background(), r)
 	if err != nil || !g.OK {
@@ -51,7 +51,8 @@ func take(tb testing.TB, b leasedriver.Backend, r leasedriver.Request) leasedriv
 	return g
 }
 
-func held[T comparable](tb testing.TB, what string, got T, err error, want T) {
+// wantResult fails the test unless a call returned want and no error.
+func wantResult[T comparable](tb testing.TB, what string, got T, err error, want T) {
 	tb.Helper()
 	if err != nil || got != want {
 		tb.Errorf("%s = %v, %v, want %v", what, got, err, want)
@@ -64,12 +65,12 @@ func TestLeases_Acquire(t *testing.T) {
 		address := serverURL(t)
 		first := openStore(t, address)
 		prefix := leasePrefix(t, first)
-		var owners, last, done atomic.Int64
+		var owners, last, finished atomic.Int64
 		var wg sync.WaitGroup
 		for _, s := range []*store{first, openStore(t, address)} {
 			b := s.LeaseBackend(prefix)
 			wg.Go(func() {
-				for done.Load() < rounds {
+				for finished.Load() < rounds {
 					r := request("race", time.Minute)
 					g, err := b.Acquire(t.Context(), r)
 					if err != nil {
@@ -85,10 +86,10 @@ func TestLeases_Acquire(t *testing.T) {
 					if before := last.Swap(g.Token); before >= g.Token {
 						t.Errorf("token %d after %d", g.Token, before)
 					}
-					done.Add(1)
+					finished.Add(1)
 					owners.Add(-1)
 					ok, err := b.Release(t.Context(), holding(r, g))
-					held(t, "Release", ok, err, true)
+					wantResult(t, "Release", ok, err, true)
 				}
 			})
 		}
@@ -105,20 +106,20 @@ func TestLeases_Acquire(t *testing.T) {
 			}
 		}
 		flush()
-		g := take(t, b, r)
+		g := acquire(t, b, r)
 		flush()
 		ok, err := b.Renew(t.Context(), holding(r, g))
-		held(t, "Renew", ok, err, true)
+		wantResult(t, "Renew", ok, err, true)
 		flush()
 		ok, err = b.Release(t.Context(), holding(r, g))
-		held(t, "Release", ok, err, true)
+		wantResult(t, "Release", ok, err, true)
 	})
 
 	t.Run("sets an expiry on the hash of a single slot", func(t *testing.T) {
 		s := openStore(t, serverURL(t))
 		prefix := leasePrefix(t, s)
 		b := s.LeaseBackend(prefix)
-		life := func(name string) time.Duration {
+		hashTTL := func(name string) time.Duration {
 			d, err := s.client.PTTL(t.Context(), prefix+name).Result()
 			if err != nil {
 				t.Fatal(err)
@@ -132,33 +133,34 @@ func TestLeases_Acquire(t *testing.T) {
 		}
 		const ttl = 10 * time.Second
 		one := request("one", ttl)
-		g := take(t, b, one)
-		between("one slot", life("one"), leasedriver.Ended+ttl-time.Second, leasedriver.Ended+ttl)
+		g := acquire(t, b, one)
+		between("one slot", hashTTL("one"), leasedriver.Ended+ttl-time.Second,
+			leasedriver.Ended+ttl)
 
 		h := holding(one, g)
 		h.TTL = 2 * ttl
 		ok, err := b.Renew(t.Context(), h)
-		held(t, "Renew", ok, err, true)
-		between("renewed", life("one"), leasedriver.Ended+2*ttl-time.Second,
+		wantResult(t, "Renew", ok, err, true)
+		between("renewed", hashTTL("one"), leasedriver.Ended+2*ttl-time.Second,
 			leasedriver.Ended+2*ttl)
 		ok, err = b.Release(t.Context(), h)
-		held(t, "Release", ok, err, true)
-		between("released", life("one"), leasedriver.Ended, leasedriver.Ended+2*ttl)
+		wantResult(t, "Release", ok, err, true)
+		between("released", hashTTL("one"), leasedriver.Ended, leasedriver.Ended+2*ttl)
 
 		const forever = -1 // the result of go-redis for no expiry
 		both := request("both", ttl)
-		take(t, b, both)
+		acquire(t, b, both)
 		both = request("both", ttl)
 		both.Count = 2
-		take(t, b, both)
-		between("two slots", life("both"), forever, forever)
+		acquire(t, b, both)
+		between("two slots", hashTTL("both"), forever, forever)
 		lost := leasedriver.Holding{Name: "lost", Slot: 3, Holder: rand.Text(), Token: 1, TTL: ttl}
 		ok, err = b.Renew(t.Context(), lost)
-		held(t, "Renew", ok, err, true)
-		between("slot 3 of a name that was lost", life("lost"), forever, forever)
+		wantResult(t, "Renew", ok, err, true)
+		between("slot 3 of a lost name", hashTTL("lost"), forever, forever)
 	})
 
-	t.Run("keeps marks exactly", func(t *testing.T) {
+	t.Run("stores marks exactly", func(t *testing.T) {
 		s := openStore(t, serverURL(t))
 		b := s.LeaseBackend(leasePrefix(t, s))
 		marks := []int64{
@@ -170,13 +172,13 @@ func TestLeases_Acquire(t *testing.T) {
 				name := fmt.Sprintf("marks-%d-%d", i, j)
 				r := request(name, time.Minute)
 				r.Mark = mark
-				h := holding(r, take(t, b, r))
+				h := holding(r, acquire(t, b, r))
 				h.Mark = mark // holding ignores a lower mark
 				ok, err := b.Release(t.Context(), h)
-				held(t, "Release", ok, err, true)
+				wantResult(t, "Release", ok, err, true)
 				r = request(name, time.Minute)
 				r.Mark = next
-				g := take(t, b, r)
+				g := acquire(t, b, r)
 				if g.Mark != mark {
 					t.Errorf("mark = %d, want %d", g.Mark, mark)
 				}
@@ -196,7 +198,7 @@ func TestLeases_Acquire(t *testing.T) {
 		for i := range count {
 			r := request("range", time.Minute)
 			r.First, r.Count, r.Begin = first, count, begin
-			if g, want := take(t, b, r), first+(begin-first+i)%count; g.Slot != want {
+			if g, want := acquire(t, b, r), first+(begin-first+i)%count; g.Slot != want {
 				t.Fatalf("slot = %d, want %d", g.Slot, want)
 			}
 		}
@@ -209,12 +211,12 @@ func TestLeases_Acquire(t *testing.T) {
 	})
 }
 
-// attempts repeats do with pauses until it succeeds.
+// eventually repeats try until it succeeds.
 func eventually(tb testing.TB, within time.Duration, try func() error) {
 	tb.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	end := time.After(within)
+	timeout := time.After(within)
 	for {
 		err := try()
 		if err == nil {
@@ -222,7 +224,7 @@ func eventually(tb testing.TB, within time.Duration, try func() error) {
 		}
 		select {
 		case <-tick.C:
-		case <-end:
+		case <-timeout:
 			tb.Fatalf("after %s: %v", within, err)
 		}
 	}
@@ -233,15 +235,15 @@ func TestLeases_LostRecord(t *testing.T) {
 	s := openStore(t, server.URL)
 	b := s.LeaseBackend("lease:")
 	r := request("kept", time.Minute)
-	h := holding(r, take(t, b, r))
-	done(t, server.Kill(""))
+	h := holding(r, acquire(t, b, r))
+	must(t, server.Kill(""))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	if ok, err := b.Renew(ctx, h); err == nil || time.Since(began) > 4*time.Second {
-		t.Errorf("Renew without a server = %v, %v after %s", ok, err, time.Since(began))
+	start := time.Now()
+	if ok, err := b.Renew(ctx, h); err == nil || time.Since(start) > 4*time.Second {
+		t.Errorf("Renew without a server = %v, %v after %s", ok, err, time.Since(start))
 	}
-	done(t, server.Start(""))
+	must(t, server.Start(""))
 	eventually(t, 5*time.Second, func() error {
 		ok, err := b.Renew(t.Context(), h)
 		if err == nil && !ok {
@@ -251,12 +253,12 @@ func TestLeases_LostRecord(t *testing.T) {
 	})
 	other := request("kept", time.Minute)
 	if g, err := b.Acquire(t.Context(), other); err != nil || g.OK {
-		t.Errorf("Acquire = %+v, %v, want none", g, err)
+		t.Errorf("Acquire = %+v, %v, want no grant", g, err)
 	}
 	ok, err := b.Release(t.Context(), h)
-	held(t, "Release", ok, err, true)
-	if g := take(t, b, other); g.Token <= h.Token || g.Age > time.Minute {
-		t.Errorf("grant = %+v, want a token over %d and an age since the start", g, h.Token)
+	wantResult(t, "Release", ok, err, true)
+	if g := acquire(t, b, other); g.Token <= h.Token || g.Age > time.Minute {
+		t.Errorf("grant = %+v, want a token above %d and an age below a minute", g, h.Token)
 	}
 }
 
@@ -279,12 +281,12 @@ func sentinels(
 }
 
 func TestLeases_Failover(t *testing.T) {
-	t.Run("keeps the lease", func(t *testing.T) {
+	t.Run("does not lose a lease", func(t *testing.T) {
 		server, s, master, _ := sentinels(t)
 		b := s.LeaseBackend("lease:")
 		r := request("kept", time.Minute)
-		h := holding(r, take(t, b, r))
-		done(t, server.Kill(node(t, server, master)))
+		h := holding(r, acquire(t, b, r))
+		must(t, server.Kill(node(t, server, master)))
 		other := request("kept", time.Minute)
 		eventually(t, time.Minute, func() error {
 			g, err := b.Acquire(t.Context(), other)
@@ -294,25 +296,25 @@ func TestLeases_Failover(t *testing.T) {
 			return err
 		})
 		ok, err := b.Renew(t.Context(), h)
-		held(t, "Renew", ok, err, true)
+		wantResult(t, "Renew", ok, err, true)
 	})
 
 	t.Run("grants nothing without a confirming replica", func(t *testing.T) {
 		server, s, _, replicas := sentinels(t)
 		b := s.LeaseBackend("lease:")
 		for _, replica := range replicas {
-			done(t, server.Pause(node(t, server, replica)))
+			must(t, server.Pause(node(t, server, replica)))
 		}
 		r := request("unsure", 3*time.Second)
 		r.Mark = 5
-		began := time.Now()
+		start := time.Now()
 		g, err := b.Acquire(t.Context(), r)
-		if !errors.Is(err, errUnconfirmed) || g.OK || time.Since(began) > r.TTL {
+		if !errors.Is(err, errUnconfirmed) || g.OK || time.Since(start) > r.TTL {
 			t.Errorf("Acquire = %+v, %v after %s, want %v",
-				g, err, time.Since(began), errUnconfirmed)
+				g, err, time.Since(start), errUnconfirmed)
 		}
 		for _, replica := range replicas {
-			done(t, server.Continue(node(t, server, replica)))
+			must(t, server.Continue(node(t, server, replica)))
 		}
 		eventually(t, 10*time.Second, func() error {
 			g, err = b.Acquire(t.Context(), request("unsure", 3*time.Second))
@@ -334,7 +336,7 @@ func TestLeases_Failover(t *testing.T) {
 		holdings := map[string]leasedriver.Holding{}
 		for i := range 30 {
 			r := request(fmt.Sprintf("name-%d", i), time.Minute)
-			holdings[r.Name] = holding(r, take(t, b, r))
+			holdings[r.Name] = holding(r, acquire(t, b, r))
 		}
 		replaceMasters(t, s, server)
 		for i := range 30 { // the client does not know the new masters yet
@@ -357,7 +359,7 @@ func TestLeases_Failover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done(t, server.Kill(node(t, server, owner.Options().Addr)))
+		must(t, server.Kill(node(t, server, owner.Options().Addr)))
 		eventually(t, time.Minute, func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -369,7 +371,7 @@ func TestLeases_Failover(t *testing.T) {
 		})
 		for name, h := range holdings {
 			ok, err := b.Renew(t.Context(), h)
-			held(t, "Renew "+name, ok, err, true)
+			wantResult(t, "Renew "+name, ok, err, true)
 		}
 	})
 }
@@ -382,14 +384,14 @@ func replaceMasters(t *testing.T, s *store, server *cachetest.Servers) {
 			continue
 		}
 		c := redis.NewClient((&watch{options: *s.options}).server(n.Address))
-		done(t, c.ClusterFailover(t.Context()).Err())
+		must(t, c.ClusterFailover(t.Context()).Err())
 		eventually(t, 10*time.Second, func() error {
 			role, err := c.Do(t.Context(), "role").Slice()
 			if err == nil && role[0] != "master" {
-				err = errors.New("not yet")
+				err = errors.New("the replica is not a master yet")
 			}
 			return err
 		})
-		done(t, c.Close())
+		must(t, c.Close())
 	}
 }

@@ -47,7 +47,7 @@ func TestLeaseAcquire_Pick(t *testing.T) {
 				fmt.Sprintf("holder %d 7 %d", now.Add(v.left).UnixMicro(), v.mark))
 		}
 		if len(fields) > 0 {
-			done(t, s.client.HSet(t.Context(), b.prefix+r.Name, fields...).Err())
+			must(t, s.client.HSet(t.Context(), b.prefix+r.Name, fields...).Err())
 		}
 		want, wait, ok := leasedriver.Pick(r,
 			func(at int) (time.Duration, int64) { return slots[at].left, slots[at].mark })

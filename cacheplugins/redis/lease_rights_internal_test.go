@@ -16,7 +16,7 @@ import (
 func TestLeases_Permissions(t *testing.T) {
 	s := openStore(t, serverURL(t))
 	prefix := leasePrefix(t, s)
-	limited := func(rights string) leasedriver.Backend {
+	asLimitedUser := func(rights string) leasedriver.Backend {
 		name := "user-" + rand.Text()
 		rules := []any{"acl", "setuser", name, "on", ">secret", "~" + prefix + "*", "+ping"}
 		for right := range strings.FieldsSeq(rights) {
@@ -26,20 +26,20 @@ func TestLeases_Permissions(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.client.Do(context.Background(), "acl", "deluser", name).Err() })
-		return openStore(t, as(t, serverURL(t), name)).LeaseBackend(prefix)
+		return openStore(t, asUser(t, serverURL(t), name)).LeaseBackend(prefix)
 	}
-	b := limited(leaseRights)
+	b := asLimitedUser(leaseRights)
 	r := request("limited", time.Minute)
-	h := holding(r, take(t, b, r))
+	h := holding(r, acquire(t, b, r))
 	ok, err := b.Renew(t.Context(), h)
-	held(t, "Renew", ok, err, true)
+	wantResult(t, "Renew", ok, err, true)
 	ok, err = b.Release(t.Context(), h)
-	held(t, "Release", ok, err, true)
-	for _, lacking := range []string{"+evalsha", "+info", "+hset"} {
-		b := limited(strings.Replace(leaseRights+" ", lacking+" ", "", 1))
+	wantResult(t, "Release", ok, err, true)
+	for _, missing := range []string{"+evalsha", "+info", "+hset"} {
+		b := asLimitedUser(strings.Replace(leaseRights+" ", missing+" ", "", 1))
 		if _, err := b.Acquire(t.Context(), r); !errors.Is(err, driver.ErrConfig) ||
-			!strings.Contains(err.Error(), lacking) {
-			t.Errorf("without %s: %v, want an error that names it", lacking, err)
+			!strings.Contains(err.Error(), missing) {
+			t.Errorf("without %s: %v, want an error that names it", missing, err)
 		}
 	}
 }
@@ -51,26 +51,26 @@ func TestLeases_ServerRestart(t *testing.T) {
 	b := s.LeaseBackend("records:")
 	r := request("numbers", time.Minute)
 	r.Count = 8
-	take(t, b, r)
-	if g := take(t, b, again(r)); g.Age == 0 {
-		t.Error("age = 0, want more")
+	acquire(t, b, r)
+	if g := acquire(t, b, withNewHolder(r)); g.Age == 0 {
+		t.Error("age = 0, want a positive age")
 	}
 	if err := s.client.Save(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	done(t, servers.Kill(""))
-	done(t, servers.Start(""))
+	must(t, servers.Kill(""))
+	must(t, servers.Start(""))
 	eventually(t, 10*time.Second, func() error { return s.Ping(t.Context()) })
 	if n := s.client.Exists(t.Context(), "records:numbers").Val(); n != 1 {
 		t.Fatal("the server did not load its snapshot: the test is inconclusive")
 	}
-	if g := take(t, b, again(r)); g.Age != 0 {
+	if g := acquire(t, b, withNewHolder(r)); g.Age != 0 {
 		t.Errorf("age = %s after a restart, want 0", g.Age)
 	}
 }
 
-// again returns another attempt.
-func again(r leasedriver.Request) leasedriver.Request {
+// withNewHolder returns r with a new holder.
+func withNewHolder(r leasedriver.Request) leasedriver.Request {
 	r.Holder = rand.Text()
 	return r
 }

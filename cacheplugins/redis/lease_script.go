@@ -43,9 +43,10 @@ local function less(a, b)
   return a < b
 end
 
--- keep stores the time of the first record and extends the lifetime of the hash beyond the record: by a minute if the name has
--- one slot, permanently if it has several. Another server, or another run of it, may have lost later records: it may have loaded
--- a snapshot or an incomplete log, or it was a replica that lagged. In this case the records start again.
+-- keep stores the time of the first record and extends the lifetime of the hash beyond
+-- the record: by a minute if the name has one slot, permanently if it has several. If the
+-- run ID differs, the server may have lost later records: it may have loaded a snapshot or
+-- an incomplete log, or it was a replica that lagged. In this case keep resets "since".
 local function keep(till, many)
   if not run or redis.call('HGET', key, 'run') ~= run then
     redis.call('HSET', key, 'run', run or '?', 'since', num(now))

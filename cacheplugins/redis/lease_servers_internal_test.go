@@ -37,8 +37,8 @@ func node(tb testing.TB, s *cachetest.Servers, address string) string {
 	return ""
 }
 
-// done fails the test if err is not nil.
-func done(tb testing.TB, err error) {
+// must fails the test if err is not nil.
+func must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
@@ -50,7 +50,7 @@ func done(tb testing.TB, err error) {
 func openStore(tb testing.TB, address string) *store {
 	tb.Helper()
 	opened, err := Driver{}.Open(context.Background(), driver.Config{URL: address})
-	done(tb, err)
+	must(tb, err)
 	s, ok := opened.(*store)
 	if !ok {
 		tb.Fatalf("the store is a %T", opened)
@@ -66,7 +66,7 @@ func openStore(tb testing.TB, address string) *store {
 		return &countedConn{Conn: conn, closed: sync.OnceFunc(func() { open.Add(-1) })}, nil
 	}
 	tb.Cleanup(func() {
-		done(tb, s.Close())
+		must(tb, s.Close())
 		if n := open.Load(); n != 0 {
 			tb.Errorf("%d watch connections remain", n)
 		}
@@ -84,11 +84,11 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// as returns the URL for another user.
-func as(tb testing.TB, address, user string) string {
+// asUser returns the URL for another user.
+func asUser(tb testing.TB, address, user string) string {
 	tb.Helper()
 	u, err := url.Parse(address)
-	done(tb, err)
+	must(tb, err)
 	u.User = url.UserPassword(user, "secret")
 	return u.String()
 }

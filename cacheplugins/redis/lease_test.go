@@ -27,7 +27,7 @@ func openLeases(address string) (b leasedriver.Backend, done func(), err error) 
 	}
 	l, ok := s.(driver.Leaser)
 	if !ok {
-		return nil, nil, errors.Join(errors.New("the store keeps no leases"), s.Close())
+		return nil, nil, errors.Join(errors.New("the store does not support leases"), s.Close())
 	}
 	return confirmed{l.LeaseBackend(leases)}, func() { _ = s.Close() }, nil
 }

@@ -23,11 +23,11 @@ type copies struct {
 	driver.Store
 
 	mu      sync.RWMutex
-	objects map[string]mortal
+	objects map[string]expiringEntry
 	hits    atomic.Int64 // all reads, including stale ones
 }
 
-type mortal struct {
+type expiringEntry struct {
 	*driver.Entry
 
 	end time.Time
@@ -49,7 +49,7 @@ func (c *copies) SetObject(
 ) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects[key] = mortal{e, time.Now().Add(w.TTL)}
+	c.objects[key] = expiringEntry{e, time.Now().Add(w.TTL)}
 	return true, nil
 }
 
@@ -64,7 +64,7 @@ func (c *copies) Delete(_ context.Context, keys ...string) (int, error) {
 
 func (*copies) Close() error { return nil }
 
-func newCopies() *copies { return &copies{objects: map[string]mortal{}} }
+func newCopies() *copies { return &copies{objects: map[string]expiringEntry{}} }
 
 // process simulates one process: a manager with a near cache and a view of numbers.
 type process struct {
@@ -139,17 +139,17 @@ func (p *process) warm(tb testing.TB, key string) {
 // until waits for a condition and returns the elapsed time.
 func until(tb testing.TB, within time.Duration, what string, done func() bool) time.Duration {
 	tb.Helper()
-	began := time.Now()
+	start := time.Now()
 	for !done() {
-		if time.Since(began) > within {
+		if time.Since(start) > within {
 			tb.Fatalf("no %s within %s", what, within)
 		}
 		<-time.After(100 * time.Microsecond)
 	}
-	return time.Since(began)
+	return time.Since(start)
 }
 
-// history contains the increasing numbers of a key and when each was known to be written.
+// history contains the increasing numbers of a key, and the time after each was written.
 type history struct {
 	mu    sync.Mutex
 	since []time.Time
@@ -203,7 +203,7 @@ func (l *lags) String() string {
 	slices.Sort(l.all)
 	fresh, _ := slices.BinarySearch(l.all, 1)
 	return strconv.Itoa(len(l.all)) + " reads, " + strconv.Itoa(len(l.all)-fresh) +
-		" of them old, the oldest by " + l.worst().String()
+		" of them stale, maximum staleness " + l.worst().String()
 }
 
 func (l *lags) worst() time.Duration {

@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// message is the maximum latency of a message of a local server under test load.
-const message = time.Second
+// maxLatency is the maximum latency of an invalidation of a local server under load.
+const maxLatency = time.Second
 
 func TestConformance_Near(t *testing.T) {
 	url, _ := server(t)
@@ -46,17 +46,17 @@ func TestNear_Invalidation(t *testing.T) {
 	t.Run("reports writes of any client", func(t *testing.T) {
 		url, _ := server(t)
 		prefix := "near-" + rand.Text() + ":"
-		here, there := openNear(t, url, prefix), openNear(t, url, prefix)
-		ctx, direct := t.Context(), there.client
+		local, remote := openNear(t, url, prefix), openNear(t, url, prefix)
+		ctx, direct := t.Context(), remote.client
 		var worst time.Duration
 		n := 1
 		for round := range 50 {
 			for name, write := range map[string]func(key string, n int) error{
 				"another process": func(key string, n int) error {
-					return there.Set(ctx, key, &n, xcache.WithTTL(time.Minute))
+					return remote.Set(ctx, key, &n, xcache.WithTTL(time.Minute))
 				},
 				"another batch": func(key string, n int) error {
-					return there.SetMany(ctx, map[string]int{key: n, key + "x": n},
+					return remote.SetMany(ctx, map[string]int{key: n, key + "x": n},
 						xcache.WithTTL(time.Minute))
 				},
 				"SET": func(key string, n int) error {
@@ -72,20 +72,20 @@ func TestNear_Invalidation(t *testing.T) {
 				},
 			} {
 				key := fmt.Sprint("key", round)
-				here.value(t, key)
+				local.value(t, key)
 				n++
 				if err := write(key, n); err != nil {
 					t.Fatal(name, err)
 				}
-				worst = max(worst, until(t, message, "new value after "+name,
-					func() bool { return here.value(t, key) == n }))
+				worst = max(worst, until(t, maxLatency, "new value after "+name,
+					func() bool { return local.value(t, key) == n }))
 			}
 		}
 		t.Logf("maximum delay of changes of another client: %s", worst)
 
-		here.warm(t, "gone")
+		local.warm(t, "gone")
 		for name, remove := range map[string]func() error{
-			"another process": func() error { return there.Delete(ctx, "gone") },
+			"another process": func() error { return remote.Delete(ctx, "gone") },
 			"DEL":             func() error { return direct.Del(ctx, prefix+"gone").Err() },
 			"PEXPIRE": func() error {
 				return direct.PExpire(ctx, prefix+"gone", time.Millisecond).Err()
@@ -101,11 +101,12 @@ func TestNear_Invalidation(t *testing.T) {
 				return err
 			},
 		} {
-			here.warm(t, "gone")
+			local.warm(t, "gone")
 			if err := remove(); err != nil {
 				t.Fatal(name, err)
 			}
-			until(t, message, "end after "+name, func() bool { return here.value(t, "gone") == 0 })
+			until(t, maxLatency, "removal after "+name,
+				func() bool { return local.value(t, "gone") == 0 })
 		}
 	})
 }
@@ -115,12 +116,12 @@ func TestNear_TTL(t *testing.T) {
 	url, _ := server(t)
 	prefix := "near-" + rand.Text() + ":"
 	p := openNear(t, url, prefix)
-	const keys, life = 200, 400 * time.Millisecond
+	const keys, ttl = 200, 400 * time.Millisecond
 	names := make([]string, keys)
 	ctx, n := t.Context(), 1
 	for i := range names {
 		names[i] = fmt.Sprint("short", i)
-		if err := p.Set(ctx, names[i], &n, xcache.WithTTL(life)); err != nil {
+		if err := p.Set(ctx, names[i], &n, xcache.WithTTL(ttl)); err != nil {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
@@ -131,8 +132,8 @@ func TestNear_TTL(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := p.near.Load()
-	began := time.Now()
-	for len(names) > 0 && time.Since(began) < 5*time.Second {
+	start := time.Now()
+	for len(names) > 0 && time.Since(start) < 5*time.Second {
 		var rest []string
 		for _, name := range names {
 			exists, err := p.Exists(ctx, name) // queries the server
@@ -156,23 +157,24 @@ func TestNear_TTL(t *testing.T) {
 func TestNear_Outage(t *testing.T) {
 	t.Run("reads new values after a killed connection", func(t *testing.T) {
 		s := cachetest.StartServers(t, "redis")
-		here, there := openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")
+		local, remote := openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")
 		ctx := t.Context()
 		var worst time.Duration
 		for n := 2; n < 12; n++ {
-			here.warm(t, "key")
-			kill(ctx, t, there.client)
-			if err := there.client.Set(ctx, "near:key", n, 0).Err(); err != nil {
+			local.warm(t, "key")
+			kill(ctx, t, remote.client)
+			if err := remote.client.Set(ctx, "near:key", n, 0).Err(); err != nil {
 				t.Fatal(err)
 			}
-			worst = max(worst, until(t, here.staleness, "new value",
-				func() bool { return here.value(t, "key") == n }))
-			here.warm(t, "other") // the watch is up again
-			if got := here.value(t, "key"); got != n {
+			worst = max(worst, until(t, local.staleness, "new value",
+				func() bool { return local.value(t, "key") == n }))
+			local.warm(t, "other") // the watch is up again
+			if got := local.value(t, "key"); got != n {
 				t.Errorf("read %d after %d: stale copy", got, n)
 			}
 		}
-		s.Note("near cache: writes at the very end of the invalidating connection show after %s at most (bound %s)", worst, here.staleness)
+		s.Note("near cache: writes after a killed invalidation connection are visible "+
+			"after at most %s (limit %s)", worst, local.staleness)
 	})
 
 	// While the server is down, copies are valid until the staleness limit. Then reads
@@ -181,20 +183,20 @@ func TestNear_Outage(t *testing.T) {
 		s := cachetest.StartServers(t, "redis")
 		p := openNear(t, s.URL, "near:")
 		for _, tc := range []struct {
-			name       string
-			away, back func(string) error
+			name     string
+			down, up func(string) error
 		}{
 			{"killed", s.Kill, s.Start},
 			{"paused", s.Pause, s.Continue},
 		} {
 			p.warm(t, "key")
-			if err := tc.away(""); err != nil {
+			if err := tc.down(""); err != nil {
 				t.Fatal(err)
 			}
-			gone := time.Now()
+			downSince := time.Now()
 			var last time.Duration // of the last successful read
-			for time.Since(gone) < p.staleness+time.Second {
-				at := time.Since(gone)
+			for time.Since(downSince) < p.staleness+time.Second {
+				at := time.Since(downSince)
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				if _, _, err := p.Get(ctx, "key"); err == nil {
 					last = at
@@ -204,14 +206,15 @@ func TestNear_Outage(t *testing.T) {
 			if last > p.staleness {
 				t.Errorf("%s: hit after %s, want at most %s", tc.name, last, p.staleness)
 			}
-			if err := tc.back(""); err != nil {
+			if err := tc.up(""); err != nil {
 				t.Fatal(err)
 			}
 			up := time.Now()
-			until(t, 10*time.Second, "answer of the server",
+			until(t, 10*time.Second, "reply of the server",
 				func() bool { _, _, err := p.Get(t.Context(), "key"); return err == nil })
 			p.warm(t, "key")
-			s.Note("near cache, server %s: copies found for %s (bound %s), again %s after its return",
+			s.Note("near cache, server %s: copies returned for %s (limit %s), "+
+				"and again %s after the server was available",
 				tc.name, round(last), p.staleness, round(time.Since(up)))
 		}
 	})
@@ -220,13 +223,13 @@ func TestNear_Outage(t *testing.T) {
 // Two processes and another client write while connections are killed. No read may exceed
 // the staleness limit or miss its process's own writes, and finally all processes agree.
 func TestNear_Load(t *testing.T) {
-	const keys, lasts = 16, 3 * time.Second
+	const keys, duration = 16, 3 * time.Second
 	s := cachetest.StartServers(t, "redis")
 	processes := []*process{openNear(t, s.URL, "near:"), openNear(t, s.URL, "near:")}
-	var seen lags
+	var staleness lags
 	var histories [keys]history
 	name := func(i int) string { return fmt.Sprint("key", i) }
-	ctx, cancel := context.WithTimeout(t.Context(), lasts)
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
 
 	write := func(i int) error { // each writer has its own keys
@@ -258,23 +261,23 @@ func TestNear_Load(t *testing.T) {
 				if err := write(i); err != nil {
 					t.Error(err)
 				}
-				pass(time.Millisecond)
+				sleep(time.Millisecond)
 			}
 		})
 	}
 	for _, p := range processes {
 		for range 2 {
-			all.Go(func() { readUnder(ctx, t, p, histories[:], name, &seen) })
+			all.Go(func() { readUnder(ctx, t, p, histories[:], name, &staleness) })
 		}
 	}
 	all.Go(func() {
 		for ctx.Err() == nil {
-			pass(200 * time.Millisecond)
+			sleep(200 * time.Millisecond)
 			kill(context.WithoutCancel(ctx), t, processes[0].client)
 		}
 	})
 	all.Wait()
-	if worst := seen.worst(); worst > processes[0].staleness {
+	if worst := staleness.worst(); worst > processes[0].staleness {
 		t.Errorf("staleness = %s, want at most %s", worst, processes[0].staleness)
 	}
 	for _, p := range processes {
@@ -283,14 +286,14 @@ func TestNear_Load(t *testing.T) {
 				func() bool { return p.value(t, name(i)) == histories[i].last() })
 		}
 	}
-	s.Note("near caches of 2 processes under load: %s; %d were near",
-		&seen, processes[0].near.Load()+processes[1].near.Load())
+	s.Note("near caches of 2 processes under load: %s; %d hits",
+		&staleness, processes[0].near.Load()+processes[1].near.Load())
 }
 
 // readUnder reads all keys until ctx is done and records the staleness of each read.
 func readUnder(
 	ctx context.Context, t *testing.T, p *process, histories []history, name func(int) string,
-	seen *lags,
+	staleness *lags,
 ) {
 	for i := 0; ctx.Err() == nil; i = (i + 1) % len(histories) {
 		at := time.Now()
@@ -299,9 +302,9 @@ func readUnder(
 			t.Errorf("Get = %t, %v", ok, err)
 			return
 		}
-		seen.add(histories[i].lag(*v, at))
+		staleness.add(histories[i].lag(*v, at))
 		if i == 0 {
-			pass(100 * time.Microsecond) // yields to the writers
+			sleep(100 * time.Microsecond) // yields to the writers
 		}
 	}
 }

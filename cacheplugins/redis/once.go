@@ -34,10 +34,10 @@ func (e *unknownOutcome) Error() string { return e.cause.Error() }
 
 // final hides connection errors from the client's retry logic.
 func final(err error) error {
-	var answer redis.Error
+	var reply redis.Error
 	var unsent *dialError
 	switch {
-	case err == nil, errors.As(err, &answer), errors.As(err, &unsent),
+	case err == nil, errors.As(err, &reply), errors.As(err, &unsent),
 		errors.Is(err, redis.ErrClosed), errors.Is(err, redis.ErrPoolTimeout):
 		return err
 	default:

@@ -28,8 +28,7 @@ func newUser(tb testing.TB, address, name, password string, rules ...any) {
 	tb.Helper()
 	admin := clientOf(open(tb, driver.Config{URL: address}))
 	words := append([]any{
-		"acl", "setuser", name, "reset", "on", ">" + password, "~*", "&*",
-		"+@all",
+		"acl", "setuser", name, "reset", "on", ">" + password, "~*", "&*", "+@all",
 	}, rules...)
 	if err := admin.Do(tb.Context(), words...).Err(); err != nil {
 		tb.Fatal(err)
@@ -44,18 +43,18 @@ func TestOpen_Credentials(t *testing.T) {
 		newUser(t, address, name, password)
 		c := parts(t, address)
 		c.User, c.Pass = name, password
-		who, err := clientOf(open(t, c)).Do(t.Context(), "acl", "whoami").Text()
-		if err != nil || who != name {
-			t.Errorf("with the password %q the user is %q, %v", password, who, err)
+		user, err := clientOf(open(t, c)).Do(t.Context(), "acl", "whoami").Text()
+		if err != nil || user != name {
+			t.Errorf("with the password %q the user is %q, %v", password, user, err)
 		}
 		c.Pass = "zqzq" + password
-		wantFinal(t, c, "NOSQL_USER, NOSQL_PASS")
+		wantErrConfig(t, c, "NOSQL_USER, NOSQL_PASS")
 	}
 }
 
-// wantFinal fails the test unless the error of Open wraps ErrConfig and names the
-// variables but no password.
-func wantFinal(tb testing.TB, c driver.Config, names string) {
+// wantErrConfig fails the test unless the error of Open wraps ErrConfig and names the
+// variables but not the password.
+func wantErrConfig(tb testing.TB, c driver.Config, names string) {
 	tb.Helper()
 	s, err := redis.Driver{}.Open(tb.Context(), c)
 	if err == nil {
@@ -97,11 +96,11 @@ func TestOpen_ErrConfig(t *testing.T) {
 				change: func(c *driver.Config) { c.User = "plinth-test-unknown" },
 				want:   "NOSQL_USER, NOSQL_PASS",
 			},
-			{name: "a user who may not", change: func(c *driver.Config) {
+			{name: "a user without permission", change: func(c *driver.Config) {
 				c.User, c.Pass = "plinth-test-no-ping", "secret-zq"
 			}, want: "NOSQL_USER"},
 			{
-				name:   "no such database",
+				name:   "an unknown database",
 				change: func(c *driver.Config) { c.Database = 99999 }, want: "NOSQL_DATABASE",
 			},
 			{name: "no cluster", change: func(c *driver.Config) {
@@ -117,24 +116,24 @@ func TestOpen_ErrConfig(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				c := parts(t, address)
 				tc.change(&c)
-				wantFinal(t, c, tc.want)
+				wantErrConfig(t, c, tc.want)
 			})
 		}
-		wantFinal(t, driver.Config{URL: strings.Replace(address, "@", "zq@", 1)}, "NOSQL_URL")
+		wantErrConfig(t, driver.Config{URL: strings.Replace(address, "@", "zq@", 1)}, "NOSQL_URL")
 	})
 
 	t.Run("wraps permanent errors of Sentinel", func(t *testing.T) {
-		for answer, want := range map[string]string{
+		for reply, want := range map[string]string{
 			"*-1":                              "NOSQL_MASTER", // unknown master
 			"-NOAUTH Authentication required.": "NOSQL_SENTINEL_USER, NOSQL_SENTINEL_PASS",
 		} {
 			f := newFake(t, func(f *fake, words []string) string {
 				if words[0] == "sentinel" {
-					return answer
+					return reply
 				}
-				return old(f, words)
+				return oldServer(f, words)
 			})
-			wantFinal(t, driver.Config{
+			wantErrConfig(t, driver.Config{
 				Host:   f.address(),
 				Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
 			}, want)
@@ -160,7 +159,7 @@ func TestSentinel_UnknownMaster(t *testing.T) {
 			known = false
 			return ""
 		default:
-			return old(f, words)
+			return oldServer(f, words)
 		}
 	})
 	s := open(t, driver.Config{
@@ -188,23 +187,25 @@ func TestOpen_Unavailable(t *testing.T) {
 			Source: xenv.Map{"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m"},
 		},
 		"cluster": {Host: address, Source: xenv.Map{"NOSQL_MODE": "cluster"}},
-		"an old answer": {Host: newFake(t, func(*fake, []string) string {
+		"a loading server": {Host: newFake(t, func(*fake, []string) string {
 			return "-LOADING Redis is loading the dataset in memory"
 		}).address()},
 		"a full server": {Host: newFake(t, func(*fake, []string) string {
 			return "-ERR max number of clients reached"
 		}).address()},
-		"a lost replica": {Host: newFake(t, func(*fake, []string) string {
+		"a replica without a master": {Host: newFake(t, func(*fake, []string) string {
 			return "-MASTERDOWN Link with MASTER is down"
 		}).address()},
-		"nothing at all": {Host: newFake(t, func(*fake, []string) string { return "" }).address()},
+		"a closed connection": {
+			Host: newFake(t, func(*fake, []string) string { return "" }).address(),
+		},
 	} {
 		start := time.Now()
 		s, err := redis.Driver{}.Open(t.Context(), c)
 		if err == nil {
 			_ = s.Close()
 		}
-		if err == nil || errors.Is(err, driver.ErrConfig) || time.Since(start) > soon {
+		if err == nil || errors.Is(err, driver.ErrConfig) || time.Since(start) > maxDelay {
 			t.Errorf("%s: Open = %v after %s, want an immediate temporary error",
 				name, err, time.Since(start))
 		}
@@ -213,20 +214,20 @@ func TestOpen_Unavailable(t *testing.T) {
 
 func TestOpen_Context(t *testing.T) {
 	address, _ := server(t)
-	way, through := newRelay(t, address)
-	way.swallow()
+	r, relayURL := newRelay(t, address)
+	r.pause()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err := redis.Driver{}.Open(ctx, driver.Config{URL: through})
+	_, err := redis.Driver{}.Open(ctx, driver.Config{URL: relayURL})
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrConfig) ||
-		time.Since(start) > 100*time.Millisecond+soon {
+		time.Since(start) > 100*time.Millisecond+maxDelay {
 		t.Errorf("Open = %v after %s, want the context's error after 100 ms",
 			err, time.Since(start))
 	}
 }
 
-// commands are the permissions that the documentation lists.
+// needed contains the permissions that the documentation lists.
 const needed = `+hello +auth +ping +select +get +set +mget +unlink +exists +pttl +pexpire +persist +type +evalsha +eval +scan
 +hget +hgetall +hset +hexists +hdel +sadd +smembers +sismember +scard +srem
 +lpush +rpush +lrange +lindex +llen +lpop +rpop +lrem +cluster|slots`
@@ -259,7 +260,7 @@ func TestOpen_Permissions(t *testing.T) {
 	}
 }
 
-// plainCalls are calls that send one command.
+// plainCalls returns calls that send one command.
 func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
 	keep := driver.Write{Keep: true}
 	void := func(_ any, err error) error { return err }

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Timeouts of a call. It may wait for a pooled connection, then for a new one, and uses
-// the remaining time for the server.
+// Timeouts of a call. A call may wait for a pooled connection, then for a new one, and
+// uses the remaining time for the server.
 const (
 	callTimeout = 5 * time.Second
 	poolTimeout = 3 * time.Second
@@ -61,7 +61,7 @@ func newClient(o *redis.UniversalOptions) redis.UniversalClient {
 	}
 	c := o.Cluster()
 	c.ClusterStateReloadInterval = stateAge
-	// they query the commands of each server and split some of our commands
+	// routing policies query the commands of each server and split some commands
 	c.DisableRoutingPolicies = true
 	client := redis.NewClusterClient(c)
 	client.OnNewNode(func(node *redis.Client) { node.AddHook(once{}) })

@@ -21,15 +21,15 @@
 //
 // A call returns at the deadline of its context, when the context is canceled, or after 5
 // seconds, even if the server does not respond. Commands are not retried: if the reply is
-// lost, the command may have been executed, and pushing twice is worse than an error.
+// lost, the command may have been executed, and a second push is worse than an error.
 // MOVED and ASK redirects of a cluster are followed. Batches on a cluster (GetMany,
 // SetMany and Delete of several keys) may be retried, because they are idempotent.
 //
 // # Errors
 //
-// Open wraps driver.ErrConfig if retrying cannot help: a wrong password, a missing
-// database or an untrusted certificate. Errors never contain a password, a key or a
-// value.
+// Open wraps driver.ErrConfig if a retry cannot succeed, such as with a wrong password, a
+// missing database or an untrusted certificate. Errors never contain a password, a key or
+// a value.
 package redis
 
 import (

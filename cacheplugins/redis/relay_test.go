@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// relay is a proxy of the server that can drop all traffic, like a broken network.
+// relay is a proxy of the server that can hold back all traffic, like a broken network.
 type relay struct {
 	listener net.Listener
 	target   string
 
-	mu      sync.Mutex
-	conns   []net.Conn
-	silent  chan struct{} // closed while traffic passes
-	passing bool
+	mu     sync.Mutex
+	conns  []net.Conn
+	open   chan struct{} // closed while traffic passes
+	paused bool
 }
 
-// newRelay returns the URL of a relay to the server of a URL.
+// newRelay returns a relay to the server of a URL, and the URL of the relay.
 func newRelay(tb testing.TB, address string) (*relay, string) {
 	tb.Helper()
 	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -37,13 +37,13 @@ func relayFrom(tb testing.TB, l net.Listener, address string) (*relay, string) {
 	if err != nil {
 		tb.Fatal("the server's URL cannot be parsed")
 	}
-	r := &relay{listener: l, target: u.Host, silent: make(chan struct{}), passing: true}
-	close(r.silent)
+	r := &relay{listener: l, target: u.Host, open: make(chan struct{})}
+	close(r.open)
 	var all sync.WaitGroup
 	all.Go(func() { r.accept(&all) })
 	tb.Cleanup(func() {
 		_ = l.Close()
-		r.pass()
+		r.resume()
 		r.mu.Lock()
 		for _, c := range r.conns {
 			_ = c.Close()
@@ -79,7 +79,7 @@ func (r *relay) copy(to, from net.Conn) {
 	for {
 		n, err := from.Read(buf)
 		r.mu.Lock()
-		open := r.silent
+		open := r.open
 		r.mu.Unlock()
 		<-open
 		if n > 0 {
@@ -93,20 +93,20 @@ func (r *relay) copy(to, from net.Conn) {
 	}
 }
 
-// swallow drops all traffic until pass.
-func (r *relay) swallow() {
+// pause holds back all traffic until resume.
+func (r *relay) pause() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.passing {
-		r.silent, r.passing = make(chan struct{}), false
+	if !r.paused {
+		r.open, r.paused = make(chan struct{}), true
 	}
 }
 
-func (r *relay) pass() {
+func (r *relay) resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.passing {
-		close(r.silent)
-		r.passing = true
+	if r.paused {
+		close(r.open)
+		r.paused = false
 	}
 }

@@ -35,17 +35,17 @@ func (s *store) Scan(ctx context.Context, prefix string, page func(keys []string
 // masters returns a client for each master.
 func (s *store) masters(
 	ctx context.Context, cluster *redis.ClusterClient,
-) (all []redis.UniversalClient, err error) {
+) (clients []redis.UniversalClient, err error) {
 	var mu sync.Mutex
 	err = s.within(ctx, func(ctx context.Context) error {
 		return cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, master)
+			clients = append(clients, master)
 			return nil
 		})
 	})
-	return all, err
+	return clients, err
 }
 
 // scan scans one server. more is false if page returned false.

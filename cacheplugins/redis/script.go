@@ -9,9 +9,9 @@ import (
 )
 
 // Each update of a collection is one script for one key. Its arguments are the condition,
-// the TTL in milliseconds (0 means no expiry), whether an existing key keeps its expiry
-// ("1"), and the arguments of the command. It returns a count, or -1 if the condition
-// does not hold.
+// the TTL in milliseconds (0 means no expiry), "1" if the expiry of an existing key is
+// retained, and the arguments of the command. It returns a count, or -1 if the condition
+// is not met.
 
 // prologue checks the type of the key before any change.
 const prologue = `
@@ -44,7 +44,8 @@ elseif had then redis.call('PERSIST', key) end
 `
 
 var (
-	// setKeeping sets a value and its TTL, or keeps the expiry of an existing key.
+	// setKeeping sets a value. It retains the expiry of an existing key and sets the TTL
+	// of a new key.
 	setKeeping = redis.NewScript(`
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
@@ -93,11 +94,11 @@ func updateArgs(w driver.Write, room int) []any {
 	return append(make([]any, 0, 3+room), conditions[w.If], millis(w.TTL), keep)
 }
 
-// simple reports whether a single command is enough for a write: it has no condition and
-// keeps the expiry.
+// simple reports whether a single command is sufficient for a write: it has no condition
+// and retains the expiry.
 func simple(w driver.Write) bool { return w == driver.Write{Keep: true} }
 
-// update runs a script for a write, or the single command if it is enough.
+// update runs the script of a write, or only the command if that is sufficient.
 func (s *store) update(
 	ctx context.Context, command string, script *redis.Script, key string, values [][]byte,
 	w driver.Write,

@@ -24,7 +24,7 @@ const (
 
 func init() { xenv.Register[variables]("Cache: Redis") }
 
-// variables are the variables of this driver only.
+// variables contains the variables that only this driver reads.
 type variables struct {
 	Mode         string `env:"NOSQL_MODE" default:"single" oneof:"single sentinel cluster" doc:"Topology of the servers at NOSQL_HOST."`
 	Master       string `env:"NOSQL_MASTER" doc:"Name of the master in Sentinel."`
@@ -66,20 +66,20 @@ type checker struct {
 // parse returns the settings of c, or all its problems.
 func parse(c driver.Config) (*settings, error) {
 	k := checker{settings: settings{Config: c}, fromURL: c.URL != ""}
-	var ownErr error
-	k.variables, ownErr = xenv.Load[variables](c.Source)
-	parts := true
+	var varsErr error
+	k.variables, varsErr = xenv.Load[variables](c.Source)
+	parsed := true
 	if k.fromURL {
-		ownErr = nil // the URL replaces them
+		varsErr = nil // the URL replaces these variables
 		if err := k.readURL(); err != nil {
 			k.problems = append(k.problems, err)
-			parts = false // nothing to check
+			parsed = false
 		}
 	}
-	if ownErr != nil {
-		k.problems = append(k.problems, ownErr)
+	if varsErr != nil {
+		k.problems = append(k.problems, varsErr)
 	}
-	if parts {
+	if parsed {
 		k.checkMode()
 		k.checkNumbers()
 		k.checkUsers()
@@ -96,16 +96,15 @@ func parse(c driver.Config) (*settings, error) {
 	return &k.settings, nil
 }
 
-// replaced contains the variables that a URL replaces.
-var replaced = map[xenv.EnvKey]bool{
+// replacedByURL contains the variables that a URL replaces.
+var replacedByURL = map[xenv.EnvKey]bool{
 	xenv.NoSqlHost: true, xenv.NoSqlPort: true, xenv.NoSqlUser: true, xenv.NoSqlPass: true,
-	xenv.NoSqlDatabase: true,
-	modeKey:            true, masterKey: true,
+	xenv.NoSqlDatabase: true, modeKey: true, masterKey: true,
 }
 
 // problem adds a problem of a variable, or of the part of the URL that replaces it.
 func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
-	if k.fromURL && replaced[key] {
+	if k.fromURL && replacedByURL[key] {
 		key, problem = xenv.NoSqlURL, "has a part that "+problem+" ("+string(key)+")"
 	}
 	k.problems = append(k.problems, xenv.Problem(key, value, problem, accepted))
@@ -114,8 +113,7 @@ func (k *checker) problem(key xenv.EnvKey, value, problem, accepted string) {
 func (k *checker) checkMode() {
 	if k.Mode == modeSentinel {
 		if k.Master == "" {
-			k.problem(masterKey, "", "is not set",
-				"the name of the master in Sentinel")
+			k.problem(masterKey, "", "is not set", "the name of the master in Sentinel")
 		}
 		return
 	}
@@ -141,11 +139,11 @@ func (k *checker) checkNumbers() {
 	}
 	switch {
 	case k.Database < 0:
-		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not a valid database",
-			"0 or more")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database),
+			"is not a valid database", "0 or more")
 	case k.Database > 0 && k.Mode == modeCluster:
-		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database), "is not supported in a cluster",
-			"0")
+		k.problem(xenv.NoSqlDatabase, strconv.Itoa(k.Database),
+			"is not supported in a cluster", "0")
 	}
 }
 
@@ -164,8 +162,8 @@ func (k *checker) checkAddresses() {
 	host := cmp.Or(strings.TrimSpace(k.Host), "localhost")
 	if socket(host) {
 		if k.Mode != modeSingle {
-			k.problem(xenv.NoSqlHost, host, "is a Unix socket, which requires NOSQL_MODE single",
-				"")
+			k.problem(xenv.NoSqlHost, host,
+				"is a Unix socket, which requires NOSQL_MODE single", "")
 		}
 		k.addresses = []string{host}
 		return
@@ -195,11 +193,12 @@ func (k *checker) checkAddresses() {
 // socket reports whether host is the path of a Unix socket.
 func socket(host string) bool { return strings.HasPrefix(host, "/") }
 
-// addressOf adds the default port to a host if it has no port.
+// addressOf returns text with the port, unless text has a port. ok is false if text is
+// not valid.
 func addressOf(text, port string) (address string, ok bool) {
 	host := text
-	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["),
-		"]")); err == nil {
+	bare := strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	if _, err := netip.ParseAddr(bare); err == nil {
 		host = strings.Trim(text, "[]")
 	} else if h, p, err := net.SplitHostPort(text); err == nil {
 		host, port = h, p

@@ -24,8 +24,7 @@ func TestDriver_Check(t *testing.T) {
 	}{
 		{name: "defaults"},
 		{name: "one server", config: driver.Config{
-			Host: "db", Port: 6380, User: "u", Pass: "p",
-			Database: 3, PoolSize: 1,
+			Host: "db", Port: 6380, User: "u", Pass: "p", Database: 3, PoolSize: 1,
 		}},
 		{name: "port in the host", config: driver.Config{Host: "db:1", Port: 6379}},
 		{name: "IPv6", config: driver.Config{Host: "::1"}},
@@ -46,10 +45,9 @@ func TestDriver_Check(t *testing.T) {
 		{
 			name: "all settings",
 			config: driver.Config{
-				Host: "a,,b c", Port: 70000, Database: 1, User: "u", TLS: "on",
-				PoolSize: -1, Source: xenv.Map{
-					"NOSQL_MODE": "cluster", "NOSQL_MASTER": "m",
-					"NOSQL_SENTINEL_PASS": "p",
+				Host: "a,,b c", Port: 70000, Database: 1, User: "u", TLS: "on", PoolSize: -1,
+				Source: xenv.Map{
+					"NOSQL_MODE": "cluster", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_PASS": "p",
 				},
 			},
 			want: []string{
@@ -85,18 +83,23 @@ func TestDriver_Check(t *testing.T) {
 			name: "TLS through a socket", config: driver.Config{Host: "/s", TLS: "require"},
 			want: []string{`NOSQL_TLS: "require" is not supported`},
 		},
-		{name: "invalid ports", config: driver.Config{
-			Host:   "a:0,b:x,c:70000,d:",
-			Source: xenv.Map{"NOSQL_MODE": "cluster"},
-		}, want: []string{
-			`NOSQL_HOST: "a:0"`, `NOSQL_HOST: "b:x"`, `NOSQL_HOST: "c:70000"`, `NOSQL_HOST: "d:"`,
-		}},
+		{
+			name: "invalid ports",
+			config: driver.Config{
+				Host:   "a:0,b:x,c:70000,d:",
+				Source: xenv.Map{"NOSQL_MODE": "cluster"},
+			},
+			want: []string{
+				`NOSQL_HOST: "a:0"`, `NOSQL_HOST: "b:x"`, `NOSQL_HOST: "c:70000"`,
+				`NOSQL_HOST: "d:"`,
+			},
+		},
 		{
 			name: "URL as host", config: driver.Config{Host: "redis://:hunter2@h"},
 			want: []string{"NOSQL_HOST: is not a valid host"},
 		},
 		{
-			name:   "a negative database",
+			name:   "negative database",
 			config: driver.Config{Database: -1}, want: []string{`NOSQL_DATABASE: "-1"`},
 		},
 		{
@@ -109,7 +112,8 @@ func TestDriver_Check(t *testing.T) {
 		},
 		{
 			name:   "URL with invalid parts",
-			config: driver.Config{URL: "redis+sentinel://u@h:0/", TLS: "on"}, want: []string{
+			config: driver.Config{URL: "redis+sentinel://u@h:0/", TLS: "on"},
+			want: []string{
 				"NOSQL_URL: has a part that is not set (NOSQL_MASTER)",
 				"NOSQL_URL: has a part that is not set, but",
 				"NOSQL_URL: the value has a part that is not a valid host",

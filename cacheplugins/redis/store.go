@@ -42,7 +42,7 @@ func newStore(set *settings) *store {
 	return s
 }
 
-// do sends one command and returns the client's error. See failed.
+// do sends one command and returns the client's error, which the caller passes to failed.
 func (s *store) do(ctx context.Context, cmd redis.Cmder) error { return s.send(ctx, &call{}, cmd) }
 
 // send is do for a call that is embedded in a larger value.
@@ -54,7 +54,7 @@ func (s *store) send(ctx context.Context, c *call, cmd redis.Cmder) error {
 	return err
 }
 
-// within runs do with a context that bounds its calls.
+// within runs do with a context that limits the calls of do.
 func (s *store) within(ctx context.Context, do func(context.Context) error) error {
 	c := &call{}
 	ctx, cancel := s.start(ctx, c)
@@ -69,7 +69,7 @@ func (s *store) start(ctx context.Context, c *call) (context.Context, context.Ca
 	if !s.options.IsClusterMode {
 		return c, func() {}
 	}
-	if own, ok := ctx.Deadline(); ok && time.Until(own) <= callTimeout {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= callTimeout {
 		return c, func() {}
 	}
 	// the client may try several servers, each with its own timeout
@@ -102,7 +102,7 @@ func (s *store) stringValue(
 	}
 }
 
-// Ping implements driver.Store. It pings one of several servers.
+// Ping implements driver.Store. In a cluster it pings only one of the servers.
 func (s *store) Ping(ctx context.Context) error {
 	return s.failed(ctx, s.do(ctx, redis.NewStatusCmd(ctx, "ping")))
 }

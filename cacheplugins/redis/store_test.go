@@ -111,7 +111,7 @@ func TestStore_GetTTL(t *testing.T) {
 	}
 }
 
-// scripted are the calls that run a script.
+// scripted returns calls that run a script.
 func scripted(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
 	keep := driver.Write{TTL: time.Minute, Keep: true}
 	return map[string]func(ctx context.Context) error{
@@ -161,7 +161,7 @@ func TestStore_ScriptFlush(t *testing.T) {
 	}
 }
 
-// Lua limits the arguments of one call; updates are not limited.
+// Lua limits the arguments of one call, but the store does not limit its updates.
 func TestStore_LargeUpdates(t *testing.T) {
 	s, prefix := fresh(t)
 	const n = 20_500
@@ -204,8 +204,7 @@ func TestStore_LargeUpdates(t *testing.T) {
 		t.Errorf("ListPush = %d, %v; want %d", length, err, 2*n+1)
 	}
 	for index, want := range map[int]string{
-		0: strconv.Itoa(n - 1), n - 1: "0", 2*n - 1: "0",
-		-1: "0",
+		0: strconv.Itoa(n - 1), n - 1: "0", 2*n - 1: "0", -1: "0",
 	} {
 		if got, ok, err := s.ListIndex(t.Context(), prefix+"l", index); err != nil || !ok ||
 			string(got) != want {
@@ -329,11 +328,11 @@ func TestStore_Close(t *testing.T) {
 	if err := s.(driver.Invalidator).Watch(t.Context(), "plinth-test:", idle{}); err != nil {
 		t.Fatal(err)
 	}
-	waits := make(chan error, 1)
+	blocked := make(chan error, 1)
 	started := make(chan struct{})
 	go func() {
 		close(started)
-		waits <- clientOf(s).BLPop(t.Context(), 0, "plinth-test-nothing").Err()
+		blocked <- clientOf(s).BLPop(t.Context(), 0, "plinth-test-nothing").Err()
 	}()
 	<-started
 	for range 2 {
@@ -341,7 +340,7 @@ func TestStore_Close(t *testing.T) {
 			t.Errorf("Close = %v", err)
 		}
 	}
-	if err := <-waits; err == nil {
+	if err := <-blocked; err == nil {
 		t.Error("the in-flight call returned no error")
 	}
 	for name, call := range everyCall(s) {
@@ -367,8 +366,7 @@ func (idle) Invalidate([]string) {}
 func TestLogger(t *testing.T) {
 	var lines strings.Builder
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: &lines,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: &lines,
 	})
 	if err != nil {
 		t.Fatal(err)

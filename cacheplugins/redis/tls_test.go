@@ -47,7 +47,7 @@ func certificate(tb testing.TB) (cert tls.Certificate, file string) {
 }
 
 // encrypted starts a TLS proxy for the server of a URL and returns its URL and CA file.
-func encrypted(tb testing.TB, address string) (through, ca string) {
+func encrypted(tb testing.TB, address string) (relayURL, ca string) {
 	tb.Helper()
 	cert, ca := certificate(tb)
 	l, err := tls.Listen("tcp", "127.0.0.1:0",
@@ -55,27 +55,27 @@ func encrypted(tb testing.TB, address string) (through, ca string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	_, through = relayFrom(tb, l, address)
-	return strings.Replace(through, "redis://", "rediss://", 1), ca
+	_, relayURL = relayFrom(tb, l, address)
+	return strings.Replace(relayURL, "redis://", "rediss://", 1), ca
 }
 
 func TestTLS(t *testing.T) {
 	t.Run("uses the configured mode", func(t *testing.T) {
 		address, _ := server(t)
-		through, ca := encrypted(t, address)
+		relayURL, ca := encrypted(t, address)
 		_, otherCA := certificate(t)
-		ofParts := func(host, mode, ca string) driver.Config {
-			c := parts(t, through)
+		fromParts := func(host, mode, ca string) driver.Config {
+			c := parts(t, relayURL)
 			c.Host, c.TLS, c.TLSCA = host, mode, ca
 			return c
 		}
 		for name, c := range map[string]driver.Config{
-			"URL":                   {URL: through, TLSCA: ca},
-			"URL and disable":       {URL: through, TLS: "disable", TLSCA: ca},
-			"URL and require":       {URL: through, TLS: "require"},
-			"verify-full":           ofParts("127.0.0.1", "verify-full", ca),
-			"require":               ofParts("127.0.0.1", "require", ""),
-			"require, another name": ofParts("localhost", "require", ""),
+			"URL":                   {URL: relayURL, TLSCA: ca},
+			"URL and disable":       {URL: relayURL, TLS: "disable", TLSCA: ca},
+			"URL and require":       {URL: relayURL, TLS: "require"},
+			"verify-full":           fromParts("127.0.0.1", "verify-full", ca),
+			"require":               fromParts("127.0.0.1", "require", ""),
+			"require, another name": fromParts("localhost", "require", ""),
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := open(t, c)
@@ -98,18 +98,18 @@ func TestTLS(t *testing.T) {
 		}{
 			{
 				name:   "system certificates",
-				config: driver.Config{URL: through}, want: "NOSQL_TLS, NOSQL_TLS_CA",
+				config: driver.Config{URL: relayURL}, want: "NOSQL_TLS, NOSQL_TLS_CA",
 			},
 			{
-				name: "another certificate", config: ofParts("127.0.0.1", "verify-full", otherCA),
+				name: "another certificate", config: fromParts("127.0.0.1", "verify-full", otherCA),
 				want: "NOSQL_TLS, NOSQL_TLS_CA",
 			},
 			{
 				name:   "another name",
-				config: ofParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST",
+				config: fromParts("localhost", "verify-full", ca), want: "NOSQL_TLS, NOSQL_HOST",
 			},
 		} {
-			t.Run(tc.name, func(t *testing.T) { wantFinal(t, tc.config, tc.want) })
+			t.Run(tc.name, func(t *testing.T) { wantErrConfig(t, tc.config, tc.want) })
 		}
 	})
 
@@ -128,22 +128,22 @@ func TestTLS(t *testing.T) {
 	})
 
 	// Cancellation works through TLS, and later calls do not read a stale reply.
-	t.Run("ends calls with their context", func(t *testing.T) {
+	t.Run("aborts canceled calls", func(t *testing.T) {
 		address, _ := server(t)
-		through, ca := encrypted(t, address)
-		way, through := newRelay(t, through)
-		s := open(t, driver.Config{URL: through, TLSCA: ca})
+		relayURL, ca := encrypted(t, address)
+		r, relayURL := newRelay(t, relayURL)
+		s := open(t, driver.Config{URL: relayURL, TLSCA: ca})
 		for name, call := range everyCall(s) {
-			way.swallow()
+			r.pause()
 			ctx, cancel := context.WithCancel(t.Context())
 			timer := time.AfterFunc(50*time.Millisecond, cancel)
 			start := time.Now()
-			if err := call(ctx); !errors.Is(err, context.Canceled) || time.Since(start) > soon {
+			if err := call(ctx); !errors.Is(err, context.Canceled) || time.Since(start) > maxDelay {
 				t.Errorf("%s = %v after %s, want the context's error after 50 ms",
 					name, err, time.Since(start))
 			}
 			timer.Stop()
-			way.pass()
+			r.resume()
 			if err := call(t.Context()); err != nil {
 				t.Errorf("next %s: %v", name, err)
 			}

@@ -18,10 +18,11 @@ var forms = map[string]form{
 		mode:   modeSentinel,
 		params: []string{"db", "addr", "sentinel_username", "sentinel_password"},
 	},
-	"rediss+sentinel": {mode: modeSentinel, params: []string{
-		"db", "addr", "sentinel_username",
-		"sentinel_password",
-	}, encrypted: true},
+	"rediss+sentinel": {
+		mode:      modeSentinel,
+		params:    []string{"db", "addr", "sentinel_username", "sentinel_password"},
+		encrypted: true,
+	},
 	"redis+cluster":  {mode: modeCluster, params: []string{"addr"}},
 	"rediss+cluster": {mode: modeCluster, params: []string{"addr"}, encrypted: true},
 }
@@ -47,7 +48,8 @@ const (
 )
 
 func urlProblem(problem, accepted string) error {
-	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted) // the value is secret
+	// NOSQL_URL is secret, so xenv prints "the value" instead of "it"
+	return xenv.Problem(xenv.NoSqlURL, "it", problem, accepted)
 }
 
 // readURL replaces the other settings with the parts of c.URL. It does not use net/url,

@@ -14,22 +14,21 @@ func summary(set *settings) string {
 	s := newStore(set)
 	defer func() { _ = s.Close() }()
 	return strings.Join([]string{
-		s.String(), set.User, set.Pass, set.SentinelUser,
-		set.SentinelPass,
+		s.String(), set.User, set.Pass, set.SentinelUser, set.SentinelPass,
 	}, "|")
 }
 
 func TestParse_URL(t *testing.T) {
 	t.Run("accepts all forms", func(t *testing.T) {
 		for _, tc := range []struct{ name, url, tls, want string }{
-			{name: "the shortest", url: "redis://", want: "redis localhost:6379||||"},
+			{name: "scheme only", url: "redis://", want: "redis localhost:6379||||"},
 			{name: "a host", url: "redis://h", want: "redis h:6379||||"},
-			{name: "everything", url: "redis://u:p@h:1/2", want: "redis h:1, database 2|u|p||"},
+			{name: "all parts", url: "redis://u:p@h:1/2", want: "redis h:1, database 2|u|p||"},
 			{name: "a password alone", url: "redis://:p@h", want: "redis h:6379||p||"},
 			{name: "a scheme in capitals", url: "REDIS://h/", want: "redis h:6379||||"},
 			{name: "IPv6", url: "redis://:p@[::1]:1/0", want: "redis [::1]:1||p||"},
 			{
-				name: "a database behind the question mark", url: "redis://h?db=2",
+				name: "database in the query", url: "redis://h?db=2",
 				want: "redis h:6379, database 2||||",
 			},
 			{
@@ -40,20 +39,20 @@ func TestParse_URL(t *testing.T) {
 			{name: "a raw : in the password", url: "redis://u:p:p@h", want: "redis h:6379|u|p:p||"},
 			{name: "TLS", url: "rediss://h", want: "redis h:6379, TLS verify-full||||"},
 			{
-				name: "TLS and the default of the variable", url: "rediss://h", tls: "disable",
+				name: "TLS with NOSQL_TLS disable", url: "rediss://h", tls: "disable",
 				want: "redis h:6379, TLS verify-full||||",
 			},
 			{
-				name: "TLS without a check", url: "rediss://h", tls: "require",
+				name: "TLS with NOSQL_TLS require", url: "rediss://h", tls: "require",
 				want: "redis h:6379, TLS require||||",
 			},
 			{
-				name: "TLS by the variable", url: "redis://h", tls: "verify-full",
+				name: "TLS from NOSQL_TLS", url: "redis://h", tls: "verify-full",
 				want: "redis h:6379, TLS verify-full||||",
 			},
 			{name: "socket", url: "unix:///run/r.sock", want: "redis /run/r.sock||||"},
 			{
-				name: "a socket with parts", url: "unix://u:p@/run/a%40b.sock?db=3",
+				name: "socket with all parts", url: "unix://u:p@/run/a%40b.sock?db=3",
 				want: "redis /run/a@b.sock, database 3|u|p||",
 			},
 			{
@@ -70,7 +69,7 @@ func TestParse_URL(t *testing.T) {
 				want: "redis cluster a:1,b:6379,[::1]:2||||",
 			},
 			{
-				name: "a cluster in the client's form",
+				name: "cluster with addr parameters",
 				url:  "rediss+cluster://u:p@a:1?addr=b:2&addr=c:3",
 				want: "redis cluster a:1,b:2,c:3, TLS verify-full|u|p||",
 			},
@@ -81,7 +80,7 @@ func TestParse_URL(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := summary(set); got != tc.want {
-					t.Errorf("%s is %q, want %q", tc.url, got, tc.want)
+					t.Errorf("%s is parsed as %q, want %q", tc.url, got, tc.want)
 				}
 			})
 		}
@@ -137,9 +136,9 @@ func FuzzUnescapedPassword(f *testing.F) {
 		}
 		s := newStore(set)
 		defer func() { _ = s.Close() }()
-		if where := s.String(); strings.Contains(where, "zq") ||
-			!strings.Contains(where, "127.0.0.1:1") {
-			t.Errorf("%q: address = %q", address, where)
+		if text := s.String(); strings.Contains(text, "zq") ||
+			!strings.Contains(text, "127.0.0.1:1") {
+			t.Errorf("%q: String = %q", address, text)
 		}
 	})
 }
@@ -166,7 +165,7 @@ func FuzzURL(f *testing.F) {
 		if set.User != user || set.Pass != pass || set.Master != master ||
 			set.SentinelPass != sentinel || set.Database != 7 ||
 			strings.Join(set.addresses, " ") != "a:1 b:26379" {
-			t.Errorf("%s became %+v", address, set)
+			t.Errorf("%s is parsed as %+v", address, set)
 		}
 	})
 }

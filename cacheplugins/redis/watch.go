@@ -13,22 +13,22 @@ import (
 
 // Timing of a watch.
 //
-// Every beat the watch pings the server. The connection is dead if no pong arrives before
-// the next ping. The pong follows all invalidations that the server sent before, so it is
-// also late if the watcher cannot keep up. A dead connection is detected two beats after
-// its last pong; the rest of the staleness is a margin for busy machines. The masters are
-// checked every beat too.
+// Every heartbeat the watch pings the server. The connection is broken if no pong arrives
+// before the next ping. The pong follows all invalidations that the server sent before,
+// so it is also late if the watcher cannot keep up. A broken connection is detected two
+// heartbeats after its last pong; the rest of the staleness is a margin for busy
+// machines. The masters are checked every heartbeat too.
 const (
-	beat      = 800 * time.Millisecond
+	heartbeat = 800 * time.Millisecond
 	staleness = 2 * time.Second
 )
 
 // A broken watch is reopened after a pause, which doubles up to maxPause. The pause is
-// reset if the watch has lasted for settled.
+// reset if the watch has been up for stableTime.
 const (
-	minPause = 20 * time.Millisecond
-	maxPause = 2 * time.Second
-	settled  = 10 * time.Second
+	minPause   = 20 * time.Millisecond
+	maxPause   = 2 * time.Second
+	stableTime = 10 * time.Second
 )
 
 // openTimeout is the timeout of an attempt to connect to all servers.
@@ -57,8 +57,8 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 		s.watches.end(v)
 	}
 	first, err := v.open(ctx)
-	ended := ctx.Err()
-	if ended == nil && !errors.Is(err, driver.ErrConfig) {
+	ctxErr := ctx.Err()
+	if ctxErr == nil && !errors.Is(err, driver.ErrConfig) {
 		go func() {
 			defer end()
 			v.run(ctx, first)
@@ -67,8 +67,8 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 	}
 	defer end()
 	first.close()
-	if ended != nil {
-		err = s.failed(ctx, ended)
+	if ctxErr != nil {
+		err = s.failed(ctx, ctxErr)
 	}
 	return err
 }
@@ -76,15 +76,15 @@ func (s *store) Watch(ctx context.Context, prefix string, w driver.Watcher) erro
 // run watches until ctx is done. first may be nil.
 func (v *watch) run(ctx context.Context, first *session) {
 	pause, reported := xretry.Backoff{First: minPause, Max: maxPause}, false
-	for open := first; ; open = nil {
+	for s := first; ; s = nil {
 		var err error
-		if open == nil {
-			open, err = v.open(ctx)
+		if s == nil {
+			s, err = v.open(ctx)
 		}
-		if open != nil {
+		if s != nil {
 			started := time.Now()
-			v.follow(ctx, open)
-			if time.Since(started) > settled {
+			v.follow(ctx, s)
+			if time.Since(started) > stableTime {
 				pause.Reset()
 			}
 		}

@@ -28,9 +28,9 @@ type feed struct {
 	control *redis.Client // for queries to the same server
 }
 
-// errSecond rejects a reconnect of the client, because invalidations in between would be
-// lost.
-var errSecond = errors.New("watch connections are not reopened")
+// errReconnect rejects a reconnect of the client, because invalidations in between would
+// be lost.
+var errReconnect = errors.New("watch connections are not reopened")
 
 // dial starts to watch one server.
 func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
@@ -40,7 +40,7 @@ func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 	var used atomic.Bool
 	o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if used.Swap(true) {
-			return nil, errSecond
+			return nil, errReconnect
 		}
 		return connect(ctx, network, address)
 	}
@@ -57,7 +57,7 @@ func (v *watch) dial(ctx context.Context, address string) (*feed, error) {
 }
 
 // server returns the options of a client for one server, without retries and with
-// timeouts of at most one beat.
+// timeouts of at most one heartbeat.
 func (v *watch) server(address string) *redis.Options {
 	o := v.options.Simple()
 	o.Addr, o.DB = address, 0 // a server reports the keys of all databases
@@ -65,7 +65,7 @@ func (v *watch) server(address string) *redis.Options {
 	o.Protocol = 2
 	o.DisableIdentity, o.ContextTimeoutEnabled = true, true
 	o.PoolSize, o.MinIdleConns, o.MaxRetries, o.DialerRetries = 1, 0, -1, 1
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = beat, beat, beat/2
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = heartbeat, heartbeat, heartbeat/2
 	return o
 }
 
@@ -92,25 +92,27 @@ func (f *feed) subscribe(ctx context.Context) error {
 	if err := f.sub.Subscribe(ctx, invalidations); err != nil {
 		return err
 	}
-	answer, err := f.sub.ReceiveTimeout(ctx, beat)
+	reply, err := f.sub.ReceiveTimeout(ctx, heartbeat)
 	if err != nil {
 		return permanentError(err)
 	}
-	if _, ok := answer.(*redis.Subscription); !ok {
-		return fmt.Errorf("unexpected reply to SUBSCRIBE: %T", answer)
+	if _, ok := reply.(*redis.Subscription); !ok {
+		return fmt.Errorf("unexpected reply to SUBSCRIBE: %T", reply)
 	}
 	return nil
 }
 
 // permanentError wraps a permanent error of the server in driver.ErrConfig.
 func permanentError(err error) error {
-	var answer redis.Error
-	if !errors.As(err, &answer) || redis.HasErrorPrefix(err, "BUSY") ||
+	var reply redis.Error
+	if !errors.As(err, &reply) || redis.HasErrorPrefix(err, "BUSY") ||
 		redis.HasErrorPrefix(err, "LOADING") {
 		return err
 	}
-	return fmt.Errorf("%w: client tracking failed; it needs Redis 6 and a user with the permissions "+
-		"+client|id +client|tracking +subscribe +ping &%s and, in a cluster, +cluster|myid +cluster|slots: %w", driver.ErrConfig, invalidations, err)
+	return fmt.Errorf("%w: client tracking failed; it needs Redis 6 and a user with "+
+		"the permissions +client|id +client|tracking +subscribe +ping &%s and, "+
+		"in a cluster, +cluster|myid +cluster|slots: %w",
+		driver.ErrConfig, invalidations, err)
 }
 
 // read reports invalidations until the connection breaks or a message has no keys. After
@@ -118,15 +120,15 @@ func permanentError(err error) error {
 // drops all keys because it is disconnected.
 func (f *feed) read(ctx context.Context, invalidate func(keys []string)) {
 	for {
-		answer, err := f.sub.ReceiveTimeout(ctx, staleness)
+		reply, err := f.sub.ReceiveTimeout(ctx, staleness)
 		if err != nil {
 			return
 		}
-		switch m := answer.(type) {
+		switch m := reply.(type) {
 		case *redis.Pong:
 			f.pongs.Add(1)
 		case *redis.Message:
-			if len(m.PayloadSlice) > 0 { // else another client published it
+			if len(m.PayloadSlice) > 0 { // otherwise another client published the message
 				invalidate(m.PayloadSlice)
 			}
 		default:
@@ -135,11 +137,11 @@ func (f *feed) read(ctx context.Context, invalidate func(keys []string)) {
 	}
 }
 
-// beat pings the server and returns if a pong is late.
-func (f *feed) beat(ctx context.Context) {
-	tick := time.NewTicker(beat)
+// sendPings pings the server every heartbeat, and returns if a pong is late.
+func (f *feed) sendPings(ctx context.Context) {
+	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
-	for asked := int64(1); ; asked++ {
+	for sent := int64(1); ; sent++ {
 		if err := f.sub.Ping(ctx); err != nil {
 			return
 		}
@@ -148,7 +150,7 @@ func (f *feed) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if f.pongs.Load() < asked {
+		if f.pongs.Load() < sent {
 			return
 		}
 	}

@@ -22,36 +22,36 @@ import (
 
 // recorder is a watcher that records its calls.
 type recorder struct {
-	serial int           // without a lock, for the race detector: calls are sequential
+	serial int           // without a lock, so that the race detector reports concurrent calls
 	block  chan struct{} // if not nil, Invalidate waits for it
 
 	mu        sync.Mutex
 	connected bool
-	began     int // number of calls of Connected
+	connects  int // number of calls of Connected
 	keys      map[string]int
-	told      chan struct{} // signals a call
+	changed   chan struct{} // signals a call
 }
 
-func (r *recorder) note(do func()) {
+func (r *recorder) record(do func()) {
 	r.serial++
 	r.mu.Lock()
 	do()
 	r.mu.Unlock()
 	select {
-	case r.told <- struct{}{}:
+	case r.changed <- struct{}{}:
 	default:
 	}
 }
 
-func (r *recorder) Connected() { r.note(func() { r.connected = true; r.began++ }) }
+func (r *recorder) Connected() { r.record(func() { r.connected = true; r.connects++ }) }
 
-func (r *recorder) Disconnected() { r.note(func() { r.connected = false }) }
+func (r *recorder) Disconnected() { r.record(func() { r.connected = false }) }
 
 func (r *recorder) Invalidate(keys []string) {
 	if r.block != nil {
 		<-r.block
 	}
-	r.note(func() {
+	r.record(func() {
 		for _, key := range keys {
 			r.keys[key]++
 		}
@@ -63,22 +63,22 @@ func (r *recorder) wait(
 	tb testing.TB, within time.Duration, what string, want func(r *recorder) bool,
 ) time.Duration {
 	tb.Helper()
-	began := time.Now()
+	start := time.Now()
 	end := time.After(within)
 	for {
 		r.mu.Lock()
 		ok := want(r)
 		r.mu.Unlock()
 		if ok {
-			return time.Since(began)
+			return time.Since(start)
 		}
 		select {
-		case <-r.told:
+		case <-r.changed:
 		case <-end:
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			tb.Fatalf("after %s: not %s; connected: %v, %d times; keys: %d",
-				within, what, r.connected, r.began, len(r.keys))
+				within, what, r.connected, r.connects, len(r.keys))
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (r *recorder) wait(
 func (r *recorder) waitConnected(tb testing.TB, within time.Duration, times int) time.Duration {
 	tb.Helper()
 	return r.wait(tb, within, fmt.Sprintf("connected %d times", times),
-		func(r *recorder) bool { return r.connected && r.began >= times })
+		func(r *recorder) bool { return r.connected && r.connects >= times })
 }
 
 func (r *recorder) waitDisconnected(tb testing.TB, within time.Duration) time.Duration {
@@ -96,22 +96,23 @@ func (r *recorder) waitDisconnected(tb testing.TB, within time.Duration) time.Du
 
 func (r *recorder) waitKey(tb testing.TB, key string) {
 	tb.Helper()
-	r.wait(tb, 5*time.Second, "told of "+key, func(r *recorder) bool { return r.keys[key] > 0 })
+	r.wait(tb, 5*time.Second, "notified of "+key, func(r *recorder) bool { return r.keys[key] > 0 })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.keys, key)
 }
 
-// started starts a watch that is stopped after the test.
-func started(tb testing.TB, s *store, prefix string) *recorder {
+// startConnected starts a watch and waits until it is connected.
+func startConnected(tb testing.TB, s *store, prefix string) *recorder {
 	tb.Helper()
-	r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1)}
-	watching(tb, s, prefix, r)
+	r := &recorder{keys: map[string]int{}, changed: make(chan struct{}, 1)}
+	startWatch(tb, s, prefix, r)
 	r.waitConnected(tb, 5*time.Second, 1)
 	return r
 }
 
-func watching(tb testing.TB, s *store, prefix string, r *recorder) {
+// startWatch starts a watch that is stopped after the test.
+func startWatch(tb testing.TB, s *store, prefix string, r *recorder) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
 	if err := s.Watch(ctx, prefix, r); err != nil {
@@ -136,7 +137,7 @@ func TestStore_Watch(t *testing.T) {
 			"w\x00\r\n*? \xff" + rand.Text(), "",
 		} {
 			t.Run(fmt.Sprintf("%q", prefix), func(t *testing.T) {
-				r := started(t, s, prefix)
+				r := startConnected(t, s, prefix)
 				key := prefix + "key" + rand.Text()
 				for _, change := range []func() error{
 					func() error { return s.client.Set(t.Context(), key, "a", 0).Err() },
@@ -146,19 +147,19 @@ func TestStore_Watch(t *testing.T) {
 					func() error {
 						return s.client.PExpire(t.Context(), key, 20*time.Millisecond).Err()
 					},
-					func() error { return nil }, // until it expires
+					func() error { return nil }, // the key expires
 					func() error { return other.Del(t.Context(), key).Err() },
 				} {
-					done(t, change())
+					must(t, change())
 					r.waitKey(t, key)
 				}
 				if prefix == "" {
 					return
 				}
-				done(t, s.client.Set(t.Context(), "x"+key, "not its prefix", time.Minute).Err())
-				done(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short",
+				must(t, s.client.Set(t.Context(), "x"+key, "not its prefix", time.Minute).Err())
+				must(t, s.client.Set(t.Context(), prefix[:len(prefix)-1], "too short",
 					time.Minute).Err())
-				done(t, s.client.Set(t.Context(), key, "last", time.Minute).Err())
+				must(t, s.client.Set(t.Context(), key, "last", time.Minute).Err())
 				r.waitKey(t, key)
 				if len(r.keys) > 0 {
 					t.Errorf("unexpected keys %q", slices.Collect(maps.Keys(r.keys)))
@@ -170,10 +171,10 @@ func TestStore_Watch(t *testing.T) {
 	t.Run("reconnects after a flush", func(t *testing.T) {
 		server := cachetest.StartServers(t, "redis")
 		s := openStore(t, server.URL)
-		r := started(t, s, "a:")
-		done(t, s.client.FlushAll(t.Context()).Err())
+		r := startConnected(t, s, "a:")
+		must(t, s.client.FlushAll(t.Context()).Err())
 		t.Logf("reconnected after %s", r.waitConnected(t, time.Second, 2))
-		done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
+		must(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
 		r.waitKey(t, "a:b")
 	})
 
@@ -186,47 +187,46 @@ func TestStore_Watch(t *testing.T) {
 			return dial(ctx, network, address)
 		}
 		prefix := "watch-" + rand.Text() + ":"
-		r := started(t, s, prefix)
+		r := startConnected(t, s, prefix)
 		for i := range 3 {
-			done(t, s.client.Do(t.Context(), "client", "kill", "type", "pubsub").Err())
+			must(t, s.client.Do(t.Context(), "client", "kill", "type", "pubsub").Err())
 			t.Logf("reconnected after %s", r.waitConnected(t, time.Second, i+2))
-			done(t, s.client.Set(t.Context(), prefix+"b", "c", time.Minute).Err())
+			must(t, s.client.Set(t.Context(), prefix+"b", "c", time.Minute).Err())
 			r.waitKey(t, prefix+"b")
 		}
 		if n := dials.Load(); n != 4 {
-			t.Errorf("%d connections, want one per watch",
-				n)
+			t.Errorf("connections = %d, want 4: one for each connect", n)
 		}
 	})
 
 	t.Run("detects a silent connection", func(t *testing.T) {
 		server := cachetest.StartServers(t, "redis")
 		s := openStore(t, server.URL)
-		r := started(t, s, "a:")
+		r := startConnected(t, s, "a:")
 		for i := range 2 {
-			done(t, server.Pause(""))
-			took := r.waitDisconnected(t, s.Staleness())
-			done(t, server.Continue(""))
+			must(t, server.Pause(""))
+			elapsed := r.waitDisconnected(t, s.Staleness())
+			must(t, server.Continue(""))
 			t.Logf("silence detected after %s, reconnected after %s",
-				took, r.waitConnected(t, 5*time.Second, i+2))
+				elapsed, r.waitConnected(t, 5*time.Second, i+2))
 		}
-		done(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
+		must(t, s.client.Set(t.Context(), "a:b", "c", 0).Err())
 		r.waitKey(t, "a:b")
 	})
 
 	t.Run("starts before the server", func(t *testing.T) {
 		server := cachetest.StartServers(t, "redis")
 		s := openStore(t, server.URL)
-		done(t, server.Kill(""))
-		r := &recorder{keys: map[string]int{}, told: make(chan struct{}, 1)}
-		watching(t, s, "", r)
-		done(t, server.Start(""))
+		must(t, server.Kill(""))
+		r := &recorder{keys: map[string]int{}, changed: make(chan struct{}, 1)}
+		startWatch(t, s, "", r)
+		must(t, server.Start(""))
 		r.waitConnected(t, 5*time.Second, 1)
 	})
 
 	t.Run("stops when the store closes", func(t *testing.T) {
 		s := openStore(t, serverURL(t))
-		r := started(t, s, "")
+		r := startConnected(t, s, "")
 		s.watches.close()
 		if r.connected {
 			t.Error("still connected")
@@ -272,13 +272,13 @@ func TestStore_Watch_Permissions(t *testing.T) {
 			name := "user-" + rand.Text()
 			rules := append([]any{"acl", "setuser", name, "on", ">secret", "~*", "+@all"},
 				tc.rules...)
-			done(t, s.client.Do(t.Context(), rules...).Err())
+			must(t, s.client.Do(t.Context(), rules...).Err())
 			t.Cleanup(func() {
-				done(t, s.client.Do(context.Background(), "acl", "deluser", name).Err())
+				must(t, s.client.Do(context.Background(), "acl", "deluser", name).Err())
 			})
-			limited := openStore(t, as(t, serverURL(t), name))
+			limited := openStore(t, asUser(t, serverURL(t), name))
 			if tc.ok {
-				started(t, limited, "a:")
+				startConnected(t, limited, "a:")
 				return
 			}
 			err := limited.Watch(t.Context(), "a:", &recorder{})
@@ -291,13 +291,12 @@ func TestStore_Watch_Permissions(t *testing.T) {
 }
 
 func TestStore_Watch_Load(t *testing.T) {
-	// The test counts reported keys, and all keys if the watch was disconnected in
-	// between.
+	// If the watch is disconnected, the watcher is not notified of all keys.
 	t.Run("reports many changes", func(t *testing.T) {
 		const writes = 100_000
 		s := openStore(t, serverURL(t))
 		prefix := "watch-" + rand.Text() + ":"
-		r := started(t, s, prefix)
+		r := startConnected(t, s, prefix)
 		for i := 0; i < writes; i += 1000 {
 			_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 				for j := range 1000 {
@@ -305,12 +304,12 @@ func TestStore_Watch_Load(t *testing.T) {
 				}
 				return nil
 			})
-			done(t, err)
+			must(t, err)
 		}
-		took := r.wait(t, 10*time.Second, "told of everything",
-			func(r *recorder) bool { return len(r.keys) == writes || r.began > 1 })
+		elapsed := r.wait(t, 10*time.Second, "notified of all keys",
+			func(r *recorder) bool { return len(r.keys) == writes || r.connects > 1 })
 		t.Logf("%d of %d keys reported %s after the last write, connected %d times",
-			len(r.keys), writes, took, r.began)
+			len(r.keys), writes, elapsed, r.connects)
 	})
 
 	t.Run("disconnects a slow watcher", func(t *testing.T) {
@@ -324,13 +323,13 @@ func TestStore_Watch_Load(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				server := cachetest.StartServers(t, "redis")
 				s := openStore(t, server.URL)
-				done(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit",
+				must(t, s.client.ConfigSet(t.Context(), "client-output-buffer-limit",
 					"pubsub "+tc.limit).Err())
 				r := &recorder{
-					keys: map[string]int{}, told: make(chan struct{}, 1),
+					keys: map[string]int{}, changed: make(chan struct{}, 1),
 					block: make(chan struct{}),
 				}
-				watching(t, s, "", r)
+				startWatch(t, s, "", r)
 				r.waitConnected(t, 5*time.Second, 1)
 				value := strings.Repeat("k", 1000)
 				for range tc.writes {
@@ -340,7 +339,7 @@ func TestStore_Watch_Load(t *testing.T) {
 						}
 						return nil
 					})
-					done(t, err)
+					must(t, err)
 				}
 				<-time.After(s.Staleness())
 				close(r.block)
@@ -353,12 +352,12 @@ func TestStore_Watch_Load(t *testing.T) {
 	t.Run("ignores messages of other clients", func(t *testing.T) {
 		s := openStore(t, serverURL(t))
 		prefix := "watch-" + rand.Text() + ":"
-		r := started(t, s, prefix)
-		done(t, s.client.Publish(t.Context(), invalidations, prefix+"published").Err())
-		done(t, s.client.Set(t.Context(), prefix+"a", "b", time.Minute).Err())
+		r := startConnected(t, s, prefix)
+		must(t, s.client.Publish(t.Context(), invalidations, prefix+"published").Err())
+		must(t, s.client.Set(t.Context(), prefix+"a", "b", time.Minute).Err())
 		r.waitKey(t, prefix+"a")
-		if len(r.keys) > 0 || r.began > 1 {
-			t.Errorf("keys %v, connected %d times", r.keys, r.began)
+		if len(r.keys) > 0 || r.connects > 1 {
+			t.Errorf("keys %v, connected %d times", r.keys, r.connects)
 		}
 	})
 }

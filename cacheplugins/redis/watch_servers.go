@@ -53,8 +53,8 @@ func newSentinelServers(o *redis.UniversalOptions) *sentinelServers {
 			Addr: address, Username: o.SentinelUsername, Password: o.SentinelPassword,
 			Dialer: o.Dialer, TLSConfig: o.TLSConfig,
 			Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true,
-			PoolSize: 1, MaxRetries: -1, DialerRetries: 1, DialTimeout: beat / 2,
-			ReadTimeout: beat / 2, WriteTimeout: beat / 2,
+			PoolSize: 1, MaxRetries: -1, DialerRetries: 1, DialTimeout: heartbeat / 2,
+			ReadTimeout: heartbeat / 2, WriteTimeout: heartbeat / 2,
 		}))
 	}
 	return s
@@ -63,21 +63,21 @@ func newSentinelServers(o *redis.UniversalOptions) *sentinelServers {
 // masters queries all sentinels. They must agree, because an isolated sentinel may return
 // the former master.
 func (s *sentinelServers) masters(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, beat/2)
+	ctx, cancel := context.WithTimeout(ctx, heartbeat/2)
 	defer cancel()
 	var mu sync.Mutex
-	named := map[string]bool{}
+	addresses := map[string]bool{}
 	err := together(len(s.sentinels), func(i int) error {
-		answer, err := s.sentinels[i].GetMasterAddrByName(ctx, s.name).Result()
+		reply, err := s.sentinels[i].GetMasterAddrByName(ctx, s.name).Result()
 		if err != nil {
 			return fmt.Errorf("query master from sentinel: %w", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		named[net.JoinHostPort(answer[0], answer[1])] = true
+		addresses[net.JoinHostPort(reply[0], reply[1])] = true
 		return nil
 	})
-	switch masters := slices.Collect(maps.Keys(named)); len(masters) {
+	switch masters := slices.Collect(maps.Keys(addresses)); len(masters) {
 	case 1:
 		return masters, nil
 	case 0:

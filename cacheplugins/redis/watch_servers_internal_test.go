@@ -13,24 +13,24 @@ import (
 
 func TestStore_Watch_Sentinel(t *testing.T) {
 	server, s, master, _ := sentinels(t)
-	r := started(t, s, "a:")
+	r := startConnected(t, s, "a:")
 	v := &watch{w: r, options: *s.options, servers: serversOf(s)}
 	defer v.servers.close()
 	old, err := v.dial(t.Context(), master)
-	done(t, err)
+	must(t, err)
 	defer old.close()
-	done(t, v.servers.check(t.Context(), []*feed{old}))
+	must(t, v.servers.check(t.Context(), []*feed{old}))
 
-	began := time.Now()
-	done(t, server.Pause(node(t, server, master)))
-	took := r.waitDisconnected(t, s.Staleness())
+	start := time.Now()
+	must(t, server.Pause(node(t, server, master)))
+	elapsed := r.waitDisconnected(t, s.Staleness())
 	r.waitConnected(t, time.Minute, 2)
-	server.Note("near cache: master halted: noticed after %s, connected to another master after %s",
-		took, time.Since(began))
+	server.Note("near cache, master paused: detected after %s, connected to a new master after %s",
+		elapsed, time.Since(start))
 	eventually(t, 10*time.Second,
 		func() error { return s.client.Set(t.Context(), "a:b", "c", 0).Err() })
 	r.waitKey(t, "a:b")
-	done(t, server.Continue(node(t, server, master)))
+	must(t, server.Continue(node(t, server, master)))
 	if err := v.servers.check(t.Context(), []*feed{old}); !errors.Is(err, errMastersChanged) {
 		t.Errorf("check with the old master = %v, want %v", err, errMastersChanged)
 	}
@@ -39,8 +39,8 @@ func TestStore_Watch_Sentinel(t *testing.T) {
 func TestStore_Watch_Cluster(t *testing.T) {
 	server := cachetest.StartServers(t, "redis-cluster")
 	s := openStore(t, server.URL)
-	r := started(t, s, "a:")
-	tell := func() {
+	r := startConnected(t, s, "a:")
+	change := func() {
 		t.Helper()
 		eventually(t, 10*time.Second, func() error {
 			_, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
@@ -59,7 +59,7 @@ func TestStore_Watch_Cluster(t *testing.T) {
 			r.waitKey(t, key)
 		}
 	}
-	tell()
+	change()
 
 	var replica string
 	for _, n := range server.Nodes {
@@ -67,27 +67,27 @@ func TestStore_Watch_Cluster(t *testing.T) {
 			replica = n.Address
 		}
 	}
-	began := time.Now()
+	start := time.Now()
 	c := redis.NewClient((&watch{options: *s.options}).server(replica))
 	defer func() { _ = c.Close() }()
-	done(t, c.ClusterFailover(t.Context()).Err())
-	took := r.waitDisconnected(t, 2*s.Staleness()) // the failover itself needs time
+	must(t, c.ClusterFailover(t.Context()).Err())
+	elapsed := r.waitDisconnected(t, 2*s.Staleness()) // the failover itself needs time
 	r.waitConnected(t, 10*time.Second, 2)
-	server.Note("near cache: master replaced: noticed after %s, all masters again after %s",
-		took, time.Since(began))
-	tell()
+	server.Note("near cache, master replaced: detected after %s, connected to all masters after %s",
+		elapsed, time.Since(start))
+	change()
 
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		t.Fatalf("the client is a %T", s.client)
 	}
 	owner, err := cluster.MasterForKey(t.Context(), "a:0")
-	done(t, err)
-	began = time.Now()
-	done(t, server.Kill(node(t, server, owner.Options().Addr)))
-	took = r.waitDisconnected(t, s.Staleness())
-	r.waitConnected(t, time.Minute, r.began+1)
-	server.Note("near cache: master killed: noticed after %s, all masters again after %s",
-		took, time.Since(began))
-	tell()
+	must(t, err)
+	start = time.Now()
+	must(t, server.Kill(node(t, server, owner.Options().Addr)))
+	elapsed = r.waitDisconnected(t, s.Staleness())
+	r.waitConnected(t, time.Minute, r.connects+1)
+	server.Note("near cache, master killed: detected after %s, connected to all masters after %s",
+		elapsed, time.Since(start))
+	change()
 }

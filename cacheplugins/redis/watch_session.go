@@ -62,17 +62,17 @@ func (v *watch) follow(ctx context.Context, s *session) {
 	}
 	v.w.Connected()
 	var parts sync.WaitGroup
-	part := func(do func()) {
+	run := func(do func()) {
 		parts.Go(func() {
 			defer stop()
 			do()
 		})
 	}
 	for _, f := range s.feeds {
-		part(func() { f.read(ctx, invalidate) })
-		part(func() { f.beat(ctx) })
+		run(func() { f.read(ctx, invalidate) })
+		run(func() { f.sendPings(ctx) })
 	}
-	part(func() { v.guard(ctx, s.feeds) })
+	run(func() { v.guard(ctx, s.feeds) })
 	<-ctx.Done()
 	notify.Lock()
 	v.w.Disconnected()
@@ -83,7 +83,7 @@ func (v *watch) follow(ctx context.Context, s *session) {
 
 // guard returns when the masters change or cannot be determined.
 func (v *watch) guard(ctx context.Context, feeds []*feed) {
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {
 		select {
@@ -91,7 +91,7 @@ func (v *watch) guard(ctx context.Context, feeds []*feed) {
 		case <-ctx.Done():
 			return
 		}
-		limited, cancel := context.WithTimeout(ctx, beat)
+		limited, cancel := context.WithTimeout(ctx, heartbeat)
 		err := v.servers.check(limited, feeds)
 		cancel()
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *session) close() {
 	}
 }
 
-// together calls do for 0 to n-1 concurrently and returns one of the errors.
+// together calls do with 0 to n-1 concurrently and returns one of the errors.
 func together(n int, do func(i int) error) error {
 	problems := make([]error, n)
 	var all sync.WaitGroup
