@@ -79,7 +79,7 @@ func zipf(n, length int) []int32 {
 	return out
 }
 
-// getter is an implementation to compare.
+// getter gets a key and reports whether it was found.
 type getter func(key string) bool
 
 func bareGetter(tb testing.TB) getter {
@@ -117,8 +117,8 @@ func typedGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	}
 }
 
-// keptGetter makes the value escape to the heap.
-func keptGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
+// escapingGetter makes the value escape to the heap.
+func escapingGetter(tb testing.TB, opts ...xcache.ViewOption) getter {
 	tb.Helper()
 	c, ctx := filled(tb, opts...), tb.Context()
 	return func(key string) bool {
@@ -179,7 +179,7 @@ func BenchmarkGetTypedImmutable(b *testing.B) {
 func BenchmarkGetRatio(b *testing.B) {
 	base := bareGetter(b)
 	for name, get := range map[string]getter{
-		"typed": typedGetter(b), "kept": keptGetter(b),
+		"typed": typedGetter(b), "escaping": escapingGetter(b),
 		"prefixed":  typedGetter(b, xcache.WithKeyPrefix("app:")),
 		"immutable": typedGetter(b, xcache.WithImmutable()), "bare-and-copy": copiedGetter(b),
 	} {
@@ -204,17 +204,17 @@ func BenchmarkSetRatio(b *testing.B) {
 	benchRatio(b, "typed", typed, base)
 }
 
-// benchRatio measures ours and base alternately on slices of the trace and reports the
+// benchRatio measures get and base alternately on slices of the trace and reports the
 // median of the ratios, so that other load of the machine affects both.
-func benchRatio(b *testing.B, name string, ours, base getter) {
+func benchRatio(b *testing.B, name string, get, base getter) {
 	b.Helper()
 	keys, trace := benchKeys(), zipf(benchEntries, traceLen)
 	for _, workers := range []int{1, 2} {
 		b.Run(name+"/workers="+strconv.Itoa(workers), func(b *testing.B) {
 			var ratios []float64
 			for i := 0; b.Loop(); i++ {
-				part := func(g getter) float64 { return timed(g, keys, trace, workers, i) }
-				first, second := part(ours), part(base)
+				measure := func(g getter) float64 { return timed(g, keys, trace, workers, i) }
+				first, second := measure(get), measure(base)
 				ratios = append(ratios, first/second)
 			}
 			slices.Sort(ratios)

@@ -19,7 +19,7 @@ func TestStore_MaxEntries_Concurrent(t *testing.T) {
 	// The reader iterates from the newest key to the oldest. Keys are not rewritten and
 	// each writer writes them in order, so the reader counts only keys that were visible
 	// when it found the first.
-	t.Run("allows only writes in progress to exceed the limit", func(t *testing.T) {
+	t.Run("exceeds the limit only while a write is in progress", func(t *testing.T) {
 		const bound, keys = 8, 2000
 		for _, shards := range []int{1, 4, 64} {
 			t.Run(strconv.Itoa(shards)+" shards", func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestStore_MaxEntries_Concurrent(t *testing.T) {
 					Source:     xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": strconv.Itoa(shards)},
 				})
 				var newest atomic.Int64
-				var most atomic.Int64
+				var maxSeen atomic.Int64
 				count := func() (seen int64) {
 					top := newest.Load()
 					for i := top; i >= max(0, top-100); i-- {
@@ -36,8 +36,8 @@ func TestStore_MaxEntries_Concurrent(t *testing.T) {
 							seen++
 						}
 					}
-					for old := most.Load(); seen > old &&
-						!most.CompareAndSwap(old, seen); old = most.Load() {
+					for old := maxSeen.Load(); seen > old &&
+						!maxSeen.CompareAndSwap(old, seen); old = maxSeen.Load() {
 					}
 					return seen
 				}
@@ -61,8 +61,8 @@ func TestStore_MaxEntries_Concurrent(t *testing.T) {
 				}
 				close(done)
 				wg.Wait()
-				if got := most.Load(); got > bound+1 {
-					t.Errorf("a reader saw %d entries, want at most %d and the entry in progress",
+				if got := maxSeen.Load(); got > bound+1 {
+					t.Errorf("a reader saw %d entries, want at most %d and the one being written",
 						got, bound)
 				}
 				if got := count(); got > bound {
@@ -72,8 +72,9 @@ func TestStore_MaxEntries_Concurrent(t *testing.T) {
 		}
 	})
 
-	// After each write the limit holds, regardless of the number of concurrent writers.
-	t.Run("holds after each concurrent write", func(t *testing.T) {
+	// After each write the limit is enforced, regardless of the number of concurrent
+	// writers.
+	t.Run("enforces the limit after concurrent writes", func(t *testing.T) {
 		const bound, writers = 16, 8
 		store := openStore(t, entries(bound))
 		for round := range 300 {

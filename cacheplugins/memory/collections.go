@@ -8,7 +8,7 @@ import (
 )
 
 // view implements collections.View.
-func (s *store) view(_ context.Context, key string, f func(held driver.Object) error) error {
+func (s *store) view(_ context.Context, key string, f func(value driver.Object) error) error {
 	sh := s.shard(key)
 	sh.RLock()
 	defer sh.RUnlock()
@@ -21,7 +21,7 @@ func (s *store) view(_ context.Context, key string, f func(held driver.Object) e
 // change implements collections.Change.
 func (s *store) change(
 	_ context.Context, key string, w driver.Write,
-	f func(held driver.Object) (collections.Collection, error),
+	f func(value driver.Object) (collections.Collection, error),
 ) error {
 	sh := s.shard(key)
 	sh.Lock()
@@ -29,18 +29,18 @@ func (s *store) change(
 	if err := s.err(); err != nil {
 		return err
 	}
-	var held driver.Object
+	var value driver.Object
 	e := s.lookup(key)
 	if e != nil {
-		held = e.Object
+		value = e.Object
 	}
-	c, err := f(held)
+	c, err := f(value)
 	switch {
 	case err != nil || c == nil:
 		return err
 	case c.Len() == 0:
 		s.engine.Invalidate(key)
-	case e == nil || !w.Keep: // else the entry was modified in place
+	case e == nil || !w.Keep: // otherwise the collection was modified in place
 		s.put(key, &driver.Entry{Object: c, Deadline: s.deadline(w.TTL)})
 	}
 	return nil

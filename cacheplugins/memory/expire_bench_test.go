@@ -17,19 +17,19 @@ const million = 1_000_000
 // fillTime is the time limit for filling a cache with a million entries.
 const fillTime = 30 * time.Second
 
-// crowd is a cache of a million entries, with the durations of the calls of a reader and
-// a writer.
-type crowd struct {
+// millionCache is a cache of a million entries, with the durations of the calls of a
+// reader and a writer.
+type millionCache struct {
 	manager       *xcache.Manager
 	cache         *xcache.KeyCache[string, account]
 	keys          []string
 	reads, writes []time.Duration
 }
 
-func newCrowd(b *testing.B, c driver.Config) *crowd {
+func newMillionCache(b *testing.B, c driver.Config) *millionCache {
 	b.Helper()
 	m := open(b, c)
-	w := &crowd{
+	w := &millionCache{
 		manager: m, cache: xcache.KeyCacheOf[string, account](m),
 		keys: make([]string, million),
 	}
@@ -39,25 +39,25 @@ func newCrowd(b *testing.B, c driver.Config) *crowd {
 	return w
 }
 
-func (w *crowd) set(ctx context.Context, key string, ttl time.Duration) error {
+func (w *millionCache) set(ctx context.Context, key string, ttl time.Duration) error {
 	return w.cache.Set(ctx, key, &account{ID: 1}, xcache.WithTTL(ttl))
 }
 
-// run reads keys and writes other keys until last, while background runs.
-func (w *crowd) run(b *testing.B, last time.Time, many int, background func()) {
+// run reads keys and writes other keys until end, while background runs.
+func (w *millionCache) run(b *testing.B, end time.Time, writeKeys int, background func()) {
 	b.Helper()
 	waited := lockWait()
 	var wg sync.WaitGroup
 	wg.Go(background)
 	wg.Go(func() {
-		w.reads = timedCalls(b, last, func(i int) error {
+		w.reads = timedCalls(b, end, func(i int) error {
 			_, _, err := w.cache.Get(b.Context(), w.keys[i*7919%million])
 			return err
 		})
 	})
 	wg.Go(func() {
-		w.writes = timedCalls(b, last, func(i int) error {
-			return w.set(b.Context(), "live:"+strconv.Itoa(i%many), time.Hour)
+		w.writes = timedCalls(b, end, func(i int) error {
+			return w.set(b.Context(), "live:"+strconv.Itoa(i%writeKeys), time.Hour)
 		})
 	})
 	wg.Wait()
@@ -67,21 +67,21 @@ func (w *crowd) run(b *testing.B, last time.Time, many int, background func()) {
 	b.ReportMetric(float64((lockWait() - waited).Microseconds()), "locks-µs")
 }
 
-// timedCalls returns the duration of each call until last.
-func timedCalls(b *testing.B, last time.Time, call func(i int) error) []time.Duration {
+// timedCalls repeats call until end and returns the duration of each call.
+func timedCalls(b *testing.B, end time.Time, call func(i int) error) []time.Duration {
 	b.Helper()
-	took := make([]time.Duration, 0, 1<<23)
-	for i := 0; len(took) < cap(took); i++ {
+	durations := make([]time.Duration, 0, 1<<23)
+	for i := 0; len(durations) < cap(durations); i++ {
 		start := time.Now()
 		if err := call(i); err != nil {
 			b.Error(err)
 		}
 		stop := time.Now()
-		if took = append(took, stop.Sub(start)); stop.After(last) {
+		if durations = append(durations, stop.Sub(start)); stop.After(end) {
 			break
 		}
 	}
-	return took
+	return durations
 }
 
 // lockWait returns the total time that goroutines have waited for mutexes.
@@ -94,7 +94,7 @@ func lockWait() time.Duration {
 // benchExpire measures calls while a million entries expire at the same time.
 func benchExpire(b *testing.B, bound int) {
 	b.Helper()
-	w := newCrowd(b, entries(bound))
+	w := newMillionCache(b, entries(bound))
 	for b.Loop() {
 		end := time.Now().Add(fillTime)
 		for _, key := range w.keys {
@@ -135,8 +135,8 @@ func benchExpireBare(b *testing.B) {
 // latencies are those of an overloaded machine.
 func benchBusy(b *testing.B) {
 	b.Helper()
-	benchBackground(b, func(_ *xcache.Manager, last time.Time) {
-		for time.Now().Before(last) { // busy
+	benchBackground(b, func(_ *xcache.Manager, end time.Time) {
+		for time.Now().Before(end) { // busy
 		}
 	})
 }
@@ -145,31 +145,31 @@ func benchBusy(b *testing.B) {
 // benchBusy.
 func benchScan(b *testing.B) {
 	b.Helper()
-	walks := 0
-	benchBackground(b, func(m *xcache.Manager, last time.Time) {
+	scans := 0
+	benchBackground(b, func(m *xcache.Manager, end time.Time) {
 		scanner, _ := m.Store().(driver.Scanner)
-		for time.Now().Before(last) {
+		for time.Now().Before(end) {
 			if err := scanner.Scan(b.Context(), "user:",
 				func([]string) bool { return true }); err != nil {
 				b.Error(err)
 			}
-			walks++
+			scans++
 		}
 	})
-	b.ReportMetric(float64(walks), "walks")
+	b.ReportMetric(float64(scans), "scans")
 }
 
 // benchBackground reads and writes a cache of a million entries while background runs.
-func benchBackground(b *testing.B, background func(m *xcache.Manager, last time.Time)) {
+func benchBackground(b *testing.B, background func(m *xcache.Manager, end time.Time)) {
 	b.Helper()
-	w := newCrowd(b, entries(million+million/32))
+	w := newMillionCache(b, entries(million+million/32))
 	for _, key := range w.keys {
 		if err := w.set(b.Context(), key, time.Hour); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		last := time.Now().Add(3 * time.Second)
-		w.run(b, last, million/32, func() { background(w.manager, last) })
+		end := time.Now().Add(3 * time.Second)
+		w.run(b, end, million/32, func() { background(w.manager, end) })
 	}
 }

@@ -17,7 +17,7 @@ func FuzzList(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer store.Close() //nolint:errcheck // closed to end its goroutines
+		defer store.Close() //nolint:errcheck // Close stops the goroutines of the store
 		var model []string
 		for i, b := range script {
 			model = step(t, store, model, b, i)
@@ -68,7 +68,7 @@ func step(t *testing.T, store driver.Store, model []string, b byte, i int) []str
 	return model
 }
 
-// without is LREM for a slice.
+// without returns model without the values that LREM would remove.
 func without(model []string, count int, value string) []string {
 	var at []int
 	for i, v := range model {

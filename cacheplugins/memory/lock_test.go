@@ -9,8 +9,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// BenchmarkMillion measures single calls on a full cache of a million entries. Long-held
-// locks show in the highest percentiles, as does other load of the machine.
+// BenchmarkMillion measures single calls on a full cache of a million entries. Locks that
+// are held for long, and other load of the machine, show in the highest percentiles.
 func BenchmarkMillion(b *testing.B) {
 	c := xcache.KeyCacheOf[string, account](open(b, entries(million)),
 		xcache.WithViewTTL(time.Hour))
@@ -39,15 +39,15 @@ func BenchmarkMillion(b *testing.B) {
 		{"delete", func(i int) error { return c.Delete(ctx, keys[i%million]) }},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			var took []time.Duration
+			var durations []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
 				if err := tc.call(i); err != nil {
 					b.Fatal(err)
 				}
-				took = append(took, time.Since(start))
+				durations = append(durations, time.Since(start))
 			}
-			report(b, took)
+			report(b, durations)
 		})
 	}
 	b.Run("fill", func(b *testing.B) {
@@ -62,18 +62,18 @@ func BenchmarkMillion(b *testing.B) {
 	b.Run("scan", benchScan)
 }
 
-func report(b *testing.B, took []time.Duration) {
+func report(b *testing.B, durations []time.Duration) {
 	b.Helper()
-	reportAs(b, "", took)
+	reportAs(b, "", durations)
 }
 
-func reportAs(b *testing.B, whose string, took []time.Duration) {
+func reportAs(b *testing.B, prefix string, durations []time.Duration) {
 	b.Helper()
-	slices.Sort(took)
+	slices.Sort(durations)
 	at := func(part float64) float64 {
-		return float64(took[int(part*float64(len(took)-1))].Microseconds())
+		return float64(durations[int(part*float64(len(durations)-1))].Microseconds())
 	}
-	b.ReportMetric(at(0.999), whose+"p99.9-µs")
-	b.ReportMetric(at(0.99999), whose+"p99.999-µs")
-	b.ReportMetric(at(1), whose+"max-µs")
+	b.ReportMetric(at(0.999), prefix+"p99.9-µs")
+	b.ReportMetric(at(0.99999), prefix+"p99.999-µs")
+	b.ReportMetric(at(1), prefix+"max-µs")
 }

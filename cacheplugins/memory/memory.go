@@ -7,11 +7,11 @@
 // NOSQL_MEMORY_SHARD_COUNT.
 //
 // MAX_ENTRIES is an exact limit for all keys of all kinds together: a reader never sees
-// more. At the limit the engine keeps frequently used entries (W-TinyLFU), which may not
-// be the newest. SHARD_COUNT is the number of locks for writes and for reads of hashes,
-// sets and lists; it affects concurrency only. Reads of plain values do not lock. An
-// entry may be visible for up to 10 ms after its TTL, and never expires early. Expired
-// entries are removed in small batches.
+// more. At the limit the engine retains frequently used entries (W-TinyLFU), which may
+// not be the newest. SHARD_COUNT is the number of locks for writes and for reads of
+// hashes, sets and lists; it affects concurrency only. Reads of plain values do not lock.
+// An entry is visible until its TTL has elapsed, and not afterwards. Expired entries are
+// removed in small batches.
 package memory
 
 import (
@@ -56,8 +56,7 @@ func (Driver) Check(c driver.Config) error {
 func load(c driver.Config) (settings, error) {
 	s, err := xenv.Load[settings](c.Source)
 	if c.MaxEntries < 0 {
-		err = errors.Join(err,
-			fmt.Errorf("MaxEntries %d is not positive", c.MaxEntries))
+		err = errors.Join(err, fmt.Errorf("MaxEntries %d is not positive", c.MaxEntries))
 	}
 	s.MaxEntries = cmp.Or(c.MaxEntries, s.MaxEntries)
 	return s, err

@@ -32,15 +32,14 @@ func TestConformance(t *testing.T) {
 
 func TestConformance_RealTime(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, Source: "in process",
-		Server: engine,
+		Driver: memory.Driver{}, Source: "in process", Server: engine,
 	})
 }
 
 func TestConformance_OneShard(t *testing.T) {
 	cachetest.Run(t, cachetest.Harness{
-		Driver: memory.Driver{}, FakeClock: true, Source: "in process, one shard",
-		Server: engine,
+		Driver: memory.Driver{}, FakeClock: true,
+		Source: "in process, one shard", Server: engine,
 		Config: func(testing.TB) driver.Config {
 			return driver.Config{Source: xenv.Map{"NOSQL_MEMORY_SHARD_COUNT": "1"}}
 		},

@@ -81,8 +81,8 @@ func openNear(
 }
 
 func TestNearCache(t *testing.T) {
-	const bound, life = 100, 50 * time.Millisecond
-	m, server := openNear(t, bound, life)
+	const bound, ttl = 100, 50 * time.Millisecond
+	m, server := openNear(t, bound, ttl)
 	c := xcache.KeyCacheOf[int, account](m)
 	ctx := t.Context()
 	read := func(key int, name string) (trips int64) {
@@ -111,10 +111,10 @@ func TestNearCache(t *testing.T) {
 	if read(0, "Eve") != 1 {
 		t.Error("a read after the invalidation of all keys did not query the server")
 	}
-	began := time.Now()
+	start := time.Now()
 	for read(0, "Eve") == 0 {
-		if time.Since(began) > 20*life {
-			t.Fatalf("a copy outlived its TTL of %s", life)
+		if time.Since(start) > 20*ttl {
+			t.Fatalf("a copy outlived its TTL of %s", ttl)
 		}
 	}
 	for i := range 10 * bound {

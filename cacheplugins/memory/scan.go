@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// page is the maximum number of keys in a page.
-	page = 256
-	// stride is the number of entries to inspect before the next page and the next check
-	// of the context.
+	// pageSize is the maximum number of keys in a page.
+	pageSize = 256
+	// stride is the number of entries after which Scan ends a page and checks the
+	// context.
 	stride = 1 << 10
 )
 
@@ -24,15 +24,15 @@ func (s *store) Scan(
 			return err == nil
 		}
 		full := keys
-		keys = make([]string, 0, page)
+		keys = make([]string, 0, pageSize)
 		return yield(full)
 	}
 	seen := 0
 	for key, e := range s.engine.All() {
-		if strings.HasPrefix(key, prefix) && !s.ended(e) {
+		if strings.HasPrefix(key, prefix) && !s.isExpired(e) {
 			keys = append(keys, key)
 		}
-		if seen++; len(keys) < page && seen%stride != 0 {
+		if seen++; len(keys) < pageSize && seen%stride != 0 {
 			continue
 		}
 		if !flush() {
@@ -43,7 +43,7 @@ func (s *store) Scan(
 	return err
 }
 
-// ready returns the error of a closed store or of an ended context.
+// ready returns an error if the store is closed or ctx has ended.
 func (s *store) ready(ctx context.Context) error {
 	if err := s.err(); err != nil {
 		return err

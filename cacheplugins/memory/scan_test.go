@@ -35,13 +35,13 @@ func TestStore_Scan(t *testing.T) {
 			set(t, s, key, driver.Write{})
 			want = append(want, key)
 		}
-		set(t, s, "a:gone", driver.Write{TTL: time.Second})
+		set(t, s, "a:expired", driver.Write{TTL: time.Second})
 		set(t, s, "b:0", driver.Write{})
 		if _, _, err := s.SetAdd(t.Context(), "a:set",
 			[][]byte{{1}}, driver.Write{TTL: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
-		clock.move(time.Minute)
+		clock.advance(time.Minute)
 		if got := scan(t, s, "a:"); !slices.Equal(got, append(want, "a:set")) {
 			t.Errorf("%d keys, want %d live keys", len(got), len(want)+1)
 		}

@@ -17,7 +17,8 @@ import (
 )
 
 // entry is the engine's value of a key: an object of the caller, driver.Bytes or a
-// collection, with its deadline. It is immutable; a write replaces it.
+// collection, with its deadline. A write replaces it, but a collection may be modified in
+// place while the shard is locked.
 type entry = *driver.Entry
 
 // store implements driver.Store, driver.ObjectStore, driver.Scanner and driver.Leaser.
@@ -53,11 +54,11 @@ type shard struct {
 // writers, which is slow for a large table.
 const maxTable = 1 << 20
 
-func newStore(set settings, now func() time.Time) (*store, error) {
+func newStore(vars settings, now func() time.Time) (*store, error) {
 	s := &store{
-		ttl: set.DefaultTTL, max: set.MaxEntries, clock: now, start: time.Now(),
+		ttl: vars.DefaultTTL, max: vars.MaxEntries, clock: now, start: time.Now(),
 		leases: xlease.InProcess(now),
-		seed:   maphash.MakeSeed(), shards: make([]shard, set.ShardCount),
+		seed:   maphash.MakeSeed(), shards: make([]shard, vars.ShardCount),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	s.Methods = collections.New(s.view, s.change)
@@ -71,7 +72,7 @@ func newStore(set settings, now func() time.Time) (*store, error) {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	s.engine = engine
-	if s.clock == nil { // else writers sweep, because a fake clock does not signal changes
+	if s.clock == nil { // otherwise writers sweep, because a fake clock sends no signal
 		s.sweeper.Go(s.sweep)
 	}
 	return s, nil
@@ -101,9 +102,9 @@ func (s *store) lookup(key string) entry {
 	return e
 }
 
-// ended reports whether the entry has expired. An expired entry is invisible even if the
-// engine still contains it.
-func (s *store) ended(e entry) bool { return e.Deadline != never && e.Deadline <= s.now() }
+// isExpired reports whether the entry has expired. An expired entry is invisible even if
+// the engine still contains it.
+func (s *store) isExpired(e entry) bool { return e.Deadline != never && e.Deadline <= s.now() }
 
 // err returns ErrClosed for a closed store, which contains no entries.
 func (s *store) err() error {
@@ -145,14 +146,14 @@ func (s *store) SetObject(
 	return true, nil
 }
 
-// put writes while the lock of the key's shard is held. If there are too many entries,
-// the engine evicts some before put returns.
+// put stores an entry. The caller must hold the lock of the key's shard. If there are too
+// many entries, the engine evicts some before put returns.
 func (s *store) put(key string, e entry) {
 	if s.clock != nil && s.now() >= s.next.Load() {
 		s.removeExpired()
 	}
 	s.engine.Set(key, e)
-	s.expect(e.Deadline)
+	s.addDeadline(e.Deadline)
 	if s.engine.EstimatedSize() > s.max {
 		s.engine.CleanUp()
 	}
@@ -189,7 +190,7 @@ func (s *store) remove(key string) bool {
 	sh.Lock()
 	defer sh.Unlock()
 	e, ok := s.engine.Invalidate(key)
-	return ok && !s.ended(e)
+	return ok && !s.isExpired(e)
 }
 
 // Exists implements driver.Store.
@@ -203,7 +204,7 @@ func (s *store) Exists(_ context.Context, key string) (bool, error) {
 // TTL implements driver.Store.
 func (s *store) TTL(_ context.Context, key string) (time.Duration, bool, error) {
 	e, ok := s.engine.GetEntryQuietly(key)
-	if !ok || s.ended(e.Value) {
+	if !ok || s.isExpired(e.Value) {
 		return 0, false, s.err()
 	}
 	if e.Value.Deadline == never {

@@ -12,16 +12,16 @@ import (
 const never = math.MaxInt64
 
 const (
-	// slice is the number of entries to remove before other goroutines may run.
-	slice = 16
-	// minRest is the minimum time between two sweeps.
-	minRest = 10 * time.Millisecond
+	// sweepBatch is the number of entries to remove before other goroutines may run.
+	sweepBatch = 16
+	// minPause is the minimum time between two sweeps.
+	minPause = 10 * time.Millisecond
 	// minFactor and maxFactor limit the pause after a sweep, as multiples of its
 	// duration.
 	minFactor, maxFactor = 4, 50
-	// share is the inverse of the fraction of entries that may expire before the next
-	// sweep, because they occupy the space of others.
-	share = 64
+	// expiredShare is the inverse of the fraction of entries that should expire between
+	// two sweeps. Expired entries occupy the space of other entries.
+	expiredShare = 64
 )
 
 // now returns the time in nanoseconds since an arbitrary origin.
@@ -44,9 +44,9 @@ func (s *store) deadline(ttl time.Duration) int64 {
 	return now + int64(ttl)
 }
 
-// expect records that an entry with the deadline is in the table, and wakes the sweeper
-// if it would sleep longer.
-func (s *store) expect(deadline int64) {
+// addDeadline records that an entry with the deadline is in the table, and wakes the
+// sweeper if it would sleep longer.
+func (s *store) addDeadline(deadline int64) {
 	for next := s.next.Load(); deadline < next; next = s.next.Load() {
 		if s.next.CompareAndSwap(next, deadline) {
 			select {
@@ -69,7 +69,7 @@ func (s *store) expect(deadline int64) {
 func (s *store) sweep() {
 	timer := time.NewTimer(never)
 	defer timer.Stop()
-	rested, factor := int64(0), maxFactor
+	pauseEnd, factor := int64(0), maxFactor
 	for {
 		select {
 		case <-s.stop:
@@ -77,13 +77,13 @@ func (s *store) sweep() {
 		case <-s.wake:
 		case <-timer.C:
 		}
-		if now := s.now(); now >= max(s.next.Load(), rested) {
+		if now := s.now(); now >= max(s.next.Load(), pauseEnd) {
 			removed := s.removeExpired()
-			factor = min(max(factor*(s.max/share)/(removed+1), minFactor), maxFactor)
+			factor = min(max(factor*(s.max/expiredShare)/(removed+1), minFactor), maxFactor)
 			end := s.now()
-			rested = end + max(int64(minRest), int64(factor)*(end-now))
+			pauseEnd = end + max(int64(minPause), int64(factor)*(end-now))
 		}
-		timer.Reset(time.Duration(max(s.next.Load(), rested) - s.now()))
+		timer.Reset(time.Duration(max(s.next.Load(), pauseEnd) - s.now()))
 	}
 }
 
@@ -96,18 +96,18 @@ func (s *store) removeExpired() (removed int) {
 		if e.Deadline <= now {
 			return e, otter.InvalidateOp
 		}
-		return e, otter.CancelOp // written in the meantime
+		return e, otter.CancelOp // rewritten in the meantime
 	}
 	for key, e := range s.engine.All() {
 		if s.closed.Load() {
 			break
 		}
 		if e.Deadline > now {
-			s.expect(e.Deadline)
+			s.addDeadline(e.Deadline)
 			continue
 		}
 		s.engine.ComputeIfPresent(key, remove)
-		if removed++; removed%slice == 0 {
+		if removed++; removed%sweepBatch == 0 {
 			s.engine.CleanUp()
 			runtime.Gosched()
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestSweeper(t *testing.T) {
 	// Keys are rewritten while the sweeper removes their expired values.
-	t.Run("keeps rewritten entries", func(t *testing.T) {
+	t.Run("does not remove rewritten entries", func(t *testing.T) {
 		s := openStore(t, entries(10_000))
 		end := time.Now().Add(500 * time.Millisecond)
 		var wg sync.WaitGroup
@@ -27,11 +27,9 @@ func TestSweeper(t *testing.T) {
 							driver.Write{TTL: time.Duration(1+i%12) * time.Millisecond})
 					}
 					for i := range 500 {
-						set(t, s, key(i),
-							driver.Write{
-								TTL: time.Hour, Keep: i%2 == 0,
-								If: driver.Condition(i % 3),
-							})
+						set(t, s, key(i), driver.Write{
+							TTL: time.Hour, Keep: i%2 == 0, If: driver.Condition(i % 3),
+						})
 						set(t, s, key(i), driver.Write{TTL: time.Hour})
 					}
 					for i := range 500 {
@@ -47,7 +45,7 @@ func TestSweeper(t *testing.T) {
 	})
 
 	// The sweeper may have found the key just before its TTL was removed.
-	t.Run("keeps entries whose TTL was removed", func(t *testing.T) {
+	t.Run("does not remove entries whose TTL was removed", func(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			s := openStore(t, entries(100))
@@ -67,9 +65,9 @@ func TestSweeper(t *testing.T) {
 	})
 
 	// Memory must not grow with the number of writes.
-	t.Run("bounds the memory", func(t *testing.T) {
+	t.Run("limits the memory", func(t *testing.T) {
 		if raceDetector {
-			t.Skip("one goroutine writes a million times, and the heap is measured: verify runs it")
+			t.Skip("slow with the race detector: a million writes in one goroutine")
 		}
 		const writes = 200_000
 		day := func(i int) driver.Write {
@@ -80,28 +78,28 @@ func TestSweeper(t *testing.T) {
 			write func(t *testing.T, s driver.Store, i int)
 		}{
 			{
-				"a key that is set again",
+				"one key",
 				func(t *testing.T, s driver.Store, i int) { set(t, s, "k", day(i)) },
 			},
-			{"a key that ends ever earlier", func(t *testing.T, s driver.Store, i int) {
+			{"decreasing TTL", func(t *testing.T, s driver.Store, i int) {
 				set(t, s, "k", driver.Write{TTL: time.Duration(writes+1-i) * time.Minute})
 			}},
-			{"a key that keeps its end", func(t *testing.T, s driver.Store, i int) {
+			{"retained expiry", func(t *testing.T, s driver.Store, i int) {
 				w := day(i)
 				w.Keep = true
 				set(t, s, "k", w)
 			}},
-			{"a key with an end and without", func(t *testing.T, s driver.Store, i int) {
+			{"TTL set and removed", func(t *testing.T, s driver.Store, i int) {
 				set(t, s, "k", driver.Write{TTL: time.Duration(i%2) * 24 * time.Hour})
 			}},
-			{"a key that is deleted", func(t *testing.T, s driver.Store, i int) {
+			{"deleted key", func(t *testing.T, s driver.Store, i int) {
 				set(t, s, "k", day(i))
 				if _, err := s.Delete(t.Context(), "k"); err != nil {
 					t.Fatal(err)
 				}
 			}},
 			{
-				"keys that push others out",
+				"evicted keys",
 				func(t *testing.T, s driver.Store, i int) { set(t, s, name("k", i), day(i)) },
 			},
 		} {
@@ -119,7 +117,7 @@ func TestSweeper(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps the limit while entries expire", func(t *testing.T) {
+	t.Run("enforces the limit while entries expire", func(t *testing.T) {
 		const bound = 16
 		s := openStore(t, driver.Config{
 			MaxEntries: bound,
@@ -140,7 +138,7 @@ func TestSweeper(t *testing.T) {
 				}
 			}
 			if seen > bound {
-				t.Fatalf("%d keys are seen, want %d at most", seen, bound)
+				t.Fatalf("%d keys are visible, want at most %d", seen, bound)
 			}
 		}
 	})
@@ -155,9 +153,9 @@ func TestSweeper(t *testing.T) {
 				t.Error(err)
 			}
 			stacks := make([]byte, 1<<20)
-			if stacks = stacks[:runtime.Stack(stacks, true)]; bytes.Contains(stacks,
-				[]byte("store).sweep")) {
-				t.Errorf("after Close the sweeper runs:\n%s", stacks)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			if bytes.Contains(stacks, []byte("store).sweep")) {
+				t.Errorf("the sweeper is running after Close:\n%s", stacks)
 			}
 			if _, err := s.Exists(t.Context(), "k0"); !errors.Is(err, driver.ErrClosed) {
 				t.Errorf("Exists after Close = %v, want ErrClosed", err)

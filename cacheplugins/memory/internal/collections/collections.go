@@ -1,5 +1,5 @@
-// Package collections implements the hashes, sets and lists of the memory store, which
-// embeds Methods and provides access to keys.
+// Package collections implements the hashes, sets and lists of the memory store. The
+// store embeds Methods and provides the access to its keys.
 package collections
 
 import (
@@ -84,7 +84,7 @@ func read[C Collection](ctx context.Context, m Methods, key string, f func(C)) e
 	})
 }
 
-// shrink is read for an f that removes elements.
+// shrink is like read, but f may remove elements.
 func shrink[C Collection](ctx context.Context, m Methods, key string, f func(C)) error {
 	return m.change(ctx, key, driver.Write{Keep: true},
 		func(value driver.Object) (Collection, error) {

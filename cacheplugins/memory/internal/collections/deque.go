@@ -21,7 +21,7 @@ func (d *deque) items() [][]byte { return d.array[d.head:] }
 func (d *deque) push(end driver.End, values [][]byte) {
 	if end == driver.Tail {
 		if len(d.array)+len(values) > cap(d.array) && d.head > d.Len() {
-			d.move(0) // a queue: reuse the space of popped items
+			d.move(0) // reuse the space of popped items
 		}
 		d.array = append(d.array, values...)
 		return
@@ -60,7 +60,7 @@ func (d *deque) pop(end driver.End) []byte {
 // remove removes the first count matching items, the last -count, or all if count is 0.
 func (d *deque) remove(count int, match func([]byte) bool) (removed int) {
 	items := d.items()
-	take := func(item []byte) bool {
+	matches := func(item []byte) bool {
 		if (count != 0 && removed == max(count, -count)) || !match(item) {
 			return false
 		}
@@ -70,7 +70,7 @@ func (d *deque) remove(count int, match func([]byte) bool) (removed int) {
 	if count < 0 {
 		slices.Reverse(items)
 	}
-	items = slices.DeleteFunc(items, take)
+	items = slices.DeleteFunc(items, matches)
 	if count < 0 {
 		slices.Reverse(items)
 	}
