@@ -185,7 +185,7 @@ func TestStore_Expiry(t *testing.T) {
 		}
 	})
 
-	t.Run("finds an expired entry among many with longer TTLs", func(t *testing.T) {
+	t.Run("evicts the expired entry among many with longer TTLs", func(t *testing.T) {
 		const bound = 385
 		for round := range 10 {
 			s, clock := openBounded(t, bound)

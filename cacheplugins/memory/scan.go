@@ -13,8 +13,8 @@ const (
 	stride = 1 << 10
 )
 
-// Scan implements driver.Scanner. The engine locks only a few entries at a time, and
-// calls of yield hold no lock.
+// Scan implements driver.Scanner. The engine locks only a few entries at a time, and no
+// lock is held while yield runs.
 func (s *store) Scan(
 	ctx context.Context, prefix string, yield func(keys []string) bool,
 ) (err error) {

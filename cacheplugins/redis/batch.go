@@ -18,9 +18,9 @@ const (
 	batchBytes = 4 << 20 // of values in SetMany; a single larger value is allowed
 )
 
-// pipeline sends commands in one round trip, in a cluster in one for each server. Each
-// command has its own result. If the client returns an error that no command has, all
-// commands get it.
+// pipeline sends commands in one round trip, or in one for each server of a cluster. Each
+// command has its own result. If the client fails and no command has an error, pipeline
+// sets the error of all commands.
 func (s *store) pipeline(ctx context.Context, cmds ...redis.Cmder) {
 	pipe := s.client.Pipeline()
 	_ = pipe.BatchProcess(ctx, cmds...) // only queues the commands

@@ -12,8 +12,8 @@ const maxCalls = 1 << 12
 
 // calls tracks in-flight calls, so that a connection can find its call and abort it when
 // the context is canceled (TestCall_Cancellation). go-redis passes only the deadline of
-// the context to a connection. So each call gets a unique deadline whose low bits are the
-// index of its slot.
+// the context to a connection. Therefore each call has a unique deadline whose low bits
+// are the index of its slot.
 //
 // A goroutine for each call would be simpler but needs three more allocations, which
 // TestTypedCall_Allocations does not permit, and twice the time: compare the benchmarks

@@ -17,7 +17,7 @@ var errCluster = errors.New(
 // GetUniversal returns the client of the cache in any mode. Its keys do not include
 // NOSQL_PREFIX. The cache closes the client.
 //
-// Calls end at the deadline of their context or after 5 seconds, and commands are not
+// Calls return at the deadline of their context or after 5 seconds, and commands are not
 // retried. In a cluster each command is sent to one server; the caller must split
 // commands for all servers or for keys on several servers.
 func GetUniversal(ctx context.Context) (redis.UniversalClient, *xerror.Error) {

@@ -50,8 +50,8 @@ func (s *store) Set(
 	return err == nil, s.failed(ctx, err)
 }
 
-// fill returns the SET command of a write. single is false if no single command can keep
-// the expiry of an existing key and set the expiry of a new one.
+// fill returns the SET command of a write. single is false if no single command can
+// retain the expiry of an existing key and set the expiry of a new one.
 func (to *setArgs) fill(key string, value []byte, w driver.Write) (args []any, single bool) {
 	args = append(to[:0], "set", key, value)
 	keep := w.Keep && w.If != driver.IfAbsent

@@ -16,7 +16,7 @@ import (
 // application can replace it in main.
 func init() { redis.SetLogger(logger{}) }
 
-// logger writes the log of go-redis at debug level. Callers get relevant problems as
+// logger writes the log of go-redis at debug level. Callers receive relevant problems as
 // errors.
 type logger struct{}
 

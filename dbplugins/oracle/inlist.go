@@ -9,8 +9,8 @@ import (
 const longestList = 1000
 
 // splitLists splits an IN list of more than 1000 binds after a column: x IN (...) OR x IN
-// (...), and NOT IN with AND. It processes the text of the statement and keeps the order
-// of the binds.
+// (...), and NOT IN with AND. It processes the text of the statement and preserves the
+// order of the binds.
 func splitLists(query string) string {
 	if !strings.Contains(query, ":1001") {
 		return query // fast check for a long list

@@ -10,7 +10,7 @@ var nameParts = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|[^.]+")
 
 // catalogName returns a name as it is stored in the catalog. A quoted name is unchanged.
 // A name without an upper-case letter becomes upper case, like an unquoted name in SQL. A
-// name with upper-case letters, such as gorm's alias Author__name, keeps its case.
+// name with upper-case letters, such as gorm's alias Author__name, retains its case.
 func catalogName(name string) string {
 	if len(name) > 1 && (name[0] == '"' || name[0] == '`') && name[0] == name[len(name)-1] {
 		return clean(name[1 : len(name)-1])

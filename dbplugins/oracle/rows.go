@@ -42,7 +42,7 @@ type numberKind uint8
 
 const (
 	notNumber numberKind = iota
-	decimal              // string, which keeps all digits
+	decimal              // string, which preserves all digits
 	integer              // int64
 	either               // int64 for a whole number, otherwise string
 )

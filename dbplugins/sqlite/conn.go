@@ -18,7 +18,7 @@ import (
 const (
 	// lockTimeout limits how long a statement waits for a lock.
 	lockTimeout = 5 * time.Second
-	// maxPause limits the pause between two attempts to get a lock.
+	// maxPause limits the pause between two attempts to acquire a lock.
 	maxPause = 20 * time.Millisecond
 	// interruptPause is the time between two interrupts of a canceled statement.
 	interruptPause = 5 * time.Millisecond

@@ -24,7 +24,7 @@ type connector struct {
 	queue   chan struct{} // contains the writer token; nil if transactions do not lock at BEGIN
 
 	mu     sync.Mutex
-	anchor sqldriver.Conn // keeps the in-memory database while the pool has no connection
+	anchor sqldriver.Conn // preserves the in-memory database while the pool has no connection
 	closed bool
 }
 

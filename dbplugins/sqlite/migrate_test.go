@@ -180,7 +180,7 @@ func startReplica(t *testing.T, path string) func() error {
 }
 
 func TestDriver_Migrate(t *testing.T) {
-	t.Run("keeps the rows during concurrent schema changes", func(t *testing.T) {
+	t.Run("preserves the rows during concurrent schema changes", func(t *testing.T) {
 		for range rounds {
 			o := file(t)
 			o.Driver, o.AutoMigrate = sqlite.Name, []any{&owner{}, &gadget{}}
