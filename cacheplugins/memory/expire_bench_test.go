@@ -30,8 +30,7 @@ func newMillionCache(b *testing.B, c driver.Config) *millionCache {
 	b.Helper()
 	m := open(b, c)
 	w := &millionCache{
-		manager: m, cache: xcache.KeyCacheOf[string, account](m),
-		keys: make([]string, million),
+		manager: m, cache: xcache.KeyCacheOf[string, account](m), keys: make([]string, million),
 	}
 	for i := range w.keys {
 		w.keys[i] = "user:" + strconv.Itoa(i)

@@ -138,8 +138,7 @@ func TestLease_Failover(t *testing.T) {
 			stop()
 			all.Wait()
 			if !recovered {
-				t.Fatalf("no new master %s after the failure: %v",
-					failover, l.problem)
+				t.Fatalf("no new master %s after the failure: %v", failover, l.problem)
 			}
 			for _, p := range slices.Compact(h.problems) {
 				t.Error(p)

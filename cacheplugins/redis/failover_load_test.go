@@ -52,8 +52,7 @@ func beginLoad(
 ) *load {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &load{
-		stop: stop, deadline: deadline, last: time.Now(),
-		started: make([]time.Time, goroutines),
+		stop: stop, deadline: deadline, last: time.Now(), started: make([]time.Time, goroutines),
 	}
 	for worker := range goroutines {
 		l.all.Go(func() {

@@ -95,8 +95,7 @@ func TestSentinel_Failover(t *testing.T) {
 				stale.end()
 				w.end()
 				if !recovered {
-					t.Fatalf("no new master %s after the pause: %v",
-						failover, w.problem)
+					t.Fatalf("no new master %s after the pause: %v", failover, w.problem)
 				}
 				w.wantBounded(t)
 				lost := w.lost(t, m)

@@ -2,8 +2,9 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// leaseRights are the commands of the scripts and the client.
-const leaseRights = "+eval +evalsha +time +info +wait +hget +hmget +hset +hsetnx +hexists +exists +persist +pttl +pexpire"
+// leaseRights lists the permissions that the scripts and the client require.
+const leaseRights = "+eval +evalsha +time +info +wait +hget +hmget +hset +hsetnx +hexists " +
+	"+exists +persist +pttl +pexpire"
 
 // All records of a name are fields of one hash. The field of a slot number contains the
 // holder, the expiry, the token and the mark. "since" is the time of the first record,

@@ -108,8 +108,7 @@ func TestOpen_ErrConfig(t *testing.T) {
 			}, want: "NOSQL_MODE"},
 			{name: "no sentinel", change: func(c *driver.Config) {
 				c.Source = xenv.Map{
-					"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m",
-					"NOSQL_SENTINEL_PASS": c.Pass,
+					"NOSQL_MODE": "sentinel", "NOSQL_MASTER": "m", "NOSQL_SENTINEL_PASS": c.Pass,
 				}
 			}, want: "NOSQL_MODE"},
 		} {

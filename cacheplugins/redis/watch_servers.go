@@ -129,7 +129,7 @@ func (clusterServers) check(ctx context.Context, feeds []*feed) error {
 	views := make([][]redis.ClusterSlot, len(feeds))
 	err := together(len(feeds), func(i int) (err error) {
 		nodes[i] = feeds[i].node
-		views[i], err = feeds[i].control.ClusterSlots(ctx).Result() //nolint:staticcheck // the replacement needs Redis 7
+		views[i], err = feeds[i].control.ClusterSlots(ctx).Result() //nolint:staticcheck // supports Redis 6
 		return err
 	})
 	if err != nil {

@@ -198,8 +198,7 @@ func TestDialector_Collation(t *testing.T) {
 				same = same || w == text
 			}
 			if (n == 1) != same {
-				t.Errorf("%s: rows equal to %q = %d, want a match: %t",
-					column, text, n, same)
+				t.Errorf("%s: rows equal to %q = %d, want a match: %t", column, text, n, same)
 			}
 		}
 	}

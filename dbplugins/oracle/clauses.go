@@ -26,7 +26,8 @@ func isLockedPage(stmt *gorm.Statement) bool {
 
 // buildFrom writes the FROM clause. For a locked page it writes
 //
-//	FROM "T" WHERE "T".ROWID IN (SELECT "T".ROWID ... FROM "T" WHERE ... ORDER BY ... FETCH ...)
+//	FROM "T" WHERE "T".ROWID IN
+//	(SELECT "T".ROWID ... FROM "T" WHERE ... ORDER BY ... FETCH ...)
 //
 // The ORDER BY and FOR UPDATE clauses follow as usual.
 func buildFrom(c clause.Clause, b clause.Builder) {

@@ -17,7 +17,8 @@ const excluded = "excluded"
 
 // writeMerge writes
 //
-//	MERGE INTO "T" USING (SELECT :1 "A" FROM DUAL) "EXCLUDED" ON (...) WHEN MATCHED ... WHEN NOT MATCHED ...
+//	MERGE INTO "T" USING (SELECT :1 "A" FROM DUAL) "EXCLUDED" ON (...)
+//	WHEN MATCHED ... WHEN NOT MATCHED ...
 //
 // MERGE returns no values, so generated values are not stored in the entity.
 func (r row) writeMerge() {

@@ -129,16 +129,10 @@ var bad = map[string]struct {
 		driver.Config{},
 		"DATABASE_NAME: is not set\nDATABASE_USER: is not set",
 	},
-	"no user": {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
-	"no name": {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
-	"a port out of range": {
-		driver.Config{User: "u", Name: "d", Port: 70000},
-		"DATABASE_PORT",
-	},
-	"a negative port": {
-		driver.Config{User: "u", Name: "d", Port: -1},
-		"DATABASE_PORT",
-	},
+	"no user":             {driver.Config{Name: "d"}, "DATABASE_USER: is not set"},
+	"no name":             {driver.Config{User: "u"}, "DATABASE_NAME: is not set"},
+	"a port out of range": {driver.Config{User: "u", Name: "d", Port: 70000}, "DATABASE_PORT"},
+	"a negative port":     {driver.Config{User: "u", Name: "d", Port: -1}, "DATABASE_PORT"},
 	"an instance and a port": {
 		driver.Config{User: "u", Name: "d", Host: `h\i`, Port: 1433},
 		"DATABASE_PORT",
@@ -155,22 +149,13 @@ var bad = map[string]struct {
 		driver.Config{User: "u", Name: "d", Host: "h?encrypt=disable&x="},
 		"DATABASE_HOST",
 	},
-	"a host with a space": {
-		driver.Config{User: "u", Name: "d", Host: "h evil"},
-		"DATABASE_HOST",
-	},
+	"a host with a space": {driver.Config{User: "u", Name: "d", Host: "h evil"}, "DATABASE_HOST"},
 	"a host with an at sign": {
 		driver.Config{User: "u", Name: "d", Host: "x@evil"},
 		"DATABASE_HOST",
 	},
-	"a host with a path": {
-		driver.Config{User: "u", Name: "d", Host: "h/i"},
-		"DATABASE_HOST",
-	},
-	"an unknown TLS mode": {
-		driver.Config{User: "u", Name: "d", TLS: "prefer"},
-		"DATABASE_TLS",
-	},
+	"a host with a path":  {driver.Config{User: "u", Name: "d", Host: "h/i"}, "DATABASE_HOST"},
+	"an unknown TLS mode": {driver.Config{User: "u", Name: "d", TLS: "prefer"}, "DATABASE_TLS"},
 	"a missing CA file": {
 		driver.Config{User: "u", Name: "d", TLS: driver.TLSVerifyFull, TLSCA: "no-such.pem"},
 		"DATABASE_TLS_CA",
