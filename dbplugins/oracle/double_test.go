@@ -58,7 +58,7 @@ type doubleDriver struct {
 }
 
 func (d doubleDriver) Dialector(string) gorm.Dialector {
-	return oracle.Over(func(_ context.Context, cut func()) (sqldriver.Conn, error) {
+	return oracle.DialectorWith(func(_ context.Context, cut func()) (sqldriver.Conn, error) {
 		d.double.mu.Lock()
 		defer d.double.mu.Unlock()
 		d.double.opened++

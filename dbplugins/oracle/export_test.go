@@ -8,9 +8,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// Over returns the dialector of this package with connections that open opens. cut breaks
-// the network of a connection.
-func Over(open func(ctx context.Context, cut func()) (sqldriver.Conn, error)) gorm.Dialector {
+// DialectorWith returns a dialector of this package whose connections are opened by open.
+// cut breaks the network of a connection.
+func DialectorWith(
+	open func(ctx context.Context, cut func()) (sqldriver.Conn, error),
+) gorm.Dialector {
 	return &dialector{open: func(ctx context.Context, w *wire) (sqldriver.Conn, error) {
 		return open(ctx, w.close)
 	}}
