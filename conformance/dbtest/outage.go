@@ -233,7 +233,7 @@ func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 		tb.Errorf("Open returned after %s, want it soon after its timeout of %s",
 			took, o.ConnectTimeout)
 	}
-	if text := err.Error(); !strings.Contains(text, "gave up at attempt") || o.Parts.Pass != "" &&
+	if text := err.Error(); !strings.Contains(text, "failed at attempt") || o.Parts.Pass != "" &&
 		strings.Contains(text, o.Parts.Pass) {
 		tb.Errorf("Open = %q, want the number of attempts and no password", text)
 	}

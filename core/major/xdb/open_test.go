@@ -77,7 +77,7 @@ func TestOpen_Retry(t *testing.T) {
 		}{
 			{
 				name: "after the default timeout", fake: &fake{connect: fail(errRefused)},
-				most: 30 * time.Second, want: "gave up at attempt",
+				most: 30 * time.Second, want: "failed at attempt",
 			},
 			{
 				name: "after the timeout",
@@ -127,7 +127,7 @@ func TestOpen_Retry(t *testing.T) {
 					connect: fail(errors.New("53300")),
 					kind:    ofKind(driver.TooManyConnections),
 				}, timeout: time.Second, most: time.Second,
-				want: "gave up at attempt",
+				want: "failed at attempt",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

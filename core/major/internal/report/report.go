@@ -12,7 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/guard"
 )
 
-// List returns the problems that err joins, at any depth. A nil err yields nil.
+// List returns the errors that are joined in err, at any depth. It returns nil for a nil
+// err.
 func List(err error) []error {
 	if err == nil {
 		return nil
@@ -28,7 +29,7 @@ func List(err error) []error {
 	return list
 }
 
-// Distinct joins the problems of err without those whose text repeats an earlier one.
+// Distinct returns err without problems whose text repeats that of an earlier one.
 func Distinct(err error) error {
 	var list []error
 	for _, problem := range List(err) {
@@ -39,15 +40,15 @@ func Distinct(err error) error {
 	return errors.Join(list...)
 }
 
-// Problems logs one line for each problem that err joins.
+// Problems logs one line for each error that is joined in err.
 func Problems(ctx context.Context, log *xlog.LogNamedLogger, prefix string, err error) {
 	for _, problem := range List(err) {
 		log.Error(ctx, prefix+problem.Error())
 	}
 }
 
-// Panics logs the stack of each panic that err joins, because the error text does not
-// contain it, and returns err. part names the component that panicked.
+// Panics logs the stack of each panic that is joined in err, because the error text does
+// not contain it, and returns err. part names the component that panicked.
 func Panics(ctx context.Context, log *xlog.LogNamedLogger, part string, err error) error {
 	for _, problem := range List(err) {
 		if p, ok := errors.AsType[*guard.PanicError](problem); ok {
@@ -65,6 +66,6 @@ const maxWait = 250 * time.Millisecond
 func Bounded(write func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
-	// the log itself is blocked or broken
+	// an error means that the log is blocked or broken, so it cannot be logged
 	_ = guard.Call(ctx, func(context.Context) error { write(); return nil })
 }

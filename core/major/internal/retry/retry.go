@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xretry"
 )
 
-// Connect calls try with increasing pauses until it succeeds. Attempts count from 1;
+// Connect calls try with increasing pauses until it succeeds. The first attempt is 1.
 // Connect calls waiting before each pause.
 //
 // It fails with the error of the last attempt if that error is not transient, if the next
@@ -35,7 +35,7 @@ func Connect[T any](
 		case ctx.Err() != nil || !transient(err):
 			return none, interrupted(ctx, err)
 		case time.Since(start)+pause >= timeout:
-			return none, fmt.Errorf("gave up at attempt %d: %w", attempt, err)
+			return none, fmt.Errorf("failed at attempt %d: %w", attempt, err)
 		}
 		waiting(attempt, pause, err)
 		if xretry.Sleep(ctx, pause) != nil {

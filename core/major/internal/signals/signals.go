@@ -22,8 +22,8 @@ type Watch struct {
 	stop    func()
 }
 
-// Handler handles a signal. Calls do not overlap, and the first call precedes the
-// cancellation of the Watch's context. A Handler must not depend on the log, which may
+// Handler handles a signal. Calls do not overlap, and the first call returns before the
+// context of the Watch is canceled. A Handler must not depend on the log, which may
 // block: see package report.
 type Handler func(s os.Signal, first bool)
 
@@ -43,7 +43,7 @@ func New(ctx context.Context, handler Handler) (context.Context, *Watch) {
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	w.stop = sync.OnceFunc(func() {
 		signal.Stop(caught)
-		close(caught) // Stop guarantees that nothing is sent any more
+		close(caught) // safe, because no signal is sent after Stop
 		w.cancel(nil)
 	})
 	signal.Notify(caught, list...)
@@ -71,8 +71,8 @@ func (w *Watch) Stop() {
 	}
 }
 
-// Grace is the time that a shutdown may exceed its timeout by. A graceful shutdown that
-// times out still has to close its nodes and its log.
+// Grace is the time that a shutdown may take in addition to its timeout. A graceful
+// shutdown that times out still has to close its nodes and its log.
 const Grace = 2 * time.Second
 
 // ExitCode returns 128 plus the signal number, as shells do.

@@ -14,8 +14,8 @@ type Phase struct {
 	Name string
 	// Key is the context key of the value, or xctx.Exec for a phase without a value.
 	Key xctx.ContextKey
-	// Err joins the configuration problems of the phase. If any phase has one, the
-	// startup fails before it opens anything.
+	// Err joins the configuration problems of the phase. If any phase has a problem, the
+	// startup fails before it starts the first phase.
 	Err error
 	// Start opens the component and returns its value. ctx is canceled when the startup
 	// is aborted. The functions below may be nil and are called only after Start.

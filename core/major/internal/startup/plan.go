@@ -40,7 +40,7 @@ type Plan struct {
 	// NeedDatabase makes a missing database configuration an error.
 	NeedDatabase bool
 	// Database returns the phase of the database, or nil if no database is configured.
-	// The field stays nil without database options, so that the program does not link a
+	// The field is nil without database options, so that the program does not link a
 	// driver.
 	Database     func(*Plan) *Phase
 	CacheOptions []xcache.ManagerOption
@@ -67,6 +67,7 @@ type Plan struct {
 	// is ready and all nodes are healthy, with 503 otherwise.
 	ReadyPath string
 
-	// Problems joins the errors of options. Startup reports them with all others.
+	// Problems joins the errors of options. Startup reports them together with all other
+	// configuration errors.
 	Problems error
 }

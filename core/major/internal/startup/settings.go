@@ -33,8 +33,8 @@ type Settings struct {
 	ChangeServer []func(*http.Server)
 }
 
-// NoLimit disables a limit. The request middleware treats 0 as its default and net/http
-// treats 0 as ReadTimeout.
+// NoLimit disables a limit. Zero does not: it means the default in the request
+// middleware, and the value of ReadTimeout in net/http.
 const NoLimit = -1
 
 // maxReserve is the upper bound of Reserve.

@@ -101,7 +101,7 @@ func (p *target) connect(ctx context.Context, o xdb.Options, where string) []Fin
 // singleAttempt returns the text of err without the retry prefix, because only one
 // attempt was made.
 func singleAttempt(err error) string {
-	return strings.Replace(err.Error(), "gave up at attempt 1: ", "", 1)
+	return strings.Replace(err.Error(), "failed at attempt 1: ", "", 1)
 }
 
 // sqliteFile returns options that open an existing file without creating it, or a finding
