@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
 
-// The budgets of performance.md are for a whole request; the middleware around it makes
-// four allocations.
+// The budgets in performance.md apply to a whole request. The middleware makes four more
+// allocations.
 func TestBinder_Data_Allocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector empties pools")

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// maxPooled is the size up to which buffers are reused, and up to which a declared length
-// reserves memory. Larger buffers grow with the received data.
+// maxPooled is the maximum initial size of a buffer. A larger body grows its buffer as
+// data arrives. Buffers above twice this size are not reused.
 const maxPooled = 64 << 10
 
 // bodyBuffer is the reusable memory for reading one body.
@@ -36,9 +36,10 @@ func (b *bodyBuffer) release() {
 	}
 }
 
-// readBody reads and decodes the JSON body and reports an error. The decoded value shares
-// no memory with the pooled buffer: encoding/json copies strings and json.RawMessage, and
-// requires UnmarshalJSON to copy the data that it retains.
+// readBody reads and decodes the JSON body. If it fails, it reports the error and returns
+// false. The decoded value shares no memory with the pooled buffer: encoding/json copies
+// strings and json.RawMessage, and requires UnmarshalJSON to copy the data that it
+// retains.
 func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 	b, _ := bodyBuffers.Get().(*bodyBuffer)
 	defer b.release()
@@ -91,7 +92,7 @@ func isUTF8(params map[string]string) bool {
 	return !named || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
 }
 
-// limitBody limits the body to limit bytes. A limit of 0 or less has no effect.
+// limitBody limits the body to limit bytes. It does nothing if limit is 0 or less.
 func limitBody(r *http.Request, limit int64) *xerror.Error {
 	if limit <= 0 {
 		return nil
@@ -107,7 +108,7 @@ func (b *bodyBuffer) read(r *http.Request, s *Strictness) *xerror.Error {
 	if err := limitBody(r, s.MaxBytes); err != nil {
 		return err
 	}
-	// ReadFrom needs spare room to detect EOF without growing
+	// ReadFrom needs free space to detect EOF without growing the buffer
 	b.buf.Grow(int(min(max(r.ContentLength, 0), maxPooled)) + bytes.MinRead)
 	if _, err := b.buf.ReadFrom(r.Body); err != nil {
 		return xvalid.BindError(r.Context(), xvalid.Body, err)

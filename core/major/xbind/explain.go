@@ -51,8 +51,9 @@ func (d *scanner) decodeError(ctx context.Context, offset int, p *plan, err erro
 		fmt.Errorf("xbind: cannot decode: %T", err))
 }
 
-// firstByte converts the offset after a character into the offset after its first byte.
-// Go 1.27 and later report the former in a SyntaxError, older versions the latter.
+// firstByte converts the offset of the end of a character into the offset after its first
+// byte. A SyntaxError contains the first offset since Go 1.27, and the second in older
+// versions.
 func firstByte(data []byte, offset int) int {
 	for offset > 1 && offset <= len(data) && !utf8.RuneStart(data[offset-1]) {
 		offset--

@@ -68,7 +68,8 @@ func (f fileField) find(v reflect.Value, allocate bool) (field reflect.Value, ok
 	return v, true
 }
 
-// setFile sets a file header or a pointer to one. It appends to a slice of either.
+// setFile sets field, a file header or a pointer to one, to file. If field is a slice,
+// setFile appends to it.
 func setFile(field reflect.Value, file *multipart.FileHeader) {
 	if field.Kind() == reflect.Slice {
 		field.Grow(1)

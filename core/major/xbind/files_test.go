@@ -39,8 +39,7 @@ type album struct {
 // files returns the file headers of the album by the names of their fields.
 func (a *album) files() map[string]*multipart.FileHeader {
 	all := map[string]*multipart.FileHeader{
-		"Scan": a.Scan, "Nested.File": a.Nested.File,
-		"Kept": a.Kept,
+		"Scan": a.Scan, "Nested.File": a.Nested.File, "Kept": a.Kept,
 	}
 	if a.Document != nil {
 		all["File"] = a.File
@@ -81,8 +80,7 @@ func forgedParts() []part {
 func TestBinder_Form_Files(t *testing.T) {
 	for name, want := range map[string]string{
 		"file": "File", "scan": "Scan", "File": "Nested.File", "pointed": "Pointer.File",
-		"value":  "Value",
-		"values": "Values[0]", "pages": "Pages[0]",
+		"value": "Value", "values": "Values[0]", "pages": "Pages[0]",
 	} {
 		t.Run(name+" upload fills its field", func(t *testing.T) {
 			c := request(formOf(append(forgedParts(), part{name, "../a.txt", "hello"})...),
@@ -101,8 +99,8 @@ func TestBinder_Form_Files(t *testing.T) {
 		})
 	}
 	t.Run("several uploads fill a list of values", func(t *testing.T) {
-		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}), "Content-Type",
-			multipartForm)
+		c := request(formOf(part{"values", "a", "1"}, part{"values", "b", "22"}),
+			"Content-Type", multipartForm)
 		a := xbind.Bind(c, &album{}).Form()
 		if a == nil || len(a.Values) != 2 || describe(t, "", &a.Values[1]) != "b 2 22" {
 			t.Errorf("form = %+v, %v; want two files", a, c.Errors)
@@ -117,8 +115,8 @@ func TestBinder_Form_Files(t *testing.T) {
 	})
 	t.Run("text does not allocate a file", func(t *testing.T) {
 		for _, dst := range []*album{{}, newAlbum()} {
-			c := request(forged+"&title=t&file=x&values=x&values=y&value=x", "Content-Type",
-				urlencoded)
+			c := request(forged+"&title=t&file=x&values=x&values=y&value=x",
+				"Content-Type", urlencoded)
 			a := xbind.Bind(c, dst).Form()
 			if a == nil {
 				t.Fatal(c.Errors)
@@ -149,7 +147,7 @@ func newAlbum() *album {
 
 func placeholder() *multipart.FileHeader { return &multipart.FileHeader{Filename: "placeholder"} }
 
-func TestBinder_FilesFromText(t *testing.T) {
+func TestBind_FilesFromText(t *testing.T) {
 	t.Run("JSON text for a struct with files is rejected", func(t *testing.T) {
 		for _, name := range []string{"Nested", "Pointer"} {
 			c := request(name+"="+forgedJSON, "Content-Type", urlencoded)
@@ -175,8 +173,9 @@ func TestBinder_FilesFromText(t *testing.T) {
 			}
 		}
 		shared := placeholder()
-		if a := xbind.Bind(request(forged, "Content-Type", urlencoded),
-			&album{scan: scan{shared}}).Form(); a.Scan != nil || shared.Filename != "placeholder" {
+		c := request(forged, "Content-Type", urlencoded)
+		a := xbind.Bind(c, &album{scan: scan{shared}}).Form()
+		if a.Scan != nil || shared.Filename != "placeholder" {
 			t.Errorf("scan = %v and default %v, want nil and an unchanged default", a.Scan, shared)
 		}
 	})
@@ -213,7 +212,8 @@ type hidden struct{ File *multipart.FileHeader }
 
 type renamed = multipart.FileHeader
 
-// wantDeveloperError binds a form to a T with file fields that a form cannot fill.
+// wantDeveloperError binds a form to a T and fails the test unless the error is a
+// DeveloperError that contains want.
 func wantDeveloperError[T any](t *testing.T, want string) {
 	t.Helper()
 	c := request(forged, "Content-Type", urlencoded)

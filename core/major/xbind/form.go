@@ -35,8 +35,8 @@ func formValues(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xe
 	return form, err
 }
 
-// parseForm parses the form, unless another handler has parsed it. The request middleware
-// removes its temporary files.
+// parseForm parses the form unless another handler has parsed it. The request middleware
+// removes the temporary files of the form.
 func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror.Error) {
 	switch {
 	case isEncoded(r):
@@ -50,12 +50,12 @@ func parseForm(r *http.Request, s *Strictness) (form multipart.Form, err *xerror
 	if err := limitBody(r, cmp.Or(s.MaxBytes, math.MaxInt64)); err != nil {
 		return form, err
 	}
-	failed := r.ParseForm() // ParseMultipartForm hides its error
-	if failed == nil {
-		failed = r.ParseMultipartForm(formMemory)
+	parseErr := r.ParseForm() // ParseMultipartForm hides its error
+	if parseErr == nil {
+		parseErr = r.ParseMultipartForm(formMemory)
 	}
-	if failed != nil && !errors.Is(failed, http.ErrNotMultipart) {
-		return form, formError(r.Context(), failed)
+	if parseErr != nil && !errors.Is(parseErr, http.ErrNotMultipart) {
+		return form, formError(r.Context(), parseErr)
 	}
 	form.Value = r.PostForm
 	if r.MultipartForm != nil {
@@ -71,8 +71,8 @@ func isForm(contentType string) bool {
 			params["boundary"] != "")
 }
 
-// formError converts an error of parsing a form into a client error. It drops most
-// messages, which quote the form.
+// formError converts a parsing error into a client error. It drops most messages, because
+// they quote the form.
 func formError(ctx context.Context, err error) *xerror.Error {
 	if errors.Is(err, multipart.ErrMessageTooLarge) {
 		return newError(ctx, xerror.UploadTooLarge, msgFormParts)

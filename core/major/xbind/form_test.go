@@ -58,26 +58,30 @@ func TestBinder_Form(t *testing.T) {
 			"urlencoded", urlencoded + "; charset=UTF-8", "title=a+b&count=3&tags=x&tags=y",
 			"a b 3 [x y]",
 		},
-		{"multipart", multipartForm, formOf(part{"title", "", "a b"}, part{"count", "", "3"},
-			part{"tags", "", "x"}), "a b 3 [x]"},
+		{
+			"multipart", multipartForm,
+			formOf(part{"title", "", "a b"}, part{"count", "", "3"}, part{"tags", "", "x"}),
+			"a b 3 [x]",
+		},
 		{
 			"a file", multipartForm,
 			formOf(part{"title", "", "t"}, part{"cover", "a.png", "image"}),
 			"t 0 [] cover a.png 5 image",
 		},
 		{
-			"files", multipartForm, formOf(part{"title", "", "t"}, part{"photos", "a.png", "1"},
-				part{"photos", "b.png", "22"}),
+			"files", multipartForm,
+			formOf(part{"title", "", "t"},
+				part{"photos", "a.png", "1"}, part{"photos", "b.png", "22"}),
 			"t 0 [] photo a.png 1 1 photo b.png 2 22",
 		},
 		{
-			"a file with a path",
-			multipartForm, formOf(part{"title", "", "t"},
-				part{"cover", `..\\..\\etc\\passwd`, "x"}),
+			"a file with a path", multipartForm,
+			formOf(part{"title", "", "t"}, part{"cover", `..\\..\\etc\\passwd`, "x"}),
 			"t 0 [] cover passwd 1 x",
 		},
 		{
-			"fields do not forge a file", multipartForm, formOf(part{"title", "", "t"},
+			"fields do not forge a file", multipartForm,
+			formOf(part{"title", "", "t"},
 				part{"Filename", "", "/etc/passwd"}, part{"Size", "", "7"}),
 			"t 0 []",
 		},
@@ -255,11 +259,11 @@ func TestBinder_Form_PostForm(t *testing.T) {
 
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.png": "a.png", "报告 1.pdf": "报告 1.pdf", "": "file", ".": "file", "..": "file",
-		"/": "file", "...": "file",
-		"../../etc/passwd": "passwd", `C:\temp\a.txt`: "a.txt", "/a/b/": "file",
-		".bashrc": "bashrc", "a\x00b\n.txt": "ab.txt",
-		"a. ": "a", "\xff\xfe.png": "png", `a"b<c>.txt`: "abc.txt", "\u202egnp.exe": "gnp.exe",
+		"a.png": "a.png", "报告 1.pdf": "报告 1.pdf",
+		"": "file", ".": "file", "..": "file", "...": "file", "/": "file", "/a/b/": "file",
+		"../../etc/passwd": "passwd", `C:\temp\a.txt`: "a.txt", ".bashrc": "bashrc",
+		"a\x00b\n.txt": "ab.txt", "a. ": "a", "\xff\xfe.png": "png",
+		`a"b<c>.txt`: "abc.txt", "\u202egnp.exe": "gnp.exe",
 		strings.Repeat("a", 300) + ".jpeg":    strings.Repeat("a", 250) + ".jpeg",
 		strings.Repeat("图", 100):              strings.Repeat("图", 85),
 		"a." + strings.Repeat("b", 300):       "a." + strings.Repeat("b", 253),
@@ -273,8 +277,8 @@ func TestFileName(t *testing.T) {
 
 func FuzzFileName(f *testing.F) {
 	for _, s := range []string{
-		"a.png", "../x", `..\x`, "\x00",
-		strings.Repeat("é", 200), "a." + strings.Repeat("b", 300), "..a..", " . ",
+		"a.png", "../x", `..\x`, "\x00", "..a..", " . ",
+		strings.Repeat("é", 200), "a." + strings.Repeat("b", 300),
 	} {
 		f.Add(s)
 	}

@@ -24,7 +24,7 @@ type formPlan struct {
 	fields      []formField
 	files       []fileField
 	fileStructs []string // structs with files, which gin would also fill from JSON text
-	err         error    // developer error: file fields that a form cannot fill
+	err         error    // developer error: the form cannot fill some file fields
 }
 
 type formField struct {
@@ -63,20 +63,20 @@ func makeFormPlan(k formKey) *formPlan {
 	return p
 }
 
-// addStruct adds the fields of a struct. above contains the enclosing structs.
-func (p *formPlan) addStruct(t reflect.Type, index []int, above []reflect.Type) {
-	above = append(slices.Clip(above), t)
+// addStruct adds the fields of a struct. outer contains the enclosing structs.
+func (p *formPlan) addStruct(t reflect.Type, index []int, outer []reflect.Type) {
+	outer = append(slices.Clip(outer), t)
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get(p.tag), ",")
 		if name != "-" && (f.IsExported() || f.Anonymous) {
-			p.addField(f, cmp.Or(name, f.Name), append(slices.Clip(index), f.Index...), above)
+			p.addField(f, cmp.Or(name, f.Name), append(slices.Clip(index), f.Index...), outer)
 		}
 	}
 }
 
-func (p *formPlan) addField(f reflect.StructField, name string, index []int, above []reflect.Type) {
+func (p *formPlan) addField(f reflect.StructField, name string, index []int, outer []reflect.Type) {
 	inner := indirect(f.Type)
-	nested := inner.Kind() == reflect.Struct && !slices.Contains(above, inner)
+	nested := inner.Kind() == reflect.Struct && !slices.Contains(outer, inner)
 	if containsFile(f.Type, map[reflect.Type]bool{}) {
 		// reflect cannot set other fields, and gin would panic
 		settable := f.IsExported() || f.Type.Kind() == reflect.Struct
@@ -86,7 +86,7 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 				fileField{name: name, index: index, many: f.Type.Kind() == reflect.Slice})
 			return
 		case !settable || !nested || isHeader(inner):
-			p.addError(f.Type, "field "+f.Name+" of "+above[len(above)-1].String())
+			p.addError(f.Type, "field "+f.Name+" of "+outer[len(outer)-1].String())
 			return
 		case !f.Anonymous:
 			p.fileStructs = append(p.fileStructs, name)
@@ -94,12 +94,12 @@ func (p *formPlan) addField(f reflect.StructField, name string, index []int, abo
 	}
 	p.addText(f, name)
 	if nested {
-		p.addStruct(inner, index, above)
+		p.addStruct(inner, index, outer)
 	}
 }
 
 // addText adds a field that text can fill. It ignores an embedded struct, which has no
-// name.
+// name of its own.
 func (p *formPlan) addText(f reflect.StructField, name string) {
 	if !f.Anonymous || indirect(f.Type).Kind() != reflect.Struct {
 		p.fields = append(p.fields,
@@ -109,8 +109,9 @@ func (p *formPlan) addText(f reflect.StructField, name string) {
 
 func (p *formPlan) addError(t reflect.Type, what string) {
 	p.err = errors.Join(p.err,
-		fmt.Errorf("xbind: %s has the type %s, whose files a form cannot fill: "+
-			`use multipart.FileHeader, a pointer to it or a slice of either, or exclude the field with the tag %s:"-"`, what, t, p.tag))
+		fmt.Errorf("xbind: a form cannot fill the files in %s of type %s: "+
+			"use multipart.FileHeader, a pointer to it or a slice of either, "+
+			`or exclude the field with the tag %s:"-"`, what, t, p.tag))
 }
 
 func indirect(t reflect.Type) reflect.Type {

@@ -29,10 +29,16 @@ var (
 		English: "the body is nested deeper than 100 levels",
 		Chinese: "请求体的嵌套超过 100 层",
 	}
-	msgDuplicate  = phrase.Phrase{English: "{0} occurs twice", Chinese: "{0}重复出现"}
-	msgUnknown    = phrase.Phrase{English: "{0} is not a known field", Chinese: "{0}是未知字段"}
-	msgQuery      = phrase.Phrase{English: "the query string is malformed", Chinese: "查询字符串格式错误"}
-	msgForm       = phrase.Phrase{English: "the body must be application/x-www-form-urlencoded in UTF-8 or multipart/form-data", Chinese: "请求体必须是 UTF-8 编码的 application/x-www-form-urlencoded 或 multipart/form-data"}
+	msgDuplicate = phrase.Phrase{English: "{0} occurs twice", Chinese: "{0}重复出现"}
+	msgUnknown   = phrase.Phrase{English: "{0} is not a known field", Chinese: "{0}是未知字段"}
+	msgQuery     = phrase.Phrase{
+		English: "the query string is malformed",
+		Chinese: "查询字符串格式错误",
+	}
+	msgForm = phrase.Phrase{
+		English: "the body must be application/x-www-form-urlencoded in UTF-8 or multipart/form-data",
+		Chinese: "请求体必须是 UTF-8 编码的 application/x-www-form-urlencoded 或 multipart/form-data",
+	}
 	msgFormSyntax = phrase.Phrase{English: "the form is malformed", Chinese: "表单格式错误"}
 	msgFormParts  = phrase.Phrase{
 		English: "the form has too many parts or headers",

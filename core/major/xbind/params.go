@@ -20,8 +20,8 @@ import (
 type source func(c *gin.Context, p *formPlan, opts []Option) (multipart.Form, *xerror.Error)
 
 func queryValues(c *gin.Context, _ *formPlan, _ []Option) (form multipart.Form, err *xerror.Error) {
-	values, malformed := url.ParseQuery(c.Request.URL.RawQuery)
-	if malformed != nil { // the error quotes the query
+	values, parseErr := url.ParseQuery(c.Request.URL.RawQuery)
+	if parseErr != nil { // it quotes the query, so the response does not contain it
 		return form, newError(c.Request.Context(), xerror.ParameterError, msgQuery)
 	}
 	form.Value = values
@@ -36,8 +36,9 @@ func pathValues(c *gin.Context, _ *formPlan, _ []Option) (multipart.Form, *xerro
 	return multipart.Form{Value: values}, nil
 }
 
-// headerValues returns the headers by the names of the tags. Only gin's header binding,
-// which also validates, maps canonical names.
+// headerValues returns the headers under the names in the tags, because MapFormWithTag
+// does not convert names to their canonical form. The header binding of gin does, but it
+// also validates.
 func headerValues(c *gin.Context, p *formPlan, _ []Option) (multipart.Form, *xerror.Error) {
 	if p.isMap {
 		return multipart.Form{Value: c.Request.Header}, nil
@@ -74,8 +75,8 @@ func (b *Binder[T]) bind(from xvalid.Source, values source) *T {
 	return nil
 }
 
-// fill maps the text values onto dst with gin, which does not validate in this call, and
-// then sets the files.
+// fill maps the text values onto dst with gin, and then sets the files. MapFormWithTag
+// does not validate.
 func fill[T any](
 	ctx context.Context, from xvalid.Source, p *formPlan, dst *T, form multipart.Form,
 ) *xerror.Error {

@@ -76,11 +76,14 @@ func TestBinder_Query(t *testing.T) {
 	}
 }
 
-func TestBinder_URIAndHeader(t *testing.T) {
-	if got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI(); got == nil ||
-		*got != (path{42, "ada_l"}) {
+func TestBinder_URI(t *testing.T) {
+	got := xbind.Bind(withPath("id", "42", "name", "ada_l"), &path{}).URI()
+	if got == nil || *got != (path{42, "ada_l"}) {
 		t.Errorf("URI = %v", got)
 	}
+}
+
+func TestBinder_Header(t *testing.T) {
 	got := xbind.Bind(request("", "X-Tenant", "acme", "X-Limit", "7"), &headers{}).Header()
 	if got == nil || got.Tenant != "acme" || *got.Limit != 7 {
 		t.Errorf("Header = %v", got)
@@ -95,7 +98,7 @@ func TestBinder_Header_Map(t *testing.T) {
 	}
 }
 
-func TestBinder_ParameterErrors(t *testing.T) {
+func TestBind_ParameterErrors(t *testing.T) {
 	query := func(q string) func() *gin.Context {
 		return func() *gin.Context {
 			c := withQuery(q)
@@ -143,8 +146,9 @@ func TestBinder_ParameterErrors(t *testing.T) {
 			"page:type",
 		},
 		{
-			"query types", query("page=x&size=5&id=1&id=300&since=" + secret +
-				"&within=x&flag=perhaps"), xerror.ParameterType, "page must be an integer",
+			"query types",
+			query("page=x&size=5&id=1&id=300&since=" + secret + "&within=x&flag=perhaps"),
+			xerror.ParameterType, "page must be an integer",
 			"page:type id:type since:type within:type flag:type",
 		},
 		{
@@ -164,20 +168,17 @@ func TestBinder_ParameterErrors(t *testing.T) {
 			"at must be a Unix time in milliseconds", "at:type",
 		},
 		{
-			"invalid id in the query",
-			query("owner=-5"), xerror.ParameterType, "owner must be a valid id",
-			"owner:type",
+			"invalid id in the query", query("owner=-5"), xerror.ParameterType,
+			"owner must be a valid id", "owner:type",
 		},
 		{"query malformed", query("page=%zz" + secret), xerror.ParameterError, "malformed", ""},
 		{
 			"path rule", uri("id", "0", "name", "a"), xerror.ParameterError,
-			"id must be a valid id",
-			"id:snowflake",
+			"id must be a valid id", "id:snowflake",
 		},
 		{
 			"path type", uri("id", secret, "name", "a"), xerror.ParameterType,
-			"id must be an integer",
-			"id:type",
+			"id must be an integer", "id:type",
 		},
 		{
 			"path value", uri("id", "1", "name", secret), xerror.ParameterError, "name may contain",
@@ -185,8 +186,7 @@ func TestBinder_ParameterErrors(t *testing.T) {
 		},
 		{
 			"header rule", header("X-Tenant", "a"), xerror.HeaderError,
-			"x-tenant must be at least 3",
-			"x-tenant:min",
+			"x-tenant must be at least 3", "x-tenant:min",
 		},
 		{
 			"header missing", header(), xerror.HeaderError, "x-tenant is a required field",
@@ -203,14 +203,14 @@ func TestBinder_ParameterErrors(t *testing.T) {
 				t.Fatal("accepted")
 			}
 			e := reported(t, c)
-			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()),
-				tc.message) || failedFields(e) != tc.fields {
+			if e.GetErrorCode() != tc.code || failedFields(e) != tc.fields ||
+				!strings.Contains(string(e.GetErrorMessage()), tc.message) {
 				t.Errorf("reported %v with %q, want %v, %q, %q",
 					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
-			if output := fmt.Sprint(e.Error(), e.GetErrorMessage(),
-				e.GetData()); strings.Contains(output, secret) {
-				t.Errorf("the value is in %q", output)
+			output := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData())
+			if strings.Contains(output, secret) {
+				t.Errorf("%q contains the value", output)
 			}
 		})
 	}

@@ -46,8 +46,8 @@ func planOf(t reflect.Type) *plan {
 	return plans.Get(t, func(t reflect.Type) *plan { return makePlan(t, map[reflect.Type]*plan{}) })
 }
 
-// makePlan computes the plan of a type. making contains the incomplete plans of enclosing
-// types, which may be recursive.
+// makePlan computes the plan of a type. making contains the incomplete plans of the
+// enclosing types, because a type may be recursive.
 func makePlan(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	t = indirect(t)
 	if p, ok := making[t]; ok {
@@ -115,7 +115,7 @@ func appendFold(dst, name []byte) []byte {
 }
 
 // rejects reports whether the type cannot decode the value. It returns false for an
-// object or list whose members or elements are checked separately.
+// object or a list whose members or elements are checked separately.
 func (p *plan) rejects(value []byte) bool {
 	if p.typ == nil || string(value) == "null" || !p.decodesItself && p.contains(value[0]) {
 		return false

@@ -17,10 +17,10 @@ import (
 // msgDepth contains it.
 const maxDepth = 100
 
-// scanner walks over JSON text along the plan of the destination type. It finds problems
-// that encoding/json does not report (see TestBinder_Data_Errors): duplicate names,
-// unknown members with their path, invalid UTF-8 and deep nesting. It stops at malformed
-// text without a problem, because encoding/json reports that.
+// scanner scans JSON text according to the plan of the destination type. It finds
+// problems that encoding/json does not report (see TestBinder_Data_Errors): duplicate
+// names, unknown members with their path, invalid UTF-8 and deep nesting. It stops at
+// malformed text without setting problem, because encoding/json reports malformed text.
 //
 // It does not allocate for an object that fills a struct, unless a name is escaped.
 type scanner struct {
@@ -32,7 +32,7 @@ type scanner struct {
 	names [][]byte // of the members of open objects
 
 	problem phrase.Phrase // the first problem
-	tag     string        // tag of the failure if one field is invalid
+	tag     string        // validation tag if the problem concerns one field
 	path    string        // path of that field
 
 	// probe stops the scan at the first value that its type rejects, and sets typ.

@@ -57,8 +57,8 @@ func AllowUnknownFields() Option {
 
 type strictnessKey struct{}
 
-// Use returns middleware that sets the Strictness for the handlers after it. Use it on an
-// engine, a group or a route. The innermost Use has priority.
+// Use returns middleware that sets the Strictness for the handlers after it. It can be
+// used on an engine, a group or a route. The innermost Use has priority.
 //
 //	engine.Use(xbind.Use(xbind.Strictness{DisallowUnknownFields: true}))
 func Use(s Strictness) gin.HandlerFunc {
@@ -71,7 +71,7 @@ func strictnessOf(c *gin.Context, opts []Option) Strictness {
 	if len(opts) == 0 {
 		return s
 	}
-	changed := s // a separate variable, because options let it escape to the heap
+	changed := s // a separate variable, so that s does not escape to the heap
 	for _, option := range opts {
 		option(&changed)
 	}

@@ -40,8 +40,8 @@ func TestBinder_Data_ContentType(t *testing.T) {
 		{"compressed", "application/json", "gzip", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := request(`{"name":"a"}`, "Content-Type", tc.contentType, "Content-Encoding",
-				tc.encoding)
+			c := request(`{"name":"a"}`,
+				"Content-Type", tc.contentType, "Content-Encoding", tc.encoding)
 			got := xbind.Bind(c, &order{}).Data() != nil
 			if got != tc.want {
 				t.Fatalf("accepted: %v, want %v", got, tc.want)
@@ -55,8 +55,7 @@ func TestBinder_Data_ContentType(t *testing.T) {
 
 func TestBind_Options(t *testing.T) {
 	all := xbind.Strictness{
-		AllowDuplicateKeys: true, AllowTrailingData: true,
-		AllowAnyContentType: true,
+		AllowDuplicateKeys: true, AllowTrailingData: true, AllowAnyContentType: true,
 	}
 	for _, tc := range []struct {
 		name, body string
@@ -118,8 +117,7 @@ func TestUse(t *testing.T) {
 	e.POST("/call", handler(xbind.AllowUnknownFields()))
 	e.Group("/g", xbind.Use(xbind.Strictness{})).POST("/inner", handler())
 	for path, want := range map[string]int{
-		"/before": 200, "/strict": 400, "/call": 200,
-		"/g/inner": 200,
+		"/before": 200, "/strict": 400, "/call": 200, "/g/inner": 200,
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path,
@@ -152,14 +150,11 @@ func TestWithMaxBytes(t *testing.T) {
 		{"no limit, length unknown", -1, nil, nil, nil},
 		{
 			"WithMaxBytes, length known", int64(len(body)), nil,
-			[]xbind.Option{xbind.WithMaxBytes(1000)},
-			xerror.PayloadTooLarge,
+			[]xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge,
 		},
 		{
-			"WithMaxBytes, length unknown",
-			-1, nil,
-			[]xbind.Option{xbind.WithMaxBytes(1000)},
-			xerror.PayloadTooLarge,
+			"WithMaxBytes, length unknown", -1, nil,
+			[]xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge,
 		},
 		{"server limit", -1, func(c *gin.Context) {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)

@@ -79,8 +79,8 @@ func report(c *gin.Context, err *xerror.Error) bool {
 	return false
 }
 
-// valid validates dst by its binding tags and reports failures. Fields have the names of
-// tag; an empty tag means json.
+// valid validates dst by its binding tags and reports failures. Errors contain the field
+// names of tag; an empty tag means json.
 func valid[T any](c *gin.Context, from xvalid.Source, tag string, dst *T) bool {
 	err := xvalid.Validate(c, dst)
 	switch {

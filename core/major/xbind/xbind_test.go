@@ -100,13 +100,12 @@ func TestBinder_Data(t *testing.T) {
 	t.Run("accepts unusual valid bodies", func(t *testing.T) {
 		for _, body := range []string{
 			`{"name":"a","other":{"name":1,"NAME":2}}`,       // a map distinguishes case
-			`{"name":"a","any":{"a":1,"A":2}}`,               // separate objects
-			`{"name":"a","items":[{"price":1},{"price":1}]}`, // a surrogate pair
-			// an escaped backslash, not a surrogate
-			`{"name":"\ud83d\ude00"}`,
-			`{"name":"\\ud800"}`, // other escapes
-			`{"name":"a\\u\"b\/"}`,
-			`{"name":"é漢字😀"}`, //
+			`{"name":"a","any":{"a":1,"A":2}}`,               // a map in an interface as well
+			`{"name":"a","items":[{"price":1},{"price":1}]}`, // separate objects
+			`{"name":"\ud83d\ude00"}`,                        // a surrogate pair
+			`{"name":"\\ud800"}`,                             // an escaped backslash
+			`{"name":"a\\u\"b\/"}`,                           // other escapes
+			`{"name":"é漢字😀"}`,
 			`{"name":"a","any":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,
 			`{"name":"a","page":null,"items":null,"self":null}`, // null does not change a field
 			`{"name":"a","quoted":"5","code":"AB","bytes":"YQ=="}`,
@@ -120,8 +119,8 @@ func TestBinder_Data(t *testing.T) {
 	})
 }
 
-// TestBinder_Data_NameCase follows encoding/json: the exact name, else the first that
-// differs in case only.
+// As in encoding/json, the exact name has priority over the first name that differs in
+// case only.
 func TestBinder_Data_NameCase(t *testing.T) {
 	type cased struct {
 		Key, KEY int
@@ -167,8 +166,8 @@ func TestBinder_Data_Errors(t *testing.T) {
 		{"not JSON", `name=` + secret, xerror.BodyError, "valid JSON at byte", ""},
 		{"comma at the end", `{"name":"a",}`, xerror.BodyError, "valid JSON at byte 13", ""},
 		{
-			"white space before the error", `   {"name"}`, xerror.BodyError, "valid JSON at byte 11",
-			"",
+			"white space before the error", `   {"name"}`,
+			xerror.BodyError, "valid JSON at byte 11", "",
 		},
 		{"byte order mark", "\ufeff{}", xerror.BodyError, "valid JSON at byte 1", ""},
 		{"letter instead of a digit", `{"page":1é}`, xerror.BodyError, "valid JSON at byte 10", ""},
@@ -181,8 +180,7 @@ func TestBinder_Data_Errors(t *testing.T) {
 		{"trailing text", `{"name":"a"} ` + secret, xerror.BodyError, "data after", ""},
 		{
 			"same name", `{"name":"a","name":"` + secret + `"}`,
-			xerror.BodyError, "name occurs twice",
-			"name:duplicate",
+			xerror.BodyError, "name occurs twice", "name:duplicate",
 		},
 		{
 			"same field in another case", `{"name":"a","NAME":"b"}`,
@@ -190,8 +188,7 @@ func TestBinder_Data_Errors(t *testing.T) {
 		},
 		{
 			"same name escaped", `{"name":"a","n\u0061me":"b"}`,
-			xerror.BodyError, "name occurs twice",
-			"name:duplicate",
+			xerror.BodyError, "name occurs twice", "name:duplicate",
 		},
 		{
 			"same field of an embedded struct", `{"page":1,"Page":2}`,
@@ -240,8 +237,7 @@ func TestBinder_Data_Errors(t *testing.T) {
 		},
 		{
 			"fraction", `{"small":1.5}`,
-			xerror.BodyType, "small must be an integer from 0 to 65535",
-			"small:type",
+			xerror.BodyType, "small must be an integer from 0 to 65535", "small:type",
 		},
 		{
 			"text for a boolean", `{"yes":"true"}`, xerror.BodyType, "yes must be true or false",
@@ -261,8 +257,7 @@ func TestBinder_Data_Errors(t *testing.T) {
 		},
 		{
 			"text for an object", `{"self":{"self":"x"}}`,
-			xerror.BodyType, "self must be an object",
-			"self.self:type",
+			xerror.BodyType, "self must be an object", "self.self:type",
 		},
 		{
 			"value of a map", `{"items":[{"tags":{"a":1,"b":"x"}}]}`,
@@ -317,15 +312,15 @@ func TestBinder_Data_Errors(t *testing.T) {
 				t.Fatalf("Data = %+v, want nil", got)
 			}
 			e := reported(t, c)
-			if e.GetErrorCode() != tc.code || !strings.Contains(string(e.GetErrorMessage()),
-				tc.message) || failedFields(e) != tc.fields {
+			if e.GetErrorCode() != tc.code || failedFields(e) != tc.fields ||
+				!strings.Contains(string(e.GetErrorMessage()), tc.message) {
 				t.Errorf("reported %v with %q, want %v, %q, %q",
 					e, failedFields(e), tc.code, tc.message, tc.fields)
 			}
 			output := fmt.Sprint(e.Error(), e.GetErrorMessage(), e.GetData())
 			for _, value := range []string{secret, "123456789", "987654321"} {
 				if strings.Contains(output, value) {
-					t.Errorf("the value is in %q", output)
+					t.Errorf("%q contains the value", output)
 				}
 			}
 		})
@@ -335,7 +330,8 @@ func TestBinder_Data_Errors(t *testing.T) {
 func TestBinder_Data_DefaultType(t *testing.T) {
 	c := request(`{"name":"ada","any":{"price":"` + secret + `"}}`)
 	if got := xbind.Bind(c, &order{Any: &item{}}).Data(); got != nil {
-		t.Fatalf("Data = %+v, want nil: the default value in the interface rejects the text", got)
+		t.Fatalf("Data = %+v, want nil, as the default value in the interface rejects the text",
+			got)
 	}
 	e := reported(t, c)
 	if e.GetErrorCode() != xerror.BodyType || failedFields(e) != "" ||
