@@ -102,9 +102,9 @@ func decode(c Codec, raw bool, data []byte, v reflect.Value) error {
 	return nil
 }
 
-// redact removes the data from a number's syntax error.
+// redact removes the data from a syntax error of strconv.
 func redact(err error) error {
-	if e, ok := err.(*strconv.NumError); ok { //nolint:errorlint // strconv returns it bare
+	if e, ok := err.(*strconv.NumError); ok { //nolint:errorlint // strconv does not wrap it
 		return e.Err
 	}
 	return err
@@ -114,19 +114,21 @@ func redact(err error) error {
 type values[V any] struct {
 	codec Codec
 	raw   bool // isRaw of V
-	// undecoded reports whether an in-process store may store a V itself. This requires
-	// that V is immutable, or that a shallow copy is a full copy and decoding restores
+	// asObject reports whether an in-process store may store a V without encoding it. V
+	// must be immutable, or a shallow copy must be a full copy and decoding must restore
 	// the encoded value exactly. In the second case each non-raw value must also pass
 	// roundTrips.
-	undecoded bool
+	asObject bool
 }
 
 func newValues[V any](m *Manager, immutable bool) values[V] {
 	t := reflect.TypeFor[V]()
 	raw := isRaw(t)
 	_, isJSON := m.options.Codec.(jsonCodec)
-	return values[V]{codec: m.options.Codec, raw: raw, undecoded: immutable || isPlain(t) &&
-		(raw || isJSON)}
+	return values[V]{
+		codec: m.options.Codec, raw: raw,
+		asObject: immutable || isPlain(t) && (raw || isJSON),
+	}
 }
 
 func (c *values[V]) encode(v *V) ([]byte, error) {

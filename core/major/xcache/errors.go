@@ -50,7 +50,7 @@ func (e *Error) Error() string { return "xcache: " + e.Op + ": " + e.Err.Error()
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail wraps err in an *Error unless it is wrapped already.
+// fail wraps err in an *Error unless err already contains one.
 func fail(op string, err error) error {
 	if err == nil {
 		return nil
@@ -68,13 +68,13 @@ var errGoexit = fmt.Errorf("xcache: the loader called runtime.Goexit: %w", &guar
 var registerMapper = sync.OnceFunc(func() { xerror.RegisterMapper(mapError) })
 
 // mapError maps errors of this package to CacheError, ServiceUnavailable or
-// GatewayTimeout. Context errors are left to the mappers of the standard library.
+// GatewayTimeout. It returns nil for context errors, which xerror maps itself.
 func mapError(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
 	if errors.Is(err, driver.ErrUnavailable) { // includes errors of leases
-		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		if netErr, ok := errors.AsType[net.Error](err); ok && netErr.Timeout() {
 			return xerror.GatewayTimeout
 		}
 		return xerror.ServiceUnavailable

@@ -13,7 +13,7 @@ import (
 // fields maps the fields of a struct to the fields of a hash.
 type fields struct {
 	list   []structField
-	byName map[string]structField // the elements of list by name
+	byName map[string]structField // the elements of list
 }
 
 type structField struct {

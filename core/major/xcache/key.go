@@ -26,7 +26,7 @@ type read[K comparable, V any] func(ctx context.Context, key K) (v *V, ok bool, 
 // or an integer and has no string form.
 func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K, V] {
 	c := &KeyCache[K, V]{collection: newCollection[K, V](m, opts)}
-	if c.val.undecoded {
+	if c.val.asObject {
 		c.objects, _ = m.store.(driver.ObjectStore)
 	}
 	switch {
@@ -41,17 +41,16 @@ func KeyCacheOf[K comparable, V any](m *Manager, opts ...ViewOption) *KeyCache[K
 	if m.options.Metrics != nil {
 		c.find = c.observed
 	}
-	c.shared = c.val.undecoded && !c.immutable && (c.objects != nil || c.near != nil)
+	c.shared = c.val.asObject && !c.immutable && (c.objects != nil || c.near != nil)
 	return c
 }
 
 // Get returns the value under key, and whether the key exists.
-//
-// Get is small enough to be inlined, so the copy stays on the caller's stack if it does
-// not escape. BenchmarkGetRatio in cacheplugins/memory then measures 1.04 times the cost
-// of the bare engine, and 1.26 if the copy is allocated. new(*v) instead of SliceData
-// exceeds the inlining budget by two.
 func (c *KeyCache[K, V]) Get(ctx context.Context, key K) (v *V, ok bool, err error) {
+	// Get is small enough to be inlined, so the copy is on the caller's stack if it does
+	// not escape. BenchmarkGetRatio in cacheplugins/memory then measures 1.04 times the
+	// cost of the bare engine, and 1.26 times if the copy is allocated. new(*v) instead
+	// of SliceData exceeds the inlining budget by two.
 	if v, ok, err = c.find(ctx, key); ok && c.shared {
 		v = unsafe.SliceData([]V{*v}) //nolint:gosec // a copy
 	}
@@ -112,8 +111,8 @@ func (c *KeyCache[K, V]) fromObjects(ctx context.Context, key K) (v *V, ok bool,
 	if !ok || err != nil {
 		return nil, false, fail(opGet, err)
 	}
-	if kept, same := e.Object.(*object[V]); same {
-		return &kept.value, true, nil
+	if o, same := e.Object.(*object[V]); same {
+		return &o.value, true, nil
 	}
 	data, err := e.Object.Encode()
 	if err == nil {

@@ -26,8 +26,8 @@ func (c *KeyCache[K, V]) GetMany(ctx context.Context, keys []K) (map[K]V, error)
 	return out, nil
 }
 
-// getBatch reads the values of keys into out, from the near cache and the rest in one
-// round trip. near reports whether all values came from the near cache.
+// getBatch reads the values of keys into out: first from the near cache, and the others
+// in one round trip. near reports whether all values came from the near cache.
 func (c *KeyCache[K, V]) getBatch(
 	ctx context.Context, keys []K, out map[K]V,
 ) (near bool, err error) {
@@ -97,8 +97,8 @@ func (c *KeyCache[K, V]) getEach(ctx context.Context, keys []K, out map[K]V) err
 }
 
 // SetMany writes the values, in one round trip if the backend supports batches. It is not
-// atomic: after an error some values may be written. WithNX and WithXX return ErrOption
-// because each key would have its own outcome.
+// atomic: after an error some values may be written. With WithNX or WithXX it returns
+// ErrOption, because each key would have a separate outcome.
 func (c *KeyCache[K, V]) SetMany(ctx context.Context, items map[K]V, opts ...Option) error {
 	op := c.start(opSet)
 	return op.end(ctx, true, c.setMany(ctx, items, opts))
@@ -110,8 +110,7 @@ func (c *KeyCache[K, V]) setMany(ctx context.Context, items map[K]V, opts []Opti
 		return err
 	}
 	if w.condition != driver.Always {
-		return fmt.Errorf("%w: SetMany does not support NX and XX",
-			ErrOption)
+		return fmt.Errorf("%w: SetMany does not support NX and XX", ErrOption)
 	}
 	if err := ctx.Err(); err != nil || len(items) == 0 {
 		return err

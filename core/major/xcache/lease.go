@@ -21,8 +21,8 @@ func (m *Manager) Leases() (*xlease.Leases, error) {
 	return m.leases, nil
 }
 
-// Lease acquires the lease name for ttl. It is renewed until it is released or lost, or
-// until the manager is closed. See xlease.Leases.Lease.
+// Lease acquires the lease with this name for ttl. The lease is renewed until it is
+// released or lost, or until the manager is closed. See xlease.Leases.Lease.
 func (m *Manager) Lease(
 	ctx context.Context, name string, ttl time.Duration, opts ...xlease.LeaseOption,
 ) (*xlease.Lease, error) {

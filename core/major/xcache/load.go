@@ -29,8 +29,7 @@ func (c *KeyCache[K, V]) GetOrLoad(
 ) (*V, bool, error) {
 	w, err := c.resolve(opts)
 	if err == nil && w.condition != driver.Always {
-		err = fmt.Errorf("%w: GetOrLoad does not support NX and XX",
-			ErrOption)
+		err = fmt.Errorf("%w: GetOrLoad does not support NX and XX", ErrOption)
 	}
 	if err != nil {
 		return nil, false, c.start(opLoad).end(ctx, false, err)
@@ -49,17 +48,17 @@ func (c *KeyCache[K, V]) GetOrLoad(
 		return nil, false, fail(opLoad, err)
 	}
 	k := inFlightKey{key: name, typ: reflect.TypeFor[V](), shared: c.immutable}
-	outcome, err := c.m.loads.do(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
+	result, err := c.m.loads.do(ctx, k, func(ctx context.Context, fl *inFlight) (any, error) {
 		return c.load(ctx, key, name, fl, load, write)
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if data, encoded := outcome.([]byte); encoded {
+	if data, encoded := result.([]byte); encoded {
 		v, err = c.val.decode(data)
 		return v, err == nil, fail(opLoad, err)
 	}
-	v, _ = outcome.(*V) // an immutable view, or nil
+	v, _ = result.(*V) // an immutable view, or nil
 	return v, v != nil, nil
 }
 
@@ -76,7 +75,7 @@ func (c *KeyCache[K, V]) mayLoad(ctx context.Context, err error) bool {
 	}
 }
 
-// load runs the loader, stores its result and returns the snapshot of the result.
+// load runs the loader, stores its result and returns a snapshot of it.
 func (c *KeyCache[K, V]) load(
 	ctx context.Context, key K, name string, fl *inFlight,
 	load func(ctx context.Context) (*V, error), w driver.Write,
@@ -115,9 +114,9 @@ func (c *KeyCache[K, V]) tolerate(ctx context.Context, err error) error {
 	return err
 }
 
-// snapshot returns the value that callers share: the value itself in an immutable view,
-// else its encoding, because the loader and the callers may modify theirs. A nil v stays
-// nil.
+// snapshot returns what the callers share: v itself in an immutable view, and otherwise
+// its encoding, because the loader and the callers may modify their values. A nil v is
+// returned unchanged.
 func (c *KeyCache[K, V]) snapshot(v *V) (any, error) {
 	if c.immutable || v == nil {
 		return v, nil

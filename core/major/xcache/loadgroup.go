@@ -68,7 +68,7 @@ func (g *loadGroup) do(ctx context.Context, k inFlightKey, run loadFunc) (any, e
 // start starts a load. The caller holds mu.
 func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inFlight {
 	borrowed := &borrowedContext{Context: context.WithoutCancel(ctx), values: ctx}
-	own, cancel := context.WithCancel(borrowed)
+	loadCtx, cancel := context.WithCancel(borrowed)
 	fl := &inFlight{cancel: cancel, borrowed: borrowed, done: make(chan struct{}), err: errGoexit}
 	g.byKey[k] = fl
 	g.running.Add(1)
@@ -76,13 +76,13 @@ func (g *loadGroup) start(ctx context.Context, k inFlightKey, run loadFunc) *inF
 		defer func() {
 			borrowed.release()
 			g.mu.Lock()
-			g.forget(k, fl)
+			g.remove(k, fl)
 			g.mu.Unlock()
 			close(fl.done)
 			cancel()
 		}()
 		fl.err = guard.Run(func() (err error) {
-			fl.value, err = run(own, fl)
+			fl.value, err = run(loadCtx, fl)
 			return err
 		})
 	}()
@@ -98,7 +98,7 @@ func (g *loadGroup) leave(k inFlightKey, fl *inFlight) {
 		return
 	}
 	fl.cancel()
-	g.forget(k, fl)
+	g.remove(k, fl)
 }
 
 // waiting returns the number of waiting callers.
@@ -111,8 +111,8 @@ func (g *loadGroup) waiting() (n int) {
 	return n
 }
 
-// forget removes a load, so that the next caller starts a new one. The caller holds mu.
-func (g *loadGroup) forget(k inFlightKey, fl *inFlight) {
+// remove removes a load, so that the next caller starts a new one. The caller holds mu.
+func (g *loadGroup) remove(k inFlightKey, fl *inFlight) {
 	if g.byKey[k] == fl {
 		delete(g.byKey, k)
 		g.running.Add(-1)
@@ -130,16 +130,16 @@ func (g *loadGroup) invalidateMatching(match func(key string) bool) {
 	if g.running.Load() == 0 {
 		return
 	}
-	var hit []*inFlight
+	var matching []*inFlight
 	g.mu.Lock()
 	for k, fl := range g.byKey {
 		if match(k.key) {
-			hit = append(hit, fl)
-			g.forget(k, fl)
+			matching = append(matching, fl)
+			g.remove(k, fl)
 		}
 	}
 	g.mu.Unlock()
-	for _, fl := range hit {
+	for _, fl := range matching {
 		fl.storing.Lock()
 		fl.invalidated = true
 		fl.storing.Unlock()
@@ -158,8 +158,8 @@ func (fl *inFlight) store(write func() error) error {
 }
 
 // borrowedContext has the values of the first caller's context while that caller waits.
-// gin reuses its contexts, so afterwards only the values of the request's own context are
-// visible.
+// gin reuses its contexts, so afterwards borrowedContext has only the values of the
+// context of the HTTP request.
 type borrowedContext struct {
 	context.Context // never canceled
 

@@ -1,6 +1,7 @@
 // Package xcache provides typed views on a cache with interchangeable backends.
 //
-//	users := xcache.KeyCacheOf[xsnowflake.SnowflakeID, User](xcache.MustGetManager(ctx), xcache.WithName("user"))
+//	m := xcache.MustGetManager(ctx)
+//	users := xcache.KeyCacheOf[xsnowflake.SnowflakeID, User](m, xcache.WithName("user"))
 //	user, found, err := users.Get(ctx, id)
 //
 // Backends are plugins that register themselves when they are imported:
@@ -53,7 +54,7 @@ type Manager struct {
 	store   driver.Store
 	batcher driver.Batcher // nil if the store has no batches
 	near    *near          // nil without a near cache
-	ttl     time.Duration  // of keys that are written without one
+	ttl     time.Duration  // default for keys
 	loads   loadGroup
 	leases  *xlease.Leases // nil if the store does not support leases
 }
@@ -131,11 +132,11 @@ func (m *Manager) CheckHealth(ctx context.Context) error { return fail("ping", m
 // Close releases the leases and closes the near cache and the store. Later calls fail
 // with ErrClosed; calling Close again does nothing.
 func (m *Manager) Close() error {
-	var released error
+	var leaseErr error
 	if m.leases != nil {
-		released = m.leases.Close()
+		leaseErr = m.leases.Close()
 	}
-	return fail("close", errors.Join(released, m.near.close(), m.store.Close()))
+	return fail("close", errors.Join(leaseErr, m.near.close(), m.store.Close()))
 }
 
 // GetManager returns the manager in the application's context. It returns the errors of

@@ -30,10 +30,10 @@ import (
 // # Staleness
 //
 // While the watch is up, a copy is stale until the server's message arrives. If the
-// connection breaks silently, a copy is stale for at most Invalidator.Staleness of the
-// process's running time. No copy is older than the near cache's TTL or outlives its key.
-// Within these bounds a process may read a new value and then the previous one again, but
-// never a value older than its own completed write.
+// connection breaks silently, a copy is stale for at most Invalidator.Staleness, not
+// counting time in which the process is suspended. No copy is older than the near cache's
+// TTL or outlives its key. Within these bounds a process may read a new value and then
+// the previous one again, but never a value older than its own completed write.
 type near struct {
 	store  driver.Store
 	values driver.ObjectStore // the same store
@@ -58,7 +58,7 @@ const (
 	nearSlack = 10 * time.Millisecond
 )
 
-// nearShard counts the changes of a part of the keys.
+// nearShard counts the changes of the keys of one shard.
 type nearShard struct {
 	sync.Mutex
 	changes atomic.Uint64 // written under the lock
@@ -95,19 +95,19 @@ func (n *near) tickets(keys []string) []ticket {
 // keep stores the result of a read under key, unless it may be stale. The object has the
 // ticket's epoch; ttl is the remaining TTL of the key, 0 if it is unlimited or unknown.
 func (n *near) keep(ctx context.Context, key string, t ticket, e *driver.Entry, ttl time.Duration) {
-	life := n.ttl
+	copyTTL := n.ttl
 	if ttl > 0 {
-		life = min(life, ttl-nearSlack)
+		copyTTL = min(copyTTL, ttl-nearSlack)
 	}
-	life -= time.Since(t.at) // the server measured ttl after the ticket was issued
-	if life = life.Truncate(time.Millisecond); life <= 0 || t.epoch%2 == 0 {
+	copyTTL -= time.Since(t.at) // the server measured ttl after the ticket was issued
+	if copyTTL = copyTTL.Truncate(time.Millisecond); copyTTL <= 0 || t.epoch%2 == 0 {
 		return
 	}
 	t.shard.Lock()
 	defer t.shard.Unlock()
 	if t.shard.changes.Load() == t.changes && n.epoch.Load() == t.epoch {
-		// after an error there is no copy
-		_, _ = n.values.SetObject(ctx, key, e, driver.Write{TTL: life})
+		// if it fails, there is no copy
+		_, _ = n.values.SetObject(ctx, key, e, driver.Write{TTL: copyTTL})
 	}
 }
 
@@ -118,13 +118,13 @@ func (n *near) drop(ctx context.Context, keys ...string) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range keys {
-		if n.forget(ctx, key) != nil {
+		if n.remove(ctx, key) != nil {
 			n.dropAll()
 		}
 	}
 }
 
-func (n *near) forget(ctx context.Context, key string) error {
+func (n *near) remove(ctx context.Context, key string) error {
 	s := n.shard(key)
 	s.Lock()
 	defer s.Unlock()

@@ -7,8 +7,9 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// nearCopy is an entry of the near cache: an undecoded V, by the rules of an in-process
-// store, or the bytes of a value. Views with the same value type share it.
+// nearCopy is an entry of the near cache: a V if an in-process store may store it without
+// encoding it, and otherwise the bytes of a value. Views with the same value type share
+// it.
 type nearCopy[T any] struct {
 	driver.Entry
 
@@ -16,9 +17,8 @@ type nearCopy[T any] struct {
 	epoch uint64
 }
 
-// Encode implements driver.Object. It fails because an undecoded copy may lack data of
-// the server, such as fields that V does not have. So views with other types do not read
-// it.
+// Encode implements driver.Object. It fails because a decoded copy may lack data of the
+// server, such as fields that V does not have. So views with other types do not read it.
 func (*nearCopy[T]) Encode() ([]byte, error) { return nil, ErrWrongType }
 
 // keepCopy stores a copy of value under key, unless it may be stale, and returns the
@@ -26,19 +26,19 @@ func (*nearCopy[T]) Encode() ([]byte, error) { return nil, ErrWrongType }
 func keepCopy[T any](
 	ctx context.Context, n *near, key string, t ticket, value T, ttl time.Duration,
 ) *T {
-	kept := &nearCopy[T]{value: value, epoch: t.epoch}
-	kept.Object = kept
-	n.keep(ctx, key, t, &kept.Entry, ttl)
-	return &kept.value
+	c := &nearCopy[T]{value: value, epoch: t.epoch}
+	c.Object = c
+	n.keep(ctx, key, t, &c.Entry, ttl)
+	return &c.value
 }
 
 // copyIn returns the value of an entry if it is a T of the current epoch.
 func copyIn[T any](n *near, e *driver.Entry) (*T, bool) {
-	kept, ok := e.Object.(*nearCopy[T])
-	if !ok || kept.epoch != n.epoch.Load() {
+	c, ok := e.Object.(*nearCopy[T])
+	if !ok || c.epoch != n.epoch.Load() {
 		return nil, false
 	}
-	return &kept.value, true
+	return &c.value, true
 }
 
 // fromNear reads the near cache, then the server.
@@ -63,7 +63,7 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 	if !ok || err != nil {
 		return nil, false
 	}
-	if c.val.undecoded {
+	if c.val.asObject {
 		return copyIn[V](c.near, e)
 	}
 	data, ok := copyIn[[]byte](c.near, e)
@@ -79,7 +79,7 @@ func (c *KeyCache[K, V]) copyOf(ctx context.Context, key K) (*V, bool) {
 func (c *KeyCache[K, V]) keep(
 	ctx context.Context, name string, t ticket, data []byte, v *V, ttl time.Duration,
 ) *V {
-	if c.val.undecoded {
+	if c.val.asObject {
 		return keepCopy(ctx, c.near, name, t, *v, ttl)
 	}
 	keepCopy(ctx, c.near, name, t, data, ttl)

@@ -22,8 +22,7 @@ func (o Options) nearConfig() driver.Config {
 func (m *Manager) watchNear(o Options) error {
 	values, ok := o.NearStore.(driver.ObjectStore)
 	if !ok {
-		return fmt.Errorf("xcache: near cache: %T is not an in-process object store",
-			o.NearStore)
+		return fmt.Errorf("xcache: near cache: %T is not an in-process object store", o.NearStore)
 	}
 	server, ok := m.store.(driver.Invalidator)
 	if !ok {
@@ -44,8 +43,8 @@ func (m *Manager) watchNear(o Options) error {
 }
 
 // manage returns the manager of an opened store, with a near cache if one is configured.
-// An in-process store ignores that setting, so that switching backends needs only one
-// variable.
+// The setting has no effect for an in-process store, so that a change of the backend
+// needs only one variable.
 func (c *Cache) manage(ctx context.Context, store driver.Store) (*Manager, error) {
 	o := c.options
 	if c.near == nil {

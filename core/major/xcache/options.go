@@ -101,8 +101,8 @@ func FromEnv() ManagerOption {
 	return func(o *Options) {
 		s := xenv.Environment()
 		defaults, _ := xenv.Load[Options](nil) // Register has validated the defaults
-		o.Driver, o.ConnectTimeout, o.NearMaxEntries, o.NearTTL = "",
-			defaults.ConnectTimeout, 0, defaults.NearTTL
+		o.Driver, o.NearMaxEntries = "", 0
+		o.ConnectTimeout, o.NearTTL = defaults.ConnectTimeout, defaults.NearTTL
 		o.Config = driver.Config{Now: o.Config.Now, Source: s}
 		o.problems = append(o.problems, xenv.Fill(s, o))
 	}

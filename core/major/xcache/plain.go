@@ -11,7 +11,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// object is a value that an in-process store stores undecoded.
+// object is a value that an in-process store stores without encoding it.
 type object[V any] struct {
 	driver.Entry
 

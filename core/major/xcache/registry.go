@@ -20,7 +20,7 @@ var (
 	ErrUnknownDriver = errors.New("unsupported cache driver")
 	// ErrInterface reports a backend that implements another version of the driver
 	// interface.
-	ErrInterface = errors.New("incompatible cache driver version")
+	ErrInterface = errors.New("incompatible cache driver")
 )
 
 var family = plugin.Family{
@@ -51,15 +51,15 @@ func Drivers() []string { return imported.drivers.Names() }
 // Register adds d. It panics if the name is empty or already registered.
 func (r *Registry) Register(d driver.Driver) { r.drivers.Add(family, d) }
 
-// find returns the driver called name after it has checked its settings. The error has
-// the prefix variable if the driver is missing, and use if a setting is invalid.
-func (r *Registry) find(variable, use, name string, c driver.Config) (driver.Driver, error) {
+// find returns the driver called name after it has checked the settings. The error starts
+// with variable if the driver is missing, and with subject if a setting is invalid.
+func (r *Registry) find(variable, subject, name string, c driver.Config) (driver.Driver, error) {
 	d, err := r.drivers.Find(family, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", variable, err)
 	}
 	if err := d.Check(c); err != nil {
-		return nil, fmt.Errorf("%s: configure %s: %w", use, name, err)
+		return nil, fmt.Errorf("%s: configure %s: %w", subject, name, err)
 	}
 	return d, nil
 }
@@ -115,7 +115,7 @@ func (c *Cache) Open(ctx context.Context) (*Manager, error) {
 	return m, nil
 }
 
-// connect opens the store and retries until the connect timeout.
+// connect opens the store. It retries until the connect timeout.
 func connect(ctx context.Context, d driver.Driver, o Options) (driver.Store, error) {
 	return retry.Connect(ctx, o.ConnectTimeout, func(int) (driver.Store, error) {
 		return tryOpen(ctx, d, o.Config)

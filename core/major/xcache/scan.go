@@ -19,9 +19,9 @@ import (
 // grows with the number of returned keys. An error of the backend stops the iteration. It
 // is ErrUnsupported if the backend cannot iterate over keys.
 //
-// A key that is not the string form of a K yields ErrDecode and the iteration continues;
-// such a key is of another view. If K cannot be parsed, for example because it has only a
-// String method, the only result is ErrUnsupported.
+// A key that is not the string form of a K yields ErrDecode, and the iteration continues.
+// Such a key belongs to another view. If K cannot be parsed, for example because it has
+// only a String method, the only result is ErrUnsupported.
 func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		op := c.start(opScan)
@@ -41,8 +41,7 @@ func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 		var zero K
 		var err error
 		if !c.key.readable {
-			err = fmt.Errorf("%w: keys of type %T cannot be parsed",
-				ErrUnsupported, zero)
+			err = fmt.Errorf("%w: keys of type %T cannot be parsed", ErrUnsupported, zero)
 		} else {
 			err = c.m.walk(ctx, c.prefix, yieldNew)
 		}
@@ -63,18 +62,19 @@ func (c *collection[K, V]) Keys(ctx context.Context) iter.Seq2[K, error] {
 func (v *view) Clear(ctx context.Context) (removed int, err error) {
 	op := v.start(opClear)
 	if v.prefix == "" {
-		err = fmt.Errorf("%w: Clear without a prefix would empty the whole database; set WithKeyPrefix or the prefix of the manager", ErrOption)
+		err = fmt.Errorf("%w: Clear without a prefix would empty the whole database; "+
+			"set WithKeyPrefix or the prefix of the manager", ErrOption)
 		return 0, op.end(ctx, false, err)
 	}
 	v.m.loads.invalidateMatching(func(key string) bool { return strings.HasPrefix(key, v.prefix) })
-	var failed error
+	var removeErr error
 	err = v.m.walk(ctx, v.prefix, func(page []string) bool {
 		var n int
-		n, failed = v.m.removePage(ctx, page)
+		n, removeErr = v.m.removePage(ctx, page)
 		removed += n
-		return failed == nil
+		return removeErr == nil
 	})
-	return removed, op.end(ctx, removed > 0, cmp.Or(failed, err))
+	return removed, op.end(ctx, removed > 0, cmp.Or(removeErr, err))
 }
 
 // walk calls page with batches of complete keys that start with prefix, including

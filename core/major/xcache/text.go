@@ -16,24 +16,25 @@ type text[T comparable] struct {
 	writesRaw bool // a T is formatted as a string or an integer even if it has methods
 	readsRaw  bool // a T is parsed as a string or an integer
 	readable  bool // a T can be parsed
-	direct    bool // a T is formatted as the string that it is in memory
+	direct    bool // a T is a string in memory, which is used unchanged
 }
 
-// newText returns the format of keys or, if isRead is set, of hash fields, which must be
-// parsed as well. A field type needs MarshalText and UnmarshalText, or must be a string
-// or an integer, and its String method is not used. newText panics if T has no string
-// form.
-func newText[T comparable](role string, isRead bool) text[T] {
+// newText returns the text form of keys or, if parsed is set, of hash fields, which are
+// also parsed. A field type needs MarshalText and UnmarshalText, or must be a string or
+// an integer, and its String method is not used. newText panics if T has no string form.
+func newText[T comparable](role string, parsed bool) text[T] {
 	var zero T
 	_, writes := any(zero).(encoding.TextMarshaler)
 	_, reads := any(&zero).(encoding.TextUnmarshaler)
 	typ := reflect.TypeFor[T]()
-	if isRead && writes != reads {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it implements only one of MarshalText and UnmarshalText", typ, role))
+	if parsed && writes != reads {
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: "+
+			"it implements only one of MarshalText and UnmarshalText", typ, role))
 	}
-	raw := !writes && (isRead || !hasTextMethod(zero))
+	raw := !writes && (parsed || !hasTextMethod(zero))
 	if raw && !isStringOrInteger(typ.Kind()) {
-		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is not a string or an integer and has no MarshalText or String method", typ, role))
+		panic(fmt.Sprintf("xcache: %s cannot be a %s: it is not a string or an integer "+
+			"and has no MarshalText or String method", typ, role))
 	}
 	return text[T]{
 		writesRaw: raw || typ == snowflakeID, // the same string, without an allocation
@@ -69,7 +70,7 @@ func hasTextMethod(v any) bool {
 	return false
 }
 
-// appendText appends the result of v's string method.
+// appendText appends the string form of v.
 func appendText(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case encoding.TextAppender:
@@ -158,7 +159,7 @@ func (t *text[T]) readBack(s string) (T, error) {
 	if err != nil {
 		return zero, fail(opScan, fmt.Errorf("%w: a key as %T: %w", ErrDecode, zero, redact(err)))
 	}
-	if again, err := t.of("", v); err != nil || again != s {
+	if canonical, err := t.of("", v); err != nil || canonical != s {
 		return zero, fail(opScan,
 			fmt.Errorf("%w: a key as %T: not in canonical form", ErrDecode, zero))
 	}

@@ -21,8 +21,8 @@ func WithKeyPrefix(prefix string) ViewOption { return func(v *view) { v.prefix +
 // WithViewTTL overrides the manager's default TTL for the view; 0 means no expiry.
 func WithViewTTL(ttl time.Duration) ViewOption { return func(v *view) { v.ttl = ttl } }
 
-// WithNegativeTTL makes GetOrLoad cache for ttl that the loader found no value. Delete
-// removes this mark.
+// WithNegativeTTL makes GetOrLoad cache the absence of a value for ttl if the loader
+// returns nil. Delete removes this absence mark.
 func WithNegativeTTL(ttl time.Duration) ViewOption { return func(v *view) { v.negative = ttl } }
 
 // WithImmutable declares that values are never modified after Set or Get. An in-process
@@ -96,8 +96,7 @@ func newCollection[K comparable, V any](m *Manager, opts []ViewOption) collectio
 		panic(fmt.Sprintf("xcache: view %q has a negative TTL", v.name))
 	}
 	return collection[K, V]{
-		view: v, key: newText[K]("key", false),
-		val: newValues[V](m, v.immutable),
+		view: v, key: newText[K]("key", false), val: newValues[V](m, v.immutable),
 	}
 }
 

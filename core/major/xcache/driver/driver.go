@@ -53,8 +53,8 @@ type Driver interface {
 	Open(ctx context.Context, c Config) (Store, error)
 }
 
-// Config contains the settings that drivers share, from NOSQL_*. Package xcache has
-// validated each value against its variable.
+// Config contains the settings that drivers share, from NOSQL_*. Package xcache validates
+// each value against its variable.
 type Config struct {
 	URL      string `env:"NOSQL_URL" secret:"true" doc:"URL that replaces host, port, user, password, database and the corresponding driver variables."`
 	Host     string `env:"NOSQL_HOST" default:"localhost" doc:"Host of the server. If the driver supports several servers, a comma-separated list of hosts with optional ports."`
@@ -71,7 +71,8 @@ type Config struct {
 	MaxEntries int
 	// Now is the clock of an in-process store, for tests. Nil means time.Now.
 	Now func() time.Time
-	// Source provides the driver's own variables, see xenv.Load. Nil sets no variable.
+	// Source provides the driver's own variables, see xenv.Load. If Source is nil, these
+	// variables are not set.
 	Source xenv.Source
 }
 
@@ -102,10 +103,11 @@ type Store interface {
 	// HashGetAll returns the fields in any order. The result is empty for a missing key.
 	HashGetAll(ctx context.Context, key string) ([]Field, error)
 	// HashSet writes the fields of set, removes the fields of remove, and keeps the
-	// others. set and remove do not overlap. IfAbsent holds if no field of set exists,
+	// others. set and remove do not overlap. IfAbsent is met if no field of set exists,
 	// IfPresent if all of them exist.
-	HashSet(ctx context.Context, key string, set []Field, remove []string, w Write) (stored bool,
-		err error)
+	HashSet(
+		ctx context.Context, key string, set []Field, remove []string, w Write,
+	) (stored bool, err error)
 	// HashExists reports whether the field exists.
 	HashExists(ctx context.Context, key, field string) (bool, error)
 	// HashRemove removes fields, returns how many existed, and keeps the expiry.
@@ -115,8 +117,9 @@ type Store interface {
 
 	// SetAdd adds members and returns the number of new ones. IfAbsent and IfPresent
 	// apply to the key.
-	SetAdd(ctx context.Context, key string, members [][]byte, w Write) (added int, stored bool,
-		err error)
+	SetAdd(
+		ctx context.Context, key string, members [][]byte, w Write,
+	) (added int, stored bool, err error)
 	// SetMembers returns the members in any order. The result is empty for a missing key.
 	SetMembers(ctx context.Context, key string) ([][]byte, error)
 	// SetContains reports whether member is in the set.
@@ -131,8 +134,9 @@ type Store interface {
 
 	// ListPush pushes the values one after another at end and returns the new length, or
 	// 0 if nothing was stored. IfAbsent and IfPresent apply to the key.
-	ListPush(ctx context.Context, key string, end End, values [][]byte, w Write) (length int,
-		stored bool, err error)
+	ListPush(
+		ctx context.Context, key string, end End, values [][]byte, w Write,
+	) (length int, stored bool, err error)
 	// ListRange returns the existing elements from start to stop, inclusive.
 	ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error)
 	// ListIndex returns one element.
@@ -164,8 +168,8 @@ type Batcher interface {
 }
 
 // ObjectStore is an optional interface of an in-process store: it stores values without
-// encoding them. GetObject and Store.Get return the same value for a key, as do SetObject
-// and Store.Set.
+// encoding them. GetObject and Store.Get return the same value for a key. A value of
+// SetObject and a value of Store.Set replace each other.
 type ObjectStore interface {
 	// GetObject returns the entry under key: the entry of SetObject, or one whose object
 	// encodes to the value. The store must not retain key, because the caller may reuse
@@ -220,12 +224,13 @@ type Invalidator interface {
 	Staleness() time.Duration
 	// GetTTL is Get and TTL in one round trip. ttl is 0 if the key never expires, and
 	// positive even if less than a millisecond is left. If the key is written
-	// concurrently, ttl may be of the other value.
+	// concurrently, value and ttl may belong to different writes.
 	GetTTL(ctx context.Context, key string) (value []byte, ttl time.Duration, ok bool, err error)
 	// GetManyTTL is GetTTL for many keys, with the semantics of Batcher.GetMany. Values
 	// and TTLs are in the order of keys. The TTL of a missing value is undefined.
-	GetManyTTL(ctx context.Context, keys []string) (values [][]byte, ttls []time.Duration,
-		err error)
+	GetManyTTL(
+		ctx context.Context, keys []string,
+	) (values [][]byte, ttls []time.Duration, err error)
 }
 
 // Watcher receives changed keys. Its methods are called one at a time and do not block.
@@ -239,8 +244,8 @@ type Watcher interface {
 	Invalidate(keys []string)
 }
 
-// Defaults is an optional interface of a store: it provides the default TTL if the
-// manager has no setting.
+// Defaults is an optional interface of a store: it provides the default TTL for a manager
+// without a setting.
 type Defaults interface {
 	DefaultTTL() time.Duration
 }

@@ -20,9 +20,9 @@ const (
 
 var tlsVariables = tlsmode.Variables{Mode: xenv.NoSqlTLS, CA: xenv.NoSqlTLSCA}
 
-// TLSMode returns the TLS mode or its default. The error names the variable with the
-// problem: an unknown mode, a CA file that is unreadable, or one that the mode does not
-// use.
+// TLSMode returns the TLS mode, or the default if it is not set. The error names the
+// invalid variable: an unknown mode, or a CA file that is unreadable or not used by the
+// mode.
 func (c Config) TLSMode() (string, error) { return tlsVariables.Check(c.TLS, c.TLSCA) }
 
 // TLSConfig returns the TLS configuration for a mode of Config.TLS and a CA file, or nil

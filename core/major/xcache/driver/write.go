@@ -51,7 +51,7 @@ type Item struct {
 	Write Write
 }
 
-// Bytes is an Object that is its own encoding.
+// Bytes is an Object that consists of its encoded bytes.
 type Bytes []byte
 
 // Encode implements Object.

@@ -61,8 +61,7 @@ func NewMapStore(now func() time.Time) *MapStore {
 		now = time.Now
 	}
 	return &MapStore{
-		now: now, entries: map[string]entry{},
-		leases: map[string]leasedriver.Backend{},
+		now: now, entries: map[string]entry{}, leases: map[string]leasedriver.Backend{},
 	}
 }
 
