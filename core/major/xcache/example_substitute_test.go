@@ -30,7 +30,7 @@ func (g Greeter) Greet(ctx context.Context, id int64) string {
 	}
 }
 
-// failingUsers is a fake of an unavailable cache.
+// failingUsers is a cache that is unavailable.
 type failingUsers struct{}
 
 func (failingUsers) Get(context.Context, int64) (*User, bool, error) {

@@ -27,13 +27,13 @@ func application() context.Context {
 }
 
 func ExampleNew() {
-	m, err := xcache.New(drivertest.NewMapStore(nil), xcache.WithPrefix("app:"),
-		xcache.WithDefaultTTL(time.Hour))
+	m, err := xcache.New(drivertest.NewMapStore(nil),
+		xcache.WithPrefix("app:"), xcache.WithDefaultTTL(time.Hour))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer m.Close() //nolint:errcheck // nothing to do about it in an example
+	defer m.Close() //nolint:errcheck // an example ignores the error
 	fmt.Println(m.CheckHealth(context.Background()))
 	// Output: <nil>
 }
@@ -60,8 +60,8 @@ func ExampleWithStored() {
 
 	for range 2 {
 		var mine bool
-		err := locks.Set(ctx, "report",
-			&me, xcache.WithNX(), xcache.WithTTL(time.Minute), xcache.WithStored(&mine))
+		err := locks.Set(ctx, "report", &me,
+			xcache.WithNX(), xcache.WithTTL(time.Minute), xcache.WithStored(&mine))
 		fmt.Println(mine, err)
 	}
 	// Output:

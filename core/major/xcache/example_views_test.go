@@ -16,7 +16,7 @@ func ExampleKeyCache_Set() {
 	stored := false
 
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Ada"}, xcache.WithTTL(time.Hour))
-	// the TTL stays one hour
+	// the TTL is still one hour
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Bob"}, xcache.WithKeepTTL())
 	// not written: the key exists
 	_ = users.Set(ctx, 7, &User{ID: 7, Name: "Eve"}, xcache.WithNX(), xcache.WithStored(&stored))
@@ -59,10 +59,10 @@ func ExampleKeyCache_Keys() {
 func ExampleKeyCache_Keys_all() {
 	ctx := application()
 	cache := xcache.MustGetManager(ctx)
-	_ = xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:")).Set(ctx, 7,
-		&User{ID: 7})
-	_, _ = xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:")).Add(ctx, "room",
-		[]int64{7})
+	users := xcache.KeyCacheOf[int64, User](cache, xcache.WithKeyPrefix("user:"))
+	_ = users.Set(ctx, 7, &User{ID: 7})
+	online := xcache.SetCacheOf[string, int64](cache, xcache.WithKeyPrefix("online:"))
+	_, _ = online.Add(ctx, "room", []int64{7})
 
 	all := xcache.KeyCacheOf[string, any](cache) // the keys of all views
 	for key, err := range all.Keys(ctx) {

@@ -14,14 +14,14 @@ func TestManager_Lease(t *testing.T) {
 	t.Run("excludes managers with the same store and prefix", func(t *testing.T) {
 		store := drivertest.NewMapStore(nil)
 		a := managerOf(t, store, xcache.WithPrefix("a:"))
-		again := managerOf(t, store, xcache.WithPrefix("a:"))
+		same := managerOf(t, store, xcache.WithPrefix("a:"))
 		other := managerOf(t, store, xcache.WithPrefix("b:"))
 		for _, m := range []*xcache.Manager{a, other} {
 			lease, err := m.Lease(t.Context(), "job", time.Minute)
 			check(t, err)
 			defer func() { check(t, lease.Release(t.Context())) }()
 		}
-		if _, err := again.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xlease.ErrHeld) {
+		if _, err := same.Lease(t.Context(), "job", time.Minute); !errors.Is(err, xlease.ErrHeld) {
 			t.Errorf("Lease = %v, want ErrHeld", err)
 		}
 	})
@@ -40,8 +40,8 @@ func TestManager_Lease(t *testing.T) {
 		if err := lease.Err(); !errors.Is(err, xlease.ErrReleased) {
 			t.Errorf("lease error = %v, want ErrReleased", err)
 		}
-		if _, err := leases.Lease(t.Context(), "job",
-			time.Minute); !errors.Is(err, xlease.ErrClosed) {
+		_, err = leases.Lease(t.Context(), "job", time.Minute)
+		if !errors.Is(err, xlease.ErrClosed) {
 			t.Errorf("Lease after Close = %v, want ErrClosed", err)
 		}
 		check(t, m.Close())
@@ -52,8 +52,8 @@ func TestManager_Lease(t *testing.T) {
 		if _, err := m.Leases(); !errors.Is(err, xlease.ErrUnsupported) {
 			t.Errorf("Leases = %v, want ErrUnsupported", err)
 		}
-		if _, err := m.Lease(t.Context(), "job",
-			time.Minute); !errors.Is(err, xlease.ErrUnsupported) {
+		_, err := m.Lease(t.Context(), "job", time.Minute)
+		if !errors.Is(err, xlease.ErrUnsupported) {
 			t.Errorf("Lease = %v, want ErrUnsupported", err)
 		}
 	})

@@ -29,41 +29,41 @@ func TestKeyCache_GetOrLoad_Context(t *testing.T) {
 		gin.SetMode(gin.TestMode)
 		g, engine := gin.CreateTestContext(httptest.NewRecorder())
 		engine.ContextWithFallback = true
-		g.Request = httptest.NewRequestWithContext(context.WithValue(t.Context(), ctxKey("request"),
-			"r"), "GET", "/", nil)
+		requestCtx := context.WithValue(t.Context(), ctxKey("request"), "r")
+		g.Request = httptest.NewRequestWithContext(requestCtx, "GET", "/", nil)
 		g.Set("handler", "h")
-		handler, leave := context.WithCancel(g)
+		handlerCtx, disconnect := context.WithCancel(g)
 
 		started, release := make(chan struct{}), make(chan struct{})
 		var before, after [2]any
-		left := make(chan error, 1)
+		handlerErr := make(chan error, 1)
 		go func() {
-			_, _, err := c.GetOrLoad(handler, "k", func(ctx context.Context) (*string, error) {
+			_, _, err := c.GetOrLoad(handlerCtx, "k", func(ctx context.Context) (*string, error) {
 				before = [2]any{ctx.Value("handler"), ctx.Value(ctxKey("request"))}
 				close(started)
 				<-release
 				after = [2]any{ctx.Value("handler"), ctx.Value(ctxKey("request"))}
 				return new("v"), nil
 			})
-			left <- err
+			handlerErr <- err
 		}()
 		<-started
-		stays := make(chan error, 1)
+		otherErr := make(chan error, 1)
 		go func() {
 			_, _, err := c.GetOrLoad(t.Context(), "k", func(context.Context) (*string, error) {
 				return nil, errors.New("second load")
 			})
-			stays <- err
+			otherErr <- err
 		}()
 		for m.Waiting() != 2 {
 			runtime.Gosched()
 		}
-		leave()
-		if err := <-left; !errors.Is(err, context.Canceled) {
+		disconnect()
+		if err := <-handlerErr; !errors.Is(err, context.Canceled) {
 			t.Errorf("the handler got %v, want the context error", err)
 		}
 		close(release)
-		if err := <-stays; err != nil {
+		if err := <-otherErr; err != nil {
 			t.Error(err)
 		}
 		if before != [2]any{"h", "r"} {
@@ -104,9 +104,8 @@ func TestKeyCache_GetOrLoad_Context(t *testing.T) {
 			clients.Go(func() {
 				for i := range 200 {
 					id := strconv.Itoa(i)
-					ctx, cancel := context.WithTimeout(context.WithValue(t.Context(),
-						ctxKey("request"),
-						id), 200*time.Microsecond)
+					ctx := context.WithValue(t.Context(), ctxKey("request"), id)
+					ctx, cancel := context.WithTimeout(ctx, 200*time.Microsecond)
 					engine.ServeHTTP(httptest.NewRecorder(),
 						httptest.NewRequestWithContext(ctx, "GET", "/"+id, nil))
 					cancel()

@@ -85,7 +85,7 @@ func TestError(t *testing.T) {
 	_, _, err := c.Get(t.Context(), "session:secret")
 	var e *xcache.Error
 	if !errors.As(err, &e) || e.Op != "get" || !errors.Is(err, down) {
-		t.Errorf("Get = %v, want an *Error of get around the backend's", err)
+		t.Errorf("Get = %v, want an *Error of get that wraps the backend's error", err)
 	}
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error %q contains the key", err)
@@ -93,8 +93,8 @@ func TestError(t *testing.T) {
 	if code := xerror.From(err).GetErrorCode(); code != xerror.CacheError {
 		t.Errorf("code = %v, want CacheError", code)
 	}
-	late := fmt.Errorf("read tcp: %w", context.DeadlineExceeded)
-	c = xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), late}))
+	timeout := fmt.Errorf("read tcp: %w", context.DeadlineExceeded)
+	c = xcache.KeyCacheOf[string, int](managerOf(t, failing{drivertest.NewMapStore(nil), timeout}))
 	_, _, err = c.Get(t.Context(), "k")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Get = %v, want the context's error in it", err)
@@ -108,13 +108,13 @@ func TestWithFailOpen(t *testing.T) {
 	down := errors.New("connection reset")
 	load := func(context.Context) (*int, error) { return new(7), nil }
 
-	strict := xcache.KeyCacheOf[string,
-		int](managerOf(t, failing{drivertest.NewMapStore(nil), down}))
+	m := managerOf(t, failing{drivertest.NewMapStore(nil), down})
+	strict := xcache.KeyCacheOf[string, int](m)
 	if _, _, err := strict.GetOrLoad(t.Context(), "k", load); !errors.Is(err, down) {
 		t.Errorf("GetOrLoad = %v, want the backend's error", err)
 	}
 	var events recorder
-	m := managerOf(t, failing{drivertest.NewMapStore(nil), down}, xcache.WithFailOpen(),
+	m = managerOf(t, failing{drivertest.NewMapStore(nil), down}, xcache.WithFailOpen(),
 		xcache.WithMetrics(events.Observe))
 	open := xcache.KeyCacheOf[string, int](m)
 	got, ok, err := open.GetOrLoad(t.Context(), "k", load)
@@ -130,7 +130,7 @@ func TestWithFailOpen(t *testing.T) {
 	broken := errors.New("no rows")
 	_, _, err = open.GetOrLoad(t.Context(), "k",
 		func(context.Context) (*int, error) { return nil, broken })
-	if err != broken { //nolint:errorlint // the very error, unwrapped
+	if err != broken { //nolint:errorlint // the error must not be wrapped
 		t.Errorf("GetOrLoad = %v, want the loader's own error", err)
 	}
 }
@@ -185,8 +185,8 @@ func TestWithMetrics_ViewName(t *testing.T) {
 	want := []string{
 		"numbers get miss", "numbers set done", "numbers set skipped", "numbers get hit",
 		"numbers get miss", "numbers load hit", "numbers get miss", "numbers load miss",
-		"numbers get miss", "numbers load failed",
-		"numbers delete done", "numbers set failed", "list read miss",
+		"numbers get miss", "numbers load failed", "numbers delete done", "numbers set failed",
+		"list read miss",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("events = %q,\nwant %q", got, want)
@@ -214,14 +214,14 @@ func (s batchCounter) Delete(ctx context.Context, keys ...string) (int, error) {
 	return s.MapStore.Delete(ctx, keys...)
 }
 
-// single hides the batches of a store.
+// unbatched hides all optional interfaces of a store.
 type unbatched struct{ driver.Store }
 
 func TestKeyCache_GetMany(t *testing.T) {
 	t.Run("uses one round trip if the store supports batches", func(t *testing.T) {
 		trips := 0
-		c := xcache.KeyCacheOf[int,
-			string](managerOf(t, batchCounter{drivertest.NewMapStore(nil), &trips}))
+		m := managerOf(t, batchCounter{drivertest.NewMapStore(nil), &trips})
+		c := xcache.KeyCacheOf[int, string](m)
 		many := map[int]string{1: "a", 2: "b", 3: "c"}
 		if err := c.SetMany(t.Context(), many); err != nil {
 			t.Fatal(err)
@@ -313,11 +313,11 @@ type ttlRecorder struct {
 	ttls []time.Duration
 }
 
-func (l *ttlRecorder) Set(
+func (r *ttlRecorder) Set(
 	ctx context.Context, key string, value []byte, w driver.Write,
 ) (bool, error) {
-	l.ttls = append(l.ttls, w.TTL)
-	return l.Store.Set(ctx, key, value, w)
+	r.ttls = append(r.ttls, w.TTL)
+	return r.Store.Set(ctx, key, value, w)
 }
 
 func TestKeyCache_Set_TTL(t *testing.T) {
@@ -337,8 +337,8 @@ func TestKeyCache_Set_TTL(t *testing.T) {
 
 func TestKeyCacheOf_NilOption(t *testing.T) {
 	m := newManager(t, xcache.WithPrefix("app:"))
-	check(t, xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:")).Set(t.Context(),
-		"k", new(1)))
+	c := xcache.KeyCacheOf[string, int](m, nil, xcache.WithKeyPrefix("n:"))
+	check(t, c.Set(t.Context(), "k", new(1)))
 	if got, errs := collect(keysOf(t, m, "n:")); !slices.Equal(got, []string{"k"}) || errs != nil {
 		t.Errorf("Keys = %q, %v; want k", got, errs)
 	}

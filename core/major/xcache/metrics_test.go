@@ -18,7 +18,7 @@ type operation struct {
 	want string
 }
 
-// operations are calls on keys that exist, on missing keys ("none"), and on keys of
+// operations returns calls on existing keys, on missing keys ("none"), and on keys of
 // another kind ("list", or "hash" for lists).
 func operations(m *xcache.Manager) []operation {
 	return slices.Concat(keyOperations(m), hashOperations(m), setOperations(m), listOperations(m))
@@ -263,12 +263,12 @@ func TestWithMetrics(t *testing.T) {
 				events.events = nil
 				start := time.Now()
 				o.call(ctx)
-				took := time.Since(start)
+				elapsed := time.Since(start)
 				var got []string
 				for _, e := range events.events {
-					if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > took ||
+					if e.View != "v" || e.Near || e.Latency < 0 || e.Latency > elapsed ||
 						(e.Err != nil) != (e.Outcome == "failed") {
-						t.Errorf("event %+v does not match a call of %s", e, took)
+						t.Errorf("event %+v does not match a call of %s", e, elapsed)
 					}
 					got = append(got, fmt.Sprint(e.Op, " ", e.Outcome))
 				}

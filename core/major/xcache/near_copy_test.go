@@ -15,10 +15,10 @@ import (
 func TestNear_TTL(t *testing.T) {
 	t.Run("is limited by the TTL of the key", func(t *testing.T) {
 		for _, tc := range []struct {
-			name    string
-			tells   bool
-			ttl     time.Duration
-			longest time.Duration
+			name       string
+			reportsTTL bool
+			ttl        time.Duration
+			longest    time.Duration
 		}{
 			{"no expiry", true, 0, nearTTL},
 			{"longer than a copy", true, time.Hour, nearTTL},
@@ -29,7 +29,7 @@ func TestNear_TTL(t *testing.T) {
 			for _, many := range []bool{false, true} {
 				s := newServer()
 				var store driver.Store = s
-				if tc.tells {
+				if tc.reportsTTL {
 					store = ttlServer{s}
 				}
 				m, near := nearManagerOf(t, store, s)
@@ -45,11 +45,11 @@ func TestNear_TTL(t *testing.T) {
 				} else if v, ok, err := c.Get(t.Context(), "k"); err != nil || !ok || *v != 1 {
 					t.Fatal(v, ok, err)
 				}
-				if near.life > tc.longest || (tc.longest > 0 &&
-					near.life < tc.longest-500*time.Millisecond) ||
-					near.life%time.Millisecond != 0 {
-					t.Errorf("%s, many %t: a copy ttlRecorder for %s, want at most %s and about that",
-						tc.name, many, near.life, tc.longest)
+				if near.ttl > tc.longest || (tc.longest > 0 &&
+					near.ttl < tc.longest-500*time.Millisecond) ||
+					near.ttl%time.Millisecond != 0 {
+					t.Errorf("%s, many %t: a copy has the TTL %s, want about %s and not more",
+						tc.name, many, near.ttl, tc.longest)
 				}
 			}
 		}
@@ -70,18 +70,18 @@ func TestNear_TTL(t *testing.T) {
 }
 
 func TestNear_Copy(t *testing.T) {
-	t.Run("is not shared undecoded between value types", func(t *testing.T) {
+	t.Run("is not shared between value types", func(t *testing.T) {
 		type part struct{ A int }
-		type all struct{ A, B int }
+		type whole struct{ A, B int }
 		s := newServer()
 		m, _ := nearManager(t, s)
 		s.write(t, "k", `{"A":1,"B":2}`)
-		parts, alls := xcache.KeyCacheOf[string, part](m), xcache.KeyCacheOf[string, all](m)
+		parts, wholes := xcache.KeyCacheOf[string, part](m), xcache.KeyCacheOf[string, whole](m)
 		for range 2 {
 			if v, _, err := parts.Get(t.Context(), "k"); err != nil || *v != (part{1}) {
 				t.Fatal(v, err)
 			}
-			if v, _, err := alls.Get(t.Context(), "k"); err != nil || *v != (all{1, 2}) {
+			if v, _, err := wholes.Get(t.Context(), "k"); err != nil || *v != (whole{1, 2}) {
 				t.Errorf("Get = %v, %v; want the value of the server", v, err)
 			}
 		}
@@ -91,8 +91,8 @@ func TestNear_Copy(t *testing.T) {
 		s := newServer()
 		m, _ := nearManager(t, s)
 		s.write(t, "k", "[1,2]")
-		c, shared := xcache.KeyCacheOf[string, []int](m),
-			xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+		c := xcache.KeyCacheOf[string, []int](m)
+		shared := xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
 		// c must not use the shared copy
 		for _, view := range []*xcache.KeyCache[string, []int]{shared, c, c, c} {
 			v, ok, err := view.Get(t.Context(), "k")
@@ -126,13 +126,12 @@ func TestNear_Copy(t *testing.T) {
 		m, near := nearManager(t, s)
 		s.write(t, "k", "{")
 		for range 2 {
-			if _, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(),
-				"k"); !errors.Is(err,
-				xcache.ErrDecode) {
+			_, _, err := xcache.KeyCacheOf[string, []int](m).Get(t.Context(), "k")
+			if !errors.Is(err, xcache.ErrDecode) {
 				t.Errorf("Get = %v, want ErrDecode", err)
 			}
-			if _, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); !errors.Is(err,
-				xcache.ErrDecode) {
+			_, _, err = xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
+			if !errors.Is(err, xcache.ErrDecode) {
 				t.Errorf("Get = %v, want ErrDecode", err)
 			}
 		}
@@ -143,10 +142,10 @@ func TestNear_Copy(t *testing.T) {
 }
 
 func TestNear_GetMany(t *testing.T) {
-	for _, tells := range []bool{true, false} {
+	for _, reportsTTL := range []bool{true, false} {
 		s := newServer()
 		var store driver.Store = s
-		if tells {
+		if reportsTTL {
 			store = ttlServer{s}
 		}
 		var events recorder
@@ -173,12 +172,12 @@ func TestNear_GetMany(t *testing.T) {
 			t.Errorf("Near = %t and %t, want true only for the batch without a round trip",
 				last.Near, events.events[1].Near)
 		}
-		ended, end := context.WithCancel(t.Context())
-		end()
-		if _, err := c.GetMany(ended, []string{"a"}); !errors.Is(err, context.Canceled) {
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.GetMany(canceled, []string{"a"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("GetMany = %v, want the context's error", err)
 		}
-		if _, _, err := c.Get(ended, "a"); !errors.Is(err, context.Canceled) {
+		if _, _, err := c.Get(canceled, "a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("Get = %v, want the context's error", err)
 		}
 	}
@@ -206,7 +205,7 @@ func TestWithoutNear(t *testing.T) {
 	checkGet(t, "after a write of the view without near", near, "k", "three")
 }
 
-// As in the memory backend, without inlining Get allocates one copy of a plain value.
+// As in the memory backend, Get allocates one copy of a plain value if it is not inlined.
 func TestNear_Hit_Allocations(t *testing.T) {
 	type flat struct {
 		ID   int64
@@ -217,8 +216,8 @@ func TestNear_Hit_Allocations(t *testing.T) {
 	s.write(t, "k", `{"ID":7,"Name":"Ada"}`)
 	s.write(t, "l", "[1]")
 	ctx := t.Context()
-	c, shared := xcache.KeyCacheOf[string, flat](m),
-		xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
+	c := xcache.KeyCacheOf[string, flat](m)
+	shared := xcache.KeyCacheOf[string, []int](m, xcache.WithImmutable())
 	for _, tc := range []struct {
 		name string
 		hit  func() bool

@@ -19,7 +19,7 @@ type fakeServer struct {
 
 	watcher  driver.Watcher
 	prefix   string
-	watching context.Context // the context of Watch
+	watchCtx context.Context // the context of Watch
 	watchErr error
 	trips    atomic.Int64
 	afterGet func(key string) // after the read, before the result is returned
@@ -29,7 +29,7 @@ type fakeServer struct {
 func newServer() *fakeServer { return &fakeServer{MapStore: drivertest.NewMapStore(nil)} }
 
 func (s *fakeServer) Watch(ctx context.Context, prefix string, w driver.Watcher) error {
-	s.watcher, s.prefix, s.watching = w, prefix, ctx
+	s.watcher, s.prefix, s.watchCtx = w, prefix, ctx
 	return s.watchErr
 }
 
@@ -106,9 +106,9 @@ type copies struct {
 
 	mu        sync.RWMutex
 	objects   map[string]*driver.Entry
-	life      time.Duration // TTL of the last copy
+	ttl       time.Duration // of the last copy
 	beforeSet func()
-	fail      error
+	deleteErr error
 	closed    bool
 }
 
@@ -131,13 +131,13 @@ func (c *copies) SetObject(
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects[key], c.life = o, w.TTL
+	c.objects[key], c.ttl = o, w.TTL
 	return true, nil
 }
 
 func (c *copies) Delete(_ context.Context, keys ...string) (int, error) {
-	if c.fail != nil {
-		return 0, c.fail
+	if c.deleteErr != nil {
+		return 0, c.deleteErr
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver/drivertest"
 )
 
-// storeDriver is a driver that returns a given store and records its settings.
+// storeDriver is a driver that returns a fixed store and records its settings.
 type storeDriver struct {
 	name  string
 	store driver.Store
@@ -71,9 +71,9 @@ func TestOpen_Near(t *testing.T) {
 		s.write(t, "p:k", "one")
 		checkGet(t, "first read", c, "k", "one")
 		checkGet(t, "hit", c, "k", "one")
-		if s.trips.Load() != 1 || near.life > time.Second {
+		if s.trips.Load() != 1 || near.ttl > time.Second {
 			t.Errorf("%d round trips and a TTL of %s, want 1 and at most 1s",
-				s.trips.Load(), near.life)
+				s.trips.Load(), near.ttl)
 		}
 		if err := m.Close(); err != nil || !near.closed {
 			t.Errorf("Close = %v, near closed = %t", err, near.closed)
@@ -109,24 +109,22 @@ func TestOpen_Near(t *testing.T) {
 			{
 				"server without invalidation",
 				func(s *fakeServer) driver.Store { return s.MapStore },
-				storeDriver{store: newCopies()},
-				driver.ErrConfig,
+				storeDriver{store: newCopies()}, driver.ErrConfig,
 			},
-			{"server rejects the watch", func(s *fakeServer) driver.Store {
-				s.watchErr = refused
-				return s
-			}, storeDriver{store: newCopies()}, refused},
+			{
+				"server rejects the watch",
+				func(s *fakeServer) driver.Store { s.watchErr = refused; return s },
+				storeDriver{store: newCopies()}, refused,
+			},
 			{
 				"store of the copies fails to open",
 				func(s *fakeServer) driver.Store { return s },
-				storeDriver{err: refused},
-				refused,
+				storeDriver{err: refused}, refused,
 			},
 			{
 				"store of the copies without objects",
 				func(s *fakeServer) driver.Store { return s },
-				storeDriver{store: drivertest.NewMapStore(nil)},
-				nil,
+				storeDriver{store: drivertest.NewMapStore(nil)}, nil,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -149,7 +147,7 @@ func TestOpen_Near(t *testing.T) {
 				if !closed {
 					t.Error("the server's store is still open")
 				}
-				if s.watching != nil && s.watching.Err() == nil {
+				if s.watchCtx != nil && s.watchCtx.Err() == nil {
 					t.Error("the watch is still running")
 				}
 			})
@@ -161,27 +159,25 @@ func TestResolve_Near(t *testing.T) {
 	_, err := resolveIn(registryOf(drivertest.MapDriver{}),
 		xcache.Options{Driver: "map", NearMaxEntries: 1})
 	if !errors.Is(err, xcache.ErrUnknownDriver) {
-		t.Errorf("Check = %v, want ErrUnknownDriver", err)
+		t.Errorf("Resolve = %v, want ErrUnknownDriver", err)
 	}
 	for _, want := range []string{
 		"near cache", `"memory"`,
 		`import _ "github.com/plinthgo/plinth/cacheplugins/memory"`, "TTL 0s is not positive",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Check = %v, want %q in it", err, want)
+			t.Errorf("Resolve = %v, want %q in it", err, want)
 		}
 	}
 	r := nearRegistry(storeDriver{}, storeDriver{})
 	_, err = resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: -1, NearTTL: 1})
-	if err == nil || !strings.Contains(err.Error(),
-		"near cache: configure memory: negative bound") {
-		t.Errorf("Check = %v, want the driver's problem", err)
+	if want := "near cache: configure memory: negative bound"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("Resolve = %v, want the driver's problem", err)
 	}
-	if _, err := resolveIn(r, xcache.Options{
-		Driver:         "server",
-		NearMaxEntries: 1, NearTTL: 1,
-	}); err != nil {
-		t.Errorf("Check = %v, want nil", err)
+	_, err = resolveIn(r, xcache.Options{Driver: "server", NearMaxEntries: 1, NearTTL: 1})
+	if err != nil {
+		t.Errorf("Resolve = %v, want nil", err)
 	}
 }
 
@@ -199,8 +195,7 @@ func (c closeRecorder) Close() error {
 func TestNew_Near(t *testing.T) {
 	for want, o := range map[string]xcache.Options{
 		"is not an in-process object store": {
-			NearStore: drivertest.NewMapStore(nil),
-			NearTTL:   time.Second,
+			NearStore: drivertest.NewMapStore(nil), NearTTL: time.Second,
 		},
 		"TTL 0s": {NearStore: newCopies()},
 	} {

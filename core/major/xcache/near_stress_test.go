@@ -81,7 +81,7 @@ func (s *stress) deliver() {
 	}
 }
 
-// raise sets v to n if n is larger.
+// raise sets v to n if n is greater.
 func raise(v *atomic.Int64, n int64) {
 	for old := v.Load(); old < n && !v.CompareAndSwap(old, n); old = v.Load() {
 	}
@@ -149,8 +149,9 @@ func (s *stress) check(t *testing.T, i int, got, floor int64) {
 	runtime.Gosched()
 }
 
-// Readers and writers run in this process and in another. A read must not return a value
-// older than the last one reported to the watcher or written in this process.
+// Readers and writers run in this process and in a simulated other process. A read must
+// not return a value older than the last one reported to the watcher or written in this
+// process.
 func TestNear_Staleness(t *testing.T) {
 	s := &stress{fakeServer: newServer(), up: true, queue: make(chan change, 64)}
 	s.afterGet = func(string) { runtime.Gosched() }
@@ -175,8 +176,8 @@ func TestNear_Staleness(t *testing.T) {
 		loop(func(i int) { s.read(t, c, i) })
 		loop(func(int) { s.readAll(t, c) })
 	}
-	loop(func(i int) { s.write(t, c, i/2*2) })     // even keys are written here
-	loop(func(i int) { s.write(t, nil, i/2*2+1) }) // odd keys elsewhere
+	loop(func(i int) { s.write(t, c, i/2*2) })     // even keys in this process
+	loop(func(i int) { s.write(t, nil, i/2*2+1) }) // odd keys in the other process
 	loop(func(i int) {
 		for range 100 {
 			runtime.Gosched()

@@ -87,43 +87,39 @@ func TestNear_Get(t *testing.T) {
 }
 
 func TestNear_ConcurrentChange(t *testing.T) {
-	// Each of these makes a read stale while it is in flight.
+	// Each of these changes makes a read that is in flight stale.
 	t.Run("discards a read during a write", func(t *testing.T) {
 		ctx := t.Context()
-		for name, overtake := range map[string]func(s *fakeServer,
-			c *xcache.KeyCache[string, string]) error{
-			"invalidation of the key": func(s *fakeServer,
-				_ *xcache.KeyCache[string, string],
-			) error {
+		type cache = *xcache.KeyCache[string, string]
+		for name, makeStale := range map[string]func(s *fakeServer, c cache) error{
+			"invalidation of the key": func(s *fakeServer, _ cache) error {
 				s.watcher.Invalidate([]string{"other", "k"})
 				return nil
 			},
-			"invalidation of all keys": func(s *fakeServer,
-				_ *xcache.KeyCache[string, string],
-			) error {
+			"invalidation of all keys": func(s *fakeServer, _ cache) error {
 				s.watcher.Invalidate(nil)
 				return nil
 			},
-			"watch down": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
+			"watch down": func(s *fakeServer, _ cache) error {
 				s.watcher.Disconnected()
 				return nil
 			},
-			"watch up again": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
+			"watch up again": func(s *fakeServer, _ cache) error {
 				s.watcher.Disconnected()
 				s.watcher.Connected()
 				return nil
 			},
-			"watch reconnected": func(s *fakeServer, _ *xcache.KeyCache[string, string]) error {
+			"watch reconnected": func(s *fakeServer, _ cache) error {
 				s.watcher.Connected()
 				return nil
 			},
-			"Set": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
+			"Set": func(_ *fakeServer, c cache) error {
 				return c.Set(ctx, "k", new("two"))
 			},
-			"Set, prevented by NX": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
+			"Set, prevented by NX": func(_ *fakeServer, c cache) error {
 				return c.Set(ctx, "k", new("three"), xcache.WithNX())
 			},
-			"SetMany": func(_ *fakeServer, c *xcache.KeyCache[string, string]) error {
+			"SetMany": func(_ *fakeServer, c cache) error {
 				return c.SetMany(ctx, map[string]string{"k": "two"})
 			},
 		} {
@@ -135,7 +131,7 @@ func TestNear_ConcurrentChange(t *testing.T) {
 				s.afterGet = func(string) {
 					s.afterGet = nil
 					s.write(t, "k", "two")
-					if err := overtake(s, c); err != nil {
+					if err := makeStale(s, c); err != nil {
 						t.Error(err)
 					}
 				}
@@ -147,21 +143,19 @@ func TestNear_ConcurrentChange(t *testing.T) {
 
 	t.Run("discards a read during a removal", func(t *testing.T) {
 		ctx := t.Context()
-		for name, remove := range map[string]func(m *xcache.Manager,
-			c *xcache.KeyCache[string, string]) error{
-			"Delete": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
+		type cache = *xcache.KeyCache[string, string]
+		for name, remove := range map[string]func(m *xcache.Manager, c cache) error{
+			"Delete": func(_ *xcache.Manager, c cache) error {
 				return c.Delete(ctx, "k")
 			},
-			"DeleteMany": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
+			"DeleteMany": func(_ *xcache.Manager, c cache) error {
 				_, err := c.DeleteMany(ctx, []string{"k"})
 				return err
 			},
-			"Delete of another view": func(m *xcache.Manager,
-				_ *xcache.KeyCache[string, string],
-			) error {
+			"Delete of another view": func(m *xcache.Manager, _ cache) error {
 				return xcache.ListCacheOf[string, int](m).Delete(ctx, "k")
 			},
-			"Clear": func(_ *xcache.Manager, c *xcache.KeyCache[string, string]) error {
+			"Clear": func(_ *xcache.Manager, c cache) error {
 				_, err := c.Clear(ctx)
 				return err
 			},
@@ -190,20 +184,20 @@ func TestNear_ConcurrentChange(t *testing.T) {
 		m, near := nearManager(t, s)
 		c := xcache.KeyCacheOf[string, string](m)
 		s.write(t, "k", "one")
-		told := make(chan struct{})
+		invalidated := make(chan struct{})
 		near.beforeSet = func() {
 			near.beforeSet = nil
 			s.write(t, "k", "two")
 			go func() {
 				s.watcher.Invalidate([]string{"k"})
-				close(told)
+				close(invalidated)
 			}()
 			for range 1000 {
 				runtime.Gosched()
 			}
 		}
 		checkGet(t, "the read", c, "k", "one")
-		<-told
+		<-invalidated
 		checkGet(t, "after the invalidation", c, "k", "two")
 	})
 
@@ -266,7 +260,7 @@ func TestNear_Watch(t *testing.T) {
 		c := xcache.KeyCacheOf[string, string](m)
 		s.write(t, "k", "one")
 		checkGet(t, "the read", c, "k", "one")
-		near.fail = errors.New("undeletable")
+		near.deleteErr = errors.New("undeletable")
 		s.write(t, "k", "two")
 		s.watcher.Invalidate([]string{"k"})
 		checkGet(t, "after the invalidation", c, "k", "two")
@@ -284,9 +278,9 @@ func TestManager_Close_Near(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.watching.Err() == nil || !near.closed {
+	if s.watchCtx.Err() == nil || !near.closed {
 		t.Errorf("watch context = %v, near closed = %t; want both closed",
-			s.watching.Err(), near.closed)
+			s.watchCtx.Err(), near.closed)
 	}
 	if _, _, err := c.Get(t.Context(), "k"); !errors.Is(err, xcache.ErrClosed) {
 		t.Errorf("Get = %v, want ErrClosed", err)

@@ -26,30 +26,30 @@ func newObjectStore() *objectStore {
 	return &objectStore{drivertest.NewMapStore(nil), map[string]*driver.Entry{}}
 }
 
-func (k *objectStore) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
-	if o, ok := k.objects[key]; ok {
+func (s *objectStore) GetObject(ctx context.Context, key string) (*driver.Entry, bool, error) {
+	if o, ok := s.objects[key]; ok {
 		return o, true, nil
 	}
-	data, ok, err := k.Get(ctx, key)
+	data, ok, err := s.Get(ctx, key)
 	return &driver.Entry{Object: driver.Bytes(data)}, ok, err
 }
 
-func (k *objectStore) SetObject(
+func (s *objectStore) SetObject(
 	_ context.Context, key string, o *driver.Entry, _ driver.Write,
 ) (bool, error) {
-	k.objects[key] = o
+	s.objects[key] = o
 	return true, nil
 }
 
 // isObject sets v and reports whether the store received an object.
 func isObject[V any](t *testing.T, v V, opts ...xcache.ManagerOption) bool {
 	t.Helper()
-	k := newObjectStore()
-	if err := xcache.KeyCacheOf[string, V](managerOf(t, k, opts...)).Set(t.Context(), "k",
-		&v); err != nil {
+	s := newObjectStore()
+	c := xcache.KeyCacheOf[string, V](managerOf(t, s, opts...))
+	if err := c.Set(t.Context(), "k", &v); err != nil {
 		t.Fatal(err)
 	}
-	return len(k.objects) == 1
+	return len(s.objects) == 1
 }
 
 type (
@@ -78,7 +78,7 @@ func TestKeyCache_Set_Object(t *testing.T) {
 	_ = private{}.use()
 	for _, tc := range []struct {
 		name string
-		kept bool
+		got  bool
 		want bool
 	}{
 		{"string", isObject(t, "a\xff"), true},
@@ -106,21 +106,21 @@ func TestKeyCache_Set_Object(t *testing.T) {
 		{"flat struct, another codec", isObject(t, flat{}, xcache.WithCodec(gobCodec{})), false},
 		{"string, another codec", isObject(t, "a", xcache.WithCodec(gobCodec{})), true},
 	} {
-		if tc.kept != tc.want {
-			t.Errorf("%s: stored as an object = %t, want %t", tc.name, tc.kept, tc.want)
+		if tc.got != tc.want {
+			t.Errorf("%s: stored as an object = %t, want %t", tc.name, tc.got, tc.want)
 		}
 	}
 }
 
 func TestKeyCache_Set_Unencodable(t *testing.T) {
-	k := newObjectStore()
-	c := xcache.KeyCacheOf[string, flat](managerOf(t, k))
+	s := newObjectStore()
+	c := xcache.KeyCacheOf[string, flat](managerOf(t, s))
 	for name, v := range map[string]flat{
 		"infinity": {At: [2]inner{{}, {Y: float32(math.Inf(-1))}}},
 		"NaN":      {At: [2]inner{{X: float32(math.NaN())}, {}}},
 	} {
 		if err := c.Set(t.Context(), "k", &v); !errors.Is(err, xcache.ErrEncode) ||
-			len(k.objects) > 0 {
+			len(s.objects) > 0 {
 			t.Errorf("Set with %s = %v, want ErrEncode and an empty store", name, err)
 		}
 	}
@@ -163,19 +163,18 @@ func TestWithCodec(t *testing.T) {
 
 func TestErrDecode(t *testing.T) {
 	m := newManager(t)
-	if err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k",
-		new("hunter2")); err != nil {
+	err := xcache.KeyCacheOf[string, string](m).Set(t.Context(), "k", new("hunter2"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
+	_, _, err = xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k")
 	if !errors.Is(err, xcache.ErrDecode) || bytes.Contains([]byte(err.Error()), []byte("hunter2")) {
 		t.Errorf("Get = %v, want ErrDecode without the value", err)
 	}
 	got, ok, err := xcache.KeyCacheOf[string, int](m).GetOrLoad(t.Context(), "k",
 		func(context.Context) (*int, error) { return new(3), nil })
 	if err != nil || !ok || *got != 3 {
-		t.Errorf("GetOrLoad of an undecodable value = %v, %t, %v; want the loaded value",
-			got, ok, err)
+		t.Errorf("GetOrLoad = %v, %t, %v; want the loaded value", got, ok, err)
 	}
 	if got, ok, err := xcache.KeyCacheOf[string, int](m).Get(t.Context(), "k"); err != nil || !ok ||
 		*got != 3 {

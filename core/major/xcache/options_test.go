@@ -13,19 +13,19 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// fake is a driver that records its settings.
-type fake struct {
+// recordingDriver is a driver that records its settings.
+type recordingDriver struct {
 	name   string
 	got    *driver.Config
 	check  error
 	opened *bool
 }
 
-func (f fake) Name() string { return f.name }
+func (f recordingDriver) Name() string { return f.name }
 
-func (f fake) Check(driver.Config) error { return f.check }
+func (f recordingDriver) Check(driver.Config) error { return f.check }
 
-func (f fake) Open(_ context.Context, c driver.Config) (driver.Store, error) {
+func (f recordingDriver) Open(_ context.Context, c driver.Config) (driver.Store, error) {
 	*f.got, *f.opened = c, true
 	return fakeStore{c: c}, nil
 }
@@ -54,12 +54,12 @@ func (fakeStore) Set(_ context.Context, key string, _ []byte, w driver.Write) (b
 	return false, fmt.Errorf("%s for %s", key, w.TTL)
 }
 
-// setup returns a registry with a fake driver.
+// setup returns a registry with a recordingDriver.
 func setup(
 	t *testing.T, name string, check error,
 ) (option xcache.ManagerOption, got *driver.Config, opened *bool) {
 	t.Helper()
-	f := fake{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
+	f := recordingDriver{name: name, got: &driver.Config{}, check: check, opened: new(bool)}
 	r := &xcache.Registry{}
 	r.Register(f)
 	return xcache.WithRegistry(r), f.got, f.opened
@@ -89,10 +89,8 @@ func TestFromEnv(t *testing.T) {
 		option := xcache.FromEnv() // before the variables are set
 		for key, value := range map[xenv.EnvKey]string{
 			xenv.NoSqlDriver: "redis", xenv.NoSqlHost: "cache.example", xenv.NoSqlPort: "6380",
-			xenv.NoSqlUser: "app",
-			xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3", xenv.NoSqlPoolSize: "5",
-			xenv.NoSqlPrefix:         "p:",
-			"NOSQL_FAKE_DEFAULT_TTL": "90",
+			xenv.NoSqlUser: "app", xenv.NoSqlPass: "secret", xenv.NoSqlDatabase: "3",
+			xenv.NoSqlPoolSize: "5", xenv.NoSqlPrefix: "p:", "NOSQL_FAKE_DEFAULT_TTL": "90",
 		} {
 			t.Setenv(string(key), value)
 		}
@@ -109,8 +107,7 @@ func TestFromEnv(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Host != "cache.example" || got.Port != 6380 || got.User != "app" ||
-			got.Pass != "secret" || got.Database != 3 ||
-			got.PoolSize != 5 {
+			got.Pass != "secret" || got.Database != 3 || got.PoolSize != 5 {
 			t.Errorf("settings = %+v, want those of the environment", *got)
 		}
 		if err := xcache.KeyCacheOf[string, int](m).Set(t.Context(), "k", new(int)); err == nil ||
@@ -150,10 +147,9 @@ func TestNewOptions(t *testing.T) {
 		t.Setenv(string(xenv.NoSqlPrefix), "env:")
 		t.Setenv("NOSQL_FAKE_DEFAULT_TTL", "90")
 		now := func() time.Time { return time.Unix(0, 0) }
-		m, err := openAll(t, xcache.FromEnv(), xcache.WithDriver("other"),
-			xcache.WithPrefix("mine:"),
-			registry,
-			xcache.WithDefaultTTL(time.Hour), func(o *xcache.Options) { o.Config.MaxEntries = 5 },
+		m, err := openAll(t, xcache.FromEnv(), registry, xcache.WithDriver("other"),
+			xcache.WithPrefix("mine:"), xcache.WithDefaultTTL(time.Hour),
+			func(o *xcache.Options) { o.Config.MaxEntries = 5 },
 			func(o *xcache.Options) { o.Config.Now = now }, xcache.WithFailOpen(),
 			xcache.WithConnectTimeout(time.Second), xcache.WithTTLJitter(0))
 		if err != nil {
@@ -169,8 +165,8 @@ func TestNewOptions(t *testing.T) {
 	})
 
 	t.Run("skips nil options", func(t *testing.T) {
-		if got := xcache.NewOptions(xcache.WithPrefix("a"), nil,
-			xcache.WithDriver("b")); got.Prefix != "a" || got.Driver != "b" {
+		got := xcache.NewOptions(xcache.WithPrefix("a"), nil, xcache.WithDriver("b"))
+		if got.Prefix != "a" || got.Driver != "b" {
 			t.Errorf("options = %+v", got)
 		}
 	})
@@ -181,15 +177,14 @@ func TestResolve_Options(t *testing.T) {
 		problem := errors.New("the port is odd")
 		registry, _, opened := setup(t, "memory", problem)
 		o := xcache.NewOptions(registry, xcache.WithDriver("memory"), xcache.WithDefaultTTL(-1),
-			xcache.WithTTLJitter(7),
-			xcache.WithConnectTimeout(-1))
+			xcache.WithTTLJitter(7), xcache.WithConnectTimeout(-1))
 		_, err := xcache.Resolve(o)
 		if !errors.Is(err, problem) {
-			t.Errorf("Check = %v, want the driver's problem in it", err)
+			t.Errorf("Resolve = %v, want the driver's problem in it", err)
 		}
 		for _, want := range []string{"default TTL", "jitter", "connect timeout"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("Check = %v, want %q in it", err, want)
+				t.Errorf("Resolve = %v, want %q in it", err, want)
 			}
 		}
 		if _, err := xcache.Open(t.Context(), o); err == nil || *opened {
@@ -202,23 +197,24 @@ func TestResolve_Options(t *testing.T) {
 		_, err := xcache.Resolve(xcache.NewOptions(registry, xcache.WithDriver("redis")))
 		if !errors.Is(err, xcache.ErrUnknownDriver) ||
 			!strings.Contains(err.Error(), "cacheplugins/redis") {
-			t.Errorf("Check = %v, want ErrUnknownDriver with the import", err)
+			t.Errorf("Resolve = %v, want ErrUnknownDriver with the import", err)
 		}
 	})
 }
 
-// counting counts calls of Check.
-type counting struct {
-	fake
+// checkCounter counts calls of Check.
+type checkCounter struct {
+	recordingDriver
 	checked *int
 }
 
-func (c counting) Check(driver.Config) error { *c.checked++; return nil }
+func (c checkCounter) Check(driver.Config) error { *c.checked++; return nil }
 
 func TestOpen_AppliesOptionsOnce(t *testing.T) {
 	var checked, evaluated int
 	r := &xcache.Registry{}
-	r.Register(counting{fake{name: "memory", got: &driver.Config{}, opened: new(bool)}, &checked})
+	d := recordingDriver{name: "memory", got: &driver.Config{}, opened: new(bool)}
+	r.Register(checkCounter{d, &checked})
 	m, err := openAll(t, func(*xcache.Options) { evaluated++ }, xcache.WithDriver("memory"),
 		xcache.WithRegistry(r))
 	if err != nil {
@@ -244,7 +240,7 @@ func TestWithNear(t *testing.T) {
 	registry := func() xcache.ManagerOption {
 		r := &xcache.Registry{}
 		for _, name := range []string{"redis", "memory"} {
-			r.Register(fake{name: name, got: &driver.Config{}, opened: new(bool)})
+			r.Register(recordingDriver{name: name, got: &driver.Config{}, opened: new(bool)})
 		}
 		return xcache.WithRegistry(r)
 	}

@@ -96,16 +96,16 @@ func TestRegistry_Register_Duplicate(t *testing.T) {
 func TestResolve(t *testing.T) {
 	problem := errors.New("the port is odd")
 	r := registryOf(scripted{check: problem})
-	_, err := xcache.Resolve(xcache.NewOptions(xcache.WithRegistry(r),
-		xcache.WithDriver("map"), xcache.WithConnectTimeout(-1),
+	_, err := xcache.Resolve(xcache.NewOptions(
+		xcache.WithRegistry(r), xcache.WithDriver("map"), xcache.WithConnectTimeout(-1),
 		xcache.WithDefaultTTL(-time.Second), xcache.WithTTLJitter(2),
 	))
 	if !errors.Is(err, problem) {
-		t.Errorf("Check = %v, want the driver's problem in it", err)
+		t.Errorf("Resolve = %v, want the driver's problem in it", err)
 	}
 	for _, want := range []string{"default TTL -1s", "jitter 2", "connect timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Check = %v, want %q in it", err, want)
+			t.Errorf("Resolve = %v, want %q in it", err, want)
 		}
 	}
 }
@@ -121,8 +121,9 @@ func TestOpen_Retry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(start); took < 500*time.Millisecond || took > 5*time.Second {
-				t.Errorf("Open returned after %s, want growing pauses", took)
+			elapsed := time.Since(start)
+			if elapsed < 500*time.Millisecond || elapsed > 5*time.Second {
+				t.Errorf("Open returned after %s, want growing pauses", elapsed)
 			}
 			if err := m.Close(); err != nil {
 				t.Error(err)
@@ -147,17 +148,14 @@ func TestOpen_Retry(t *testing.T) {
 			within  time.Duration
 		}{
 			"connect timeout": {
-				always(), 10 * time.Second, false, down,
-				10 * time.Second,
+				always(), 10 * time.Second, false, down, 10 * time.Second,
 			},
 			"no retry with a zero timeout": {always(), 0, false, down, 0},
 			"invalid setting": {
-				&[]error{driver.ErrConfig}, time.Hour, false,
-				driver.ErrConfig, 0,
+				&[]error{driver.ErrConfig}, time.Hour, false, driver.ErrConfig, 0,
 			},
 			"context ended": {
-				always(), time.Hour, true, context.DeadlineExceeded,
-				3 * time.Second,
+				always(), time.Hour, true, context.DeadlineExceeded, 3 * time.Second,
 			},
 			"last error after the deadline": {always(), time.Hour, true, down, 3 * time.Second},
 		} {
@@ -175,8 +173,8 @@ func TestOpen_Retry(t *testing.T) {
 					if !errors.Is(err, tc.want) {
 						t.Errorf("Open = %v, want %v", err, tc.want)
 					}
-					if took := time.Since(start); took > tc.within {
-						t.Errorf("Open returned after %s, want at most %s", took, tc.within)
+					if elapsed := time.Since(start); elapsed > tc.within {
+						t.Errorf("Open returned after %s, want at most %s", elapsed, tc.within)
 					}
 				})
 			})
@@ -205,8 +203,8 @@ func (outdated) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 func TestOpen_InterfaceVersion(t *testing.T) {
 	var r xcache.Registry
 	r.Register(outdated{storeDriver{name: "old"}})
-	if _, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"}); !errors.Is(err,
-		xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
+	_, err := openIn(t.Context(), &r, xcache.Options{Driver: "old"})
+	if !errors.Is(err, xcache.ErrInterface) || !strings.Contains(err.Error(), "go get ") {
 		t.Errorf("Open = %v, want ErrInterface and a go get command", err)
 	}
 }

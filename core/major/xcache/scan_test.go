@@ -54,11 +54,10 @@ func TestKeyCache_Keys(t *testing.T) {
 			check(t, numbers.Set(t.Context(), i, new("v")))
 			want = append(want, i)
 		}
-		check(t, xcache.KeyCacheOf[string, string](managerOf(t, store,
-			xcache.WithPrefix("other:n:"))).Set(t.Context(), "x", new("v")))
-		_, err := xcache.SetCacheOf[string, int](m, xcache.WithKeyPrefix("s:")).Add(t.Context(),
-			"set",
-			[]int{1})
+		other := managerOf(t, store, xcache.WithPrefix("other:n:"))
+		check(t, xcache.KeyCacheOf[string, string](other).Set(t.Context(), "x", new("v")))
+		sets := xcache.SetCacheOf[string, int](m, xcache.WithKeyPrefix("s:"))
+		_, err := sets.Add(t.Context(), "set", []int{1})
 		check(t, err)
 
 		got, errs := collect(numbers.Keys(t.Context()))
@@ -82,12 +81,12 @@ func TestKeyCache_Keys(t *testing.T) {
 			func(context.Context) (*int, error) { return nil, nil })
 		check(t, err)
 		check(t, c.Set(t.Context(), "k", new(1)))
-		_, err = m.Store().Set(t.Context(), "app:\x00lease\x00job",
-			[]byte("record"), driver.Write{})
+		_, err = m.Store().Set(t.Context(), "app:\x00lease\x00job", []byte("record"),
+			driver.Write{})
 		check(t, err)
 		for name, walk := range map[string]iter.Seq2[string, error]{
-			"view":    c.Keys(t.Context()),
-			"another": keysOf(t, m, ""),
+			"the view":     c.Keys(t.Context()),
+			"another view": keysOf(t, m, ""),
 		} {
 			if got, errs := collect(walk); !slices.Equal(got, []string{"k"}) || errs != nil {
 				t.Errorf("%s: Keys = %q, %v; want k", name, got, errs)
@@ -100,18 +99,18 @@ func TestKeyCache_Keys(t *testing.T) {
 		ids := xcache.SetCacheOf[xsnowflake.SnowflakeID, int](m, xcache.WithKeyPrefix("id:"))
 		_, err := ids.Add(t.Context(), 1<<60, []int{1})
 		check(t, err)
-		if got, errs := collect(ids.Keys(t.Context())); !slices.Equal(got,
-			[]xsnowflake.SnowflakeID{1 << 60}) || errs != nil {
+		got, errs := collect(ids.Keys(t.Context()))
+		if !slices.Equal(got, []xsnowflake.SnowflakeID{1 << 60}) || errs != nil {
 			t.Errorf("Keys = %v, %v; want the id", got, errs)
 		}
 		codes := xcache.ListCacheOf[code, int](m, xcache.WithKeyPrefix("c:"))
 		_, err = codes.Append(t.Context(), code{7}, []int{1})
 		check(t, err)
-		if got := maps.Collect(codes.Keys(t.Context())); !maps.Equal(got,
-			map[code]error{{7}: nil}) {
-			t.Errorf("Keys = %v, want code 7", got)
+		byCode := maps.Collect(codes.Keys(t.Context()))
+		if !maps.Equal(byCode, map[code]error{{7}: nil}) {
+			t.Errorf("Keys = %v, want code 7", byCode)
 		}
-		_, errs := collect(xcache.KeyCacheOf[tier, int](m).Keys(t.Context()))
+		_, errs = collect(xcache.KeyCacheOf[tier, int](m).Keys(t.Context()))
 		if len(errs) != 1 || !errors.Is(errs[0], xcache.ErrUnsupported) {
 			t.Errorf("errors of a type without UnmarshalText = %v, want one ErrUnsupported", errs)
 		}
@@ -214,7 +213,7 @@ type (
 	code struct{ n int }
 )
 
-func (l tier) String() string { return fmt.Sprint("tier ", int(l)) }
+func (t tier) String() string { return fmt.Sprint("tier ", int(t)) }
 
 func (c code) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "code-%d", c.n), nil }
 
@@ -299,7 +298,7 @@ func TestKeyCache_Clear(t *testing.T) {
 		c := xcache.KeyCacheOf[string, int](managerOf(t, undeletable{drivertest.NewMapStore(nil)}),
 			xcache.WithKeyPrefix("n:"))
 		check(t, c.Set(t.Context(), "k", new(1)))
-		if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errStuck) {
+		if n, err := c.Clear(t.Context()); n != 0 || !errors.Is(err, errDelete) {
 			t.Errorf("Clear = %d, %v; want the backend's error", n, err)
 		}
 	})
@@ -308,9 +307,9 @@ func TestKeyCache_Clear(t *testing.T) {
 // undeletable is a store whose Delete fails.
 type undeletable struct{ *drivertest.MapStore }
 
-var errStuck = errors.New("undeletable")
+var errDelete = errors.New("undeletable")
 
-func (undeletable) Delete(context.Context, ...string) (int, error) { return 0, errStuck }
+func (undeletable) Delete(context.Context, ...string) (int, error) { return 0, errDelete }
 
 // contextIgnorer is a store whose Scan ignores its context.
 type contextIgnorer struct{ *drivertest.MapStore }

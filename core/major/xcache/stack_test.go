@@ -50,8 +50,8 @@ func callers() (names []string) {
 }
 
 func TestKeyCache_Get_CallDepth(t *testing.T) {
-	bytes, objects := &traced{MapStore: drivertest.NewMapStore(nil)},
-		&tracedObjects{objectStore: newObjectStore()}
+	bytes := &traced{MapStore: drivertest.NewMapStore(nil)}
+	objects := &tracedObjects{objectStore: newObjectStore()}
 	for _, tc := range []struct {
 		name  string
 		store driver.Store
