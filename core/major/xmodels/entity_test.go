@@ -26,7 +26,8 @@ func TestBaseEntity_PrimaryKey(t *testing.T) {
 				t.Fatalf("primary key = %v, want id", s.PrimaryFieldDBNames)
 			}
 			if key.AutoIncrement || key.HasDefaultValue || len(s.FieldsWithDefaultDBValue) != 0 {
-				t.Errorf("auto increment = %v, default = %v, set by the database = %v; want false for both, none",
+				t.Errorf("AutoIncrement = %t, HasDefaultValue = %t, "+
+					"FieldsWithDefaultDBValue = %v; want false, false, none",
 					key.AutoIncrement, key.HasDefaultValue, s.FieldsWithDefaultDBValue)
 			}
 			if key.DataType != schema.Int || key.Size != 64 {

@@ -73,26 +73,26 @@ func Keyset[T any](tx *gorm.DB, r KeysetRequest, opts ...PageOption) (*KeysetPag
 	return result, nil
 }
 
-// after returns the condition for the rows after values in the order of fields. For (a,
-// b) it is
+// after returns the condition for the rows after values in the order of fields. For the
+// fields (a, b) and the values (A, B) it is
 //
 //	a >= A AND (a > A OR (a = A AND b > B))
 //
 // This is equivalent to (a, b) > (A, B), but all databases support it, and an index can
 // use its first part to find the start.
 func after(fields []*schema.Field, values []any, descending bool) clause.Expression {
-	than := ">"
+	follows := ">"
 	if descending {
-		than = "<"
+		follows = "<"
 	}
 	compare := func(i int, operator string) clause.Expression {
 		return clause.Expr{SQL: "? " + operator + " ?", Vars: []any{columnOf(fields[i]), values[i]}}
 	}
 	last := len(fields) - 1
-	cond := compare(last, than)
+	cond := compare(last, follows)
 	for i := last - 1; i >= 0; i-- {
-		cond = clause.And(compare(i, than+"="),
-			clause.Or(compare(i, than), clause.And(compare(i, "="), cond)))
+		cond = clause.And(compare(i, follows+"="),
+			clause.Or(compare(i, follows), clause.And(compare(i, "="), cond)))
 	}
 	return cond
 }

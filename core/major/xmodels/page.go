@@ -97,8 +97,7 @@ func NewPageFromRequest[T any](r PageRequest, total int64, items []T) *PageRespo
 		pages = (total-1)/int64(r.Size) + 1
 	}
 	return &PageResponse[T]{
-		CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size,
-		Items: items,
+		CurrentPage: r.Page, TotalPages: pages, TotalItems: total, Size: r.Size, Items: items,
 	}
 }
 

@@ -16,25 +16,23 @@ import (
 
 func TestPageRequest_Normalize(t *testing.T) {
 	for _, tc := range []struct {
-		name                  string
-		in                    xmodels.PageRequest
-		page, limit, offset   int
-		direction             string
-		offsetPlusLimitIsSafe bool
+		name                string
+		in                  xmodels.PageRequest
+		page, limit, offset int
+		direction           string
 	}{
 		{name: "zero value", page: 1, limit: 20, direction: "asc"},
 		{
-			name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"}, page: 1,
-			limit: 20, direction: "asc",
+			name: "negative", in: xmodels.PageRequest{Page: -5, Size: -1, Sort: "x"},
+			page: 1, limit: 20, direction: "asc",
 		},
 		{
-			name: "third page", in: xmodels.PageRequest{Page: 3, Size: 50, Sort: "desc"}, page: 3,
-			limit: 50, offset: 100, direction: "desc",
+			name: "third page", in: xmodels.PageRequest{Page: 3, Size: 50, Sort: "desc"},
+			page: 3, limit: 50, offset: 100, direction: "desc",
 		},
 		{
-			name: "too large",
-			in:   xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "}, page: 2,
-			limit: 200, offset: 200, direction: "desc",
+			name: "too large", in: xmodels.PageRequest{Page: 2, Size: 1000, Sort: " DESC "},
+			page: 2, limit: 200, offset: 200, direction: "desc",
 		},
 		{
 			name: "smallest int", in: xmodels.PageRequest{Page: math.MinInt, Size: math.MinInt},
@@ -45,8 +43,7 @@ func TestPageRequest_Normalize(t *testing.T) {
 			page: math.MaxInt, limit: 200, offset: math.MaxInt - 200, direction: "asc",
 		},
 		{
-			name: "largest offset",
-			in:   xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200},
+			name: "largest offset", in: xmodels.PageRequest{Page: math.MaxInt/200 + 1, Size: 200},
 			page: math.MaxInt/200 + 1, limit: 200, offset: math.MaxInt - 200, direction: "asc",
 		},
 	} {
@@ -154,8 +151,8 @@ func TestPageScope(t *testing.T) {
 			want: "ORDER BY `users`.`created_at` DESC,`users`.`id` DESC",
 		},
 		{
-			name: "by the primary key twice",
-			opts: []xmodels.PageOption{xmodels.SortBy("id")}, want: "ORDER BY `users`.`id` DESC",
+			name: "by the primary key twice", opts: []xmodels.PageOption{xmodels.SortBy("id")},
+			want: "ORDER BY `users`.`id` DESC",
 		},
 		{
 			name: "after an order of the statement",
@@ -202,22 +199,24 @@ func TestSortBy(t *testing.T) {
 		},
 		{
 			name: "a field without a column",
-			opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")}, want: xerror.ParameterError,
+			opts: []xmodels.PageOption{xmodels.SortBy("BaseEntity")},
+			want: xerror.ParameterError,
 		},
-		{name: "not allowed", opts: []xmodels.PageOption{
-			xmodels.SortBy("created_at"),
-			xmodels.AllowSort("name"),
-		}, want: xerror.ParameterError},
-		{name: "allowed", opts: []xmodels.PageOption{
-			xmodels.SortBy("Name"),
-			xmodels.AllowSort("name"),
-		}},
+		{
+			name: "not allowed",
+			opts: []xmodels.PageOption{xmodels.SortBy("created_at"), xmodels.AllowSort("name")},
+			want: xerror.ParameterError,
+		},
+		{
+			name: "allowed",
+			opts: []xmodels.PageOption{xmodels.SortBy("Name"), xmodels.AllowSort("name")},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := xmodels.Paginate[user](newDryRunDB(t), xmodels.PageRequest{},
 				append(tc.opts, xmodels.WithoutCount())...)
 			if got := xerror.From(err).GetErrorCode(); got != tc.want {
-				t.Errorf("code = %v of %v, want %v", got, err, tc.want)
+				t.Errorf("code of %v = %v, want %v", err, got, tc.want)
 			}
 			if _, err := xmodels.Keyset[user](newDryRunDB(t), xmodels.KeysetRequest{},
 				tc.opts...); xerror.From(err).GetErrorCode() != tc.want {
@@ -257,10 +256,9 @@ func TestKeyset(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				_, err := xmodels.Keyset[user](newDryRunDB(t),
-					xmodels.KeysetRequest{After: tc.after},
-					xmodels.SortBy("name"))
+					xmodels.KeysetRequest{After: tc.after}, xmodels.SortBy("name"))
 				if got := xerror.From(err).GetErrorCode(); got != xerror.ParameterError {
-					t.Errorf("code = %v of %v, want ParameterError", got, err)
+					t.Errorf("code of %v = %v, want ParameterError", err, got)
 				}
 			})
 		}

@@ -49,7 +49,8 @@ func WithoutCount() PageOption {
 
 // Paginate returns the requested page of tx's rows.
 //
-//	page, err := xmodels.Paginate[User](xdb.MustGetDB(ctx).Where("active = ?", true), r, xmodels.SortBy("username"))
+//	active := xdb.MustGetDB(ctx).Where("active = ?", true)
+//	page, err := xmodels.Paginate[User](active, r, xmodels.SortBy("username"))
 //
 // The primary key follows the columns of SortBy, or of tx's own Order. The order is
 // therefore total, and every row is on exactly one page. A page after the last one is

@@ -76,13 +76,13 @@ func (p Plugin) withNode(ctx context.Context) context.Context {
 // set.
 func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, error)) {
 	set := func(row reflect.Value) {
-		into := f.ReflectValueOf(db.Statement.Context, row)
-		if db.Error != nil || !into.IsZero() {
+		target := f.ReflectValueOf(db.Statement.Context, row)
+		if db.Error != nil || !target.IsZero() {
 			return
 		}
 		n, err := value(row)
 		_ = db.AddError(err)
-		into.SetInt(n)
+		target.SetInt(n)
 	}
 	switch v := db.Statement.ReflectValue; v.Kind() {
 	case reflect.Struct:
@@ -95,7 +95,7 @@ func fill(db *gorm.DB, f *schema.Field, value func(row reflect.Value) (int64, er
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			row := reflect.Indirect(v.Index(i))
-			// gorm handles maps, and reports nil pointers
+			// gorm inserts maps, and returns an error for nil pointers
 			if row.Kind() == reflect.Struct && row.CanAddr() {
 				set(row)
 			}

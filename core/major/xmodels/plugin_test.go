@@ -46,8 +46,8 @@ func TestPlugin_Create(t *testing.T) {
 			"pointers": db.Create(pointers).Error,
 			"array":    db.Create(&array).Error,
 			"batches":  db.CreateInBatches(upsert, 1).Error,
-			"upsert": db.Clauses(clause.OnConflict{UpdateAll: true}).Create(
-				&[]user{{Name: "x"}}).Error,
+			"upsert": db.Clauses(clause.OnConflict{UpdateAll: true}).
+				Create(&[]user{{Name: "x"}}).Error,
 			"no hooks": db.Session(&gorm.Session{SkipHooks: true}).Create(&user{}).Error,
 		} {
 			if err != nil {
@@ -126,16 +126,15 @@ func TestPlugin_Create(t *testing.T) {
 		}{
 			{
 				name: "no node", value: &user{}, db: newDryRunDBWithoutNode(t),
-				wantErr:  xerror.ConfigError,
-				wantText: "no id for user: ",
+				wantErr: xerror.ConfigError, wantText: "no id for user: ",
 			},
 			{
 				name: "by value", value: user{}, db: newDryRunDB(t), wantErr: gorm.ErrInvalidValue,
 				wantText: "pass a pointer",
 			},
 			{
-				name:  "gene out of range",
-				value: &mixed{Kind: 64}, db: newDryRunDB(t), wantText: "no id for mixed: ",
+				name: "gene out of range", value: &mixed{Kind: 64}, db: newDryRunDB(t),
+				wantText: "no id for mixed: ",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -204,8 +203,8 @@ func TestVersion_Update(t *testing.T) {
 		},
 		{
 			name: "no entity",
-			tx: db.Model(&account{}).Where("id > ?",
-				1).Updates(map[string]any{"balance": 2, "version": 99}),
+			tx: db.Model(&account{}).Where("id > ?", 1).
+				Updates(map[string]any{"balance": 2, "version": 99}),
 			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
 				"WHERE id > ? AND `accounts`.`deleted_at` IS NULL",
 		},
@@ -280,8 +279,8 @@ type countingPool struct {
 	started int
 }
 
-func (b *countingPool) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, error) {
-	b.started++
+func (p *countingPool) BeginTx(context.Context, *sql.TxOptions) (gorm.ConnPool, error) {
+	p.started++
 	return &dryRunTx{}, nil
 }
 
@@ -310,8 +309,8 @@ func TestPlugin_Node(t *testing.T) {
 		}
 		return db
 	}
-	own, other, process := newNode(xsnowflake.WithNodeID(1)), newNode(xsnowflake.WithNodeID(2)),
-		newNode(xsnowflake.WithNodeID(3))
+	own, other := newNode(xsnowflake.WithNodeID(1)), newNode(xsnowflake.WithNodeID(2))
+	process := newNode(xsnowflake.WithNodeID(3))
 	withOther := context.WithValue(t.Context(), xctx.SnowflakeNodeKey, other)
 	for _, tc := range []struct {
 		name string

@@ -30,7 +30,7 @@ import (
 //	errors.Is(err, xerror.OptimisticLock)
 //
 // An update without an entity, such as db.Model(&Account{}).Where(...), increments the
-// version without a check. UpdateColumn and SkipHooks do neither.
+// version without a check. UpdateColumn and SkipHooks neither check nor increment it.
 type Version int64
 
 // versionState is the key of the version that updateVersion passes to checkVersion.
@@ -81,10 +81,9 @@ func updateVersion(db *gorm.DB) {
 	stmt.Settings.Store(versionState, current)
 	if current != 0 {
 		groupConditions(stmt)
-		stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.Eq{
-			Column: column,
-			Value:  int64(current),
-		}}})
+		stmt.AddClause(clause.Where{Exprs: []clause.Expression{
+			clause.Eq{Column: column, Value: int64(current)},
+		}})
 	}
 }
 
