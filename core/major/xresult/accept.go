@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/accept"
 )
 
-// How precisely a media range matches a media type (RFC 9110, section 12.5.1).
+// These constants express how precisely a media range matches a media type (RFC 9110,
+// section 12.5.1).
 const (
 	notNamed = iota
 	namedByAny

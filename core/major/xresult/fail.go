@@ -22,9 +22,9 @@ import (
 // application/json. The cause of a server error is only logged.
 func Fail(c *gin.Context, err error) { FailStatus(c, 0, err) }
 
-// FailStatus is like Fail with another HTTP status than that of the code, such as 412 or
-// 451, which have only a general code. It uses the status of the code if status is not
-// from 400 to 599.
+// FailStatus is like Fail but writes status instead of the HTTP status of the code. Use
+// it for a status without a specific code, such as 412 or 451. If status is not from 400
+// to 599, FailStatus writes the status of the code.
 func FailStatus(c *gin.Context, status int, err error) {
 	e := errorOf(c, err)
 	if e == nil || isWritten(c) {
@@ -116,9 +116,8 @@ func (f *failure) log(ctx context.Context) {
 	case code.Status() < http.StatusInternalServerError: // independent of the profile
 		logger.Debug(ctx, "request rejected", attrs...)
 	case f.req.Reported(): // a panic was logged
-	// no cause to log
 	case f.req.HasAccessLog() && f.status >= http.StatusInternalServerError &&
-		len(f.err.Unwrap()) == 1:
+		len(f.err.Unwrap()) == 1: // no cause to log
 	default:
 		f.req.Report()
 		logger.Error(ctx, "request failed", attrs...)
@@ -148,7 +147,7 @@ func (f *failure) append(dst []byte, problem bool) (out []byte, err error) {
 // wantsProblem reports whether the client requests problem details explicitly. A wildcard
 // does not count, because clients that do not support problem details send it.
 func wantsProblem(c *gin.Context) bool {
-	accept := sent(c, xhttp.Accept)
+	accept := requestHeader(c, xhttp.Accept)
 	weight, precision := quality(accept, xerror.ContentTypeProblem)
 	if precision != namedExactly || weight == 0 {
 		return false
@@ -164,8 +163,7 @@ var varyOfErrors = []string{"Accept, Accept-Language"}
 // cleanHeader removes headers that the handler set for another response.
 func cleanHeader(h http.Header) {
 	for _, name := range [...]string{
-		string(xhttp.ContentDisposition), string(xhttp.ETag),
-		string(xhttp.LastModified),
+		string(xhttp.ContentDisposition), string(xhttp.ETag), string(xhttp.LastModified),
 	} {
 		delete(h, name)
 	}

@@ -25,20 +25,20 @@ func TestFail_ContextCause(t *testing.T) {
 		want  int
 	}{
 		{
-			name:  "the service canceled the request",
-			cause: stopping, err: context.Canceled, want: http.StatusServiceUnavailable,
+			name: "the service canceled the request", cause: stopping,
+			err: context.Canceled, want: http.StatusServiceUnavailable,
 		},
 		{
 			name: "the service canceled the request, wrapped error", cause: stopping,
 			err: fmt.Errorf("read: %w", context.Canceled), want: http.StatusServiceUnavailable,
 		},
 		{
-			name:  "the client disconnected",
-			cause: nil, err: context.Canceled, want: http.StatusBadRequest,
+			name: "the client disconnected", cause: nil,
+			err: context.Canceled, want: http.StatusBadRequest,
 		},
 		{
-			name:  "the handler returns another error",
-			cause: stopping, err: xerror.New(xerror.NotFound, ""), want: http.StatusNotFound,
+			name: "the handler returns another error", cause: stopping,
+			err: xerror.New(xerror.NotFound, ""), want: http.StatusNotFound,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -60,8 +60,7 @@ func TestFail(t *testing.T) {
 		for _, accept := range []string{"application/json", "application/problem+json"} {
 			t.Run(accept, func(t *testing.T) {
 				w, log := serve(t, xhelper.Config{},
-					func(c *gin.Context) { xresult.Fail(c, secret) },
-					"Accept", accept)
+					func(c *gin.Context) { xresult.Fail(c, secret) }, "Accept", accept)
 				wantFields(t, w.Body.String(),
 					map[string]any{"output": "SERVER_INTERNAL_ERROR", "code": 50000.0})
 				if strings.Contains(w.Body.String(), "10.0.0.7") ||
@@ -91,8 +90,7 @@ func TestFailStatus(t *testing.T) {
 			xresult.FailStatus(c, http.StatusPreconditionFailed, xerror.New(xerror.BadRequest, ""))
 		}, "Accept", "application/problem+json")
 		wantFields(t, w.Body.String(), map[string]any{
-			"status": 412.0, "title": "Precondition Failed",
-			"output": "BAD_REQUEST",
+			"status": 412.0, "title": "Precondition Failed", "output": "BAD_REQUEST",
 		})
 		if w.Code != http.StatusPreconditionFailed {
 			t.Errorf("status = %d, want 412", w.Code)

@@ -39,7 +39,7 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-// capture returns a context whose log lines are collected.
+// capture returns a context and the log lines that are written with it.
 func capture(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}
@@ -50,7 +50,7 @@ func capture(t *testing.T) (context.Context, *lines) {
 	return xlog.NewContext(t.Context(), engine), l
 }
 
-// serve serves one request by handler, with xhelper.Serve as the only middleware.
+// serve serves one request with handler, with xhelper.Serve as the only middleware.
 func serve(
 	t *testing.T, config xhelper.Config, handler gin.HandlerFunc, header ...string,
 ) (*httptest.ResponseRecorder, *lines) {
@@ -82,7 +82,7 @@ func decode(t *testing.T, body string) map[string]any {
 		t.Fatalf("body %q: %v", body, err)
 	}
 	if d.More() {
-		t.Fatalf("body %q holds more than one document", body)
+		t.Fatalf("body %q contains more than one document", body)
 	}
 	return got
 }

@@ -50,8 +50,8 @@ func SuccessHasData(c *gin.Context, message string, data any) {
 }
 
 // Error writes the response for a code of the error catalogue. message is an optional
-// detail for the client, data may be nil. Middleware uses AbortError, which also stops
-// the chain.
+// detail for the client, and data may be nil. Middleware uses AbortError, which also
+// stops the handler chain.
 func Error(c *gin.Context, code *xerror.ErrorCode, message xerror.ErrMessage, data any) {
 	Fail(c, xerror.WrapData(code, message, nil, data))
 }
@@ -72,7 +72,9 @@ func httpOf(c *gin.Context) *http.Request {
 
 func contextOf(c *gin.Context) context.Context { return httpOf(c).Context() }
 
-func sent(c *gin.Context, name xhttp.Header) []string { return httpOf(c).Header[string(name)] }
+func requestHeader(c *gin.Context, name xhttp.Header) []string {
+	return httpOf(c).Header[string(name)]
+}
 
 // requestOf returns the request context of c. If no middleware created one, the result
 // contains only the client's language.
@@ -81,7 +83,7 @@ func requestOf(c *gin.Context) *xctx.Request {
 		return req
 	}
 	req := xctx.NewRequest(contextOf(c), nil)
-	req.SetAcceptLanguage(strings.Join(sent(c, xhttp.AcceptLanguage), ","))
+	req.SetAcceptLanguage(strings.Join(requestHeader(c, xhttp.AcceptLanguage), ","))
 	return req
 }
 

@@ -77,7 +77,7 @@ func TestSuccess(t *testing.T) {
 	})
 }
 
-func TestOverhead(t *testing.T) {
+func TestResponse_Overhead(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		config xhelper.Config
@@ -121,9 +121,8 @@ func TestError(t *testing.T) {
 			t.Run(tc.language, func(t *testing.T) {
 				w, _ := serve(t, xhelper.Config{}, handler, "Accept-Language", tc.language)
 				wantFields(t, w.Body.String(), map[string]any{
-					"output": "NOT_EXIST",
-					"code":   40000.0, "message": tc.want, "error_message": "no user 7",
-					"context": w.Header().Get("X-Request-UUID"),
+					"output": "NOT_EXIST", "code": 40000.0, "message": tc.want,
+					"error_message": "no user 7", "context": w.Header().Get("X-Request-UUID"),
 				})
 				if w.Code != http.StatusBadRequest {
 					t.Errorf("status = %d, want 400", w.Code)
@@ -143,8 +142,7 @@ func TestError(t *testing.T) {
 		engine.GET("/", func(c *gin.Context) { xresult.Error(c, xerror.Forbidden, "", nil) })
 		w := get(engine, "Accept-Language", "zh")
 		wantFields(t, w.Body.String(), map[string]any{
-			"output": "FORBIDDEN", "context": "",
-			"message": xerror.Forbidden.Message("zh"),
+			"output": "FORBIDDEN", "context": "", "message": xerror.Forbidden.Message("zh"),
 		})
 	})
 
@@ -153,8 +151,7 @@ func TestError(t *testing.T) {
 			xresult.Error(c, xerror.ParameterError, "name", nil)
 		})
 		wantFields(t, w.Body.String(), map[string]any{
-			"output": "ParameterError",
-			"code":   40002.0, "errorMessage": "name", "data": nil,
+			"output": "ParameterError", "code": 40002.0, "errorMessage": "name", "data": nil,
 		})
 	})
 }
@@ -168,7 +165,7 @@ func TestAbortError(t *testing.T) {
 	}
 }
 
-// The context has no request.
+// The gin context has no request.
 func TestResponse_NoRequest(t *testing.T) {
 	for name, respond := range map[string]func(*gin.Context){
 		"success": func(c *gin.Context) { xresult.Success(c, "done") },

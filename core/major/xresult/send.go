@@ -52,8 +52,8 @@ func isWritten(c *gin.Context) bool {
 	return true
 }
 
-// write writes a complete response. It ignores errors: the client has disconnected, and
-// the access log contains the size.
+// write writes a complete response. It ignores write errors: they mean that the client
+// has disconnected, and the access log contains the size.
 func write(c *gin.Context, status int, contentType []string, body []byte) {
 	h := c.Writer.Header()
 	h[string(xhttp.ContentType)] = contentType
@@ -76,14 +76,14 @@ func write(c *gin.Context, status int, contentType []string, body []byte) {
 
 // engineWriter is the writer of Plinth's engine. A middleware may have replaced it.
 type engineWriter interface {
-	// ChosenStatus returns the status that the handler set, without pending errors.
+	// ChosenStatus returns the status that the handler set, even if an error is pending.
 	ChosenStatus() int
 
 	// StartStream is called before a stream waits for its first item.
 	StartStream(contentType string)
 
-	// WriteEnvelope writes an envelope. Unlike Write it does not check the content type
-	// for a stream, which saves 2 % of the instructions of a request.
+	// WriteEnvelope writes an envelope. Unlike Write it does not check whether the
+	// content type is that of a stream, which saves 2 % of the instructions of a request.
 	WriteEnvelope(body []byte) (int, error)
 }
 

@@ -28,8 +28,8 @@ const (
 // waits, it should also watch the request's context.
 //
 // If the first item is an error, the response is that of Fail. After a later error,
-// Stream writes the envelope as the last line, or as the last event, of type "error". A
-// done request context counts as such an error, so that a truncated response does not
+// Stream writes the envelope as the last line, or as the last event, of type "error". It
+// does the same if the request's context is done, so that a truncated response does not
 // look complete.
 //
 // A stream has no request timeout. http.Server.WriteTimeout does not apply to it, but
@@ -65,11 +65,12 @@ type stream struct {
 }
 
 func newStream(c *gin.Context) *stream {
-	format := preferred(sent(c, xhttp.Accept), mimeLines, mimeNDJSON, mimeEvents)
-	// An error means that the writer has no deadline.
+	format := preferred(requestHeader(c, xhttp.Accept), mimeLines, mimeNDJSON, mimeEvents)
+	// It fails if the writer does not support deadlines.
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{})
 
-	// With the writer of a middleware, the request timeout applies until the first item.
+	// If a middleware has replaced the writer, the request timeout applies until the
+	// first item.
 	if w, ok := c.Writer.(engineWriter); ok {
 		w.StartStream(format)
 	}

@@ -21,8 +21,7 @@ const requestTimeout = 10 * time.Second
 
 func TestStream_RequestTimeout(t *testing.T) {
 	for _, accept := range []string{
-		"application/jsonl", "application/x-ndjson",
-		"text/event-stream",
+		"application/jsonl", "application/x-ndjson", "text/event-stream",
 	} {
 		t.Run(accept, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,8 +64,8 @@ func TestStream_ContextDone(t *testing.T) {
 			end()
 			yield(2, nil)
 		},
-		"reported by the iterator": func(ctx context.Context, end func(),
-			yield func(int, error) bool,
+		"reported by the iterator": func(
+			ctx context.Context, end func(), yield func(int, error) bool,
 		) {
 			end()
 			yield(0, ctx.Err())
@@ -97,7 +96,8 @@ func TestStream_ContextDone(t *testing.T) {
 
 // streamUntil serves a stream of one item and then calls rest, which can end the
 // request's context.
-func streamUntil(t *testing.T, accept string, cause error,
+func streamUntil(
+	t *testing.T, accept string, cause error,
 	rest func(ctx context.Context, end func(), yield func(int, error) bool),
 ) (code int, body, logged string) {
 	t.Helper()
@@ -126,7 +126,7 @@ func streamUntil(t *testing.T, accept string, cause error,
 	return w.Code, w.Body.String(), log.String()
 }
 
-// endingContext is a context that can be canceled with a given error.
+// endingContext is a context that ends with an arbitrary error.
 type endingContext struct {
 	context.Context
 	done chan struct{}
@@ -149,13 +149,13 @@ func (c *endingContext) Err() error {
 }
 
 func TestStream_AccessLog(t *testing.T) {
-	_, _, log := streamUntil(t, "application/jsonl",
-		context.Canceled, func(_ context.Context, end func(), yield func(int, error) bool) {
+	_, _, log := streamUntil(t, "application/jsonl", context.Canceled,
+		func(_ context.Context, end func(), yield func(int, error) bool) {
 			end()
 			yield(2, nil)
 		})
-	if want := fmt.Sprintf(`"error_code":%d`,
-		xerror.Canceled.GetCode()); !strings.Contains(log, want) {
+	want := fmt.Sprintf(`"error_code":%d`, xerror.Canceled.GetCode())
+	if !strings.Contains(log, want) {
 		t.Errorf("access log does not contain %s: %s", want, log)
 	}
 }

@@ -96,12 +96,12 @@ func TestStream_Error(t *testing.T) {
 					"output": "DATABASE_ERROR", "error_message": "try again",
 					"context": w.Header().Get("X-Request-UUID"),
 				})
-				if got := strings.Contains(text,
-					"event: error\n"); got != (accept == "text/event-stream") {
-					t.Errorf("has error event = %t", got)
+				got := strings.Contains(text, "event: error\n")
+				if got != (accept == "text/event-stream") {
+					t.Errorf("the body contains an error event: %t", got)
 				}
 				if strings.Contains(text, secret) || !strings.Contains(log.String(), secret) {
-					t.Errorf("want the cause only in the log; body %s, log %s", text, log)
+					t.Errorf("body = %s, log = %s; want the cause in the log only", text, log)
 				}
 			})
 		}
@@ -230,8 +230,8 @@ func TestStream(t *testing.T) {
 	t.Run("waits for a slow client", func(t *testing.T) {
 		const (
 			item     = 1 << 20
-			inFlight = 64 // items that the buffers of both sides may contain
-			silence  = 200 * time.Millisecond
+			inFlight = 64                     // items that the buffers of both sides may contain
+			quiet    = 200 * time.Millisecond // the iterator is blocked after this time
 		)
 		produced := make(chan struct{}, 4*inFlight)
 		s := server(t, func(c *gin.Context) {
@@ -252,7 +252,7 @@ func TestStream(t *testing.T) {
 				if count++; count > inFlight {
 					t.Fatalf("iterator produced %d unread items", count)
 				}
-			case <-time.After(silence):
+			case <-time.After(quiet):
 				blocked = true
 			}
 		}
@@ -295,15 +295,15 @@ func newEngine(t *testing.T, handler gin.HandlerFunc) *gin.Engine {
 	return engine
 }
 
-// opened is a response with an unread body.
-type opened struct {
+// openResponse is a response with an unread body.
+type openResponse struct {
 	status int
 	header http.Header
 	length int64
 	body   io.Reader
 }
 
-func open(ctx context.Context, t *testing.T, method, url string) opened {
+func open(ctx context.Context, t *testing.T, method, url string) openResponse {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, url, http.NoBody)
 	if err != nil {
@@ -314,9 +314,8 @@ func open(ctx context.Context, t *testing.T, method, url string) opened {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return opened{
-		status: res.StatusCode, header: res.Header, length: res.ContentLength,
-		body: res.Body,
+	return openResponse{
+		status: res.StatusCode, header: res.Header, length: res.ContentLength, body: res.Body,
 	}
 }
 
