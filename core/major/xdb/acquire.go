@@ -34,14 +34,14 @@ type boundedPool struct {
 	timeout time.Duration
 }
 
-// boundPool limits how long db, whose pool is given, waits for connections.
+// boundPool limits how long db waits for a connection of pool.
 func boundPool(db *gorm.DB, pool *sql.DB, timeout time.Duration) {
-	at := &db.ConnPool
+	target := &db.ConnPool
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
-		at = &prepared.ConnPool // the pool below prepared statements
+		target = &prepared.ConnPool // the pool that prepared statements use
 	}
-	if base, ok := (*at).(basePool); ok {
-		*at = &boundedPool{basePool: base, db: pool, timeout: timeout}
+	if base, ok := (*target).(basePool); ok {
+		*target = &boundedPool{basePool: base, db: pool, timeout: timeout}
 		db.Statement.ConnPool = db.ConnPool
 	}
 }
@@ -74,7 +74,6 @@ func (p *boundedPool) QueryRowContext(ctx context.Context, query string, args ..
 		return row, row.Err()
 	})
 	if row == nil {
-		// it contains ctx
 		return p.basePool.QueryRowContext(failedContext{ctx, err}, query, args...)
 	}
 	return row
@@ -85,10 +84,10 @@ func (p *boundedPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx
 	return onConn(ctx, p, func(conn basePool) (*sql.Tx, error) { return conn.BeginTx(ctx, opts) })
 }
 
-// onConn calls do with the pool, or with a connection for which it waited if all are in
-// use. If that connection is broken, or the database has not started the statement,
-// onConn calls do again with the pool, which retries. It never repeats a statement that
-// may have changed anything.
+// onConn calls do with the pool. If all connections are in use, it waits for one and
+// calls do with that connection. If that connection is broken, or the database has not
+// started the statement, onConn calls do again with the pool, which retries. It never
+// repeats a statement that may have changed anything.
 func onConn[T any](
 	ctx context.Context, p *boundedPool, do func(conn basePool) (T, error),
 ) (T, error) {
@@ -113,10 +112,10 @@ func onConn[T any](
 
 // acquire waits for a connection.
 func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, p.timeout)
+	waitCtx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	conn, err := p.db.Conn(waiting)
-	if err != nil && waiting.Err() != nil && ctx.Err() == nil {
+	conn, err := p.db.Conn(waitCtx)
+	if err != nil && waitCtx.Err() != nil && ctx.Err() == nil {
 		return nil, xerror.Wrap(xerror.ServiceOverload, "", fmt.Errorf(
 			"xdb: all %d connections of the pool were in use for %s (see %s, %s): %w",
 			p.db.Stats().MaxOpenConnections, p.timeout, acquireTimeoutKey, maxOpenConnsKey, err))
@@ -124,8 +123,8 @@ func (p *boundedPool) acquire(ctx context.Context) (*sql.Conn, error) {
 	return conn, err
 }
 
-// failedContext is a context that has ended with err. It is the only way to create a
-// *sql.Row with an error.
+// failedContext is a context that has ended with err. A query with this context is the
+// only way to create a *sql.Row that contains err.
 type failedContext struct {
 	context.Context
 	err error

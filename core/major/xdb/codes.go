@@ -13,11 +13,12 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-//nolint:gochecknoinits // the codes of database errors belong to every program that can have such errors
+//nolint:gochecknoinits // every program that uses xdb needs the codes of database errors
 func init() { xerror.RegisterMapper(code) }
 
-// foreign are the errors of gorm and database/sql that have a code. The first match wins.
-var foreign = []struct {
+// libraryErrors are the errors of gorm and database/sql that have a code. The first match
+// wins.
+var libraryErrors = []struct {
 	code   *xerror.ErrorCode
 	errors []error
 }{
@@ -27,16 +28,15 @@ var foreign = []struct {
 	{xerror.IntegrityError, []error{gorm.ErrCheckConstraintViolated}},
 	{xerror.ServiceUnavailable, []error{sqldriver.ErrBadConn, sql.ErrConnDone}},
 	{xerror.DatabaseError, []error{
-		sql.ErrTxDone, gorm.ErrInvalidTransaction, gorm.ErrMissingWhereClause, gorm.ErrInvalidData,
-		gorm.ErrInvalidField,
-		gorm.ErrInvalidValue, gorm.ErrModelValueRequired, gorm.ErrPrimaryKeyRequired,
-		gorm.ErrUnsupportedRelation,
-		gorm.ErrInvalidDB,
+		sql.ErrTxDone, gorm.ErrInvalidTransaction, gorm.ErrMissingWhereClause,
+		gorm.ErrInvalidData, gorm.ErrInvalidField, gorm.ErrInvalidValue,
+		gorm.ErrModelValueRequired, gorm.ErrPrimaryKeyRequired,
+		gorm.ErrUnsupportedRelation, gorm.ErrInvalidDB,
 	}},
 }
 
 // code returns the code of a database error, or nil for other errors. xerror.From calls
-// it. Context errors have the code of the standard library's errors.
+// it. It returns nil for context errors, which xerror maps itself.
 func code(err error) *xerror.ErrorCode {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -44,7 +44,7 @@ func code(err error) *xerror.ErrorCode {
 	if kind := driver.KindOf(err); kind != driver.Unknown {
 		return kind.Code()
 	}
-	for _, f := range foreign {
+	for _, f := range libraryErrors {
 		if slices.ContainsFunc(f.errors, func(known error) bool { return errors.Is(err, known) }) {
 			return f.code
 		}

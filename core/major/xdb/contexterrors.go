@@ -43,14 +43,14 @@ func (contextErrors) after(db *gorm.DB) {
 	if db.Error == nil || db.Statement.Context == nil {
 		return
 	}
-	ended := endOf(db.Statement.Context)
-	if ended == nil || errors.Is(db.Error, ended) || errors.Is(db.Error, gorm.ErrRecordNotFound) {
+	ctxErr := endOf(db.Statement.Context)
+	if ctxErr == nil || errors.Is(db.Error, ctxErr) || errors.Is(db.Error, gorm.ErrRecordNotFound) {
 		return
 	}
 	switch driver.KindOf(db.Error) {
 	case driver.Unknown, driver.Canceled, driver.Connection, driver.TooManyConnections,
 		driver.LockTimeout:
-		db.Error = &contextError{ended: ended, cause: db.Error}
+		db.Error = &contextError{ctxErr: ctxErr, cause: db.Error}
 	default: // the database responded before the cancellation
 	}
 }
@@ -65,13 +65,13 @@ func endOf(ctx context.Context) error {
 }
 
 // contextError combines the error of a context with the error of the library.
-type contextError struct{ ended, cause error }
+type contextError struct{ ctxErr, cause error }
 
 // Error implements error.
-func (e *contextError) Error() string { return e.ended.Error() }
+func (e *contextError) Error() string { return e.ctxErr.Error() }
 
 // Unwrap returns the error of the context and that of the library.
-func (e *contextError) Unwrap() []error { return []error{e.ended, e.cause} }
+func (e *contextError) Unwrap() []error { return []error{e.ctxErr, e.cause} }
 
 // Timeout reports whether the deadline of the context has passed, like net.Error.
-func (e *contextError) Timeout() bool { return errors.Is(e.ended, context.DeadlineExceeded) }
+func (e *contextError) Timeout() bool { return errors.Is(e.ctxErr, context.DeadlineExceeded) }

@@ -167,10 +167,11 @@ func Test_outcome(t *testing.T) {
 			name: "no row", err: fmt.Errorf("find: %w", gorm.ErrRecordNotFound),
 			want: "record not found",
 		},
-		{name: "context ended", err: &contextError{
-			ended: context.DeadlineExceeded,
-			cause: errors.New("secret"),
-		}, want: "context deadline exceeded"},
+		{
+			name: "context ended",
+			err:  &contextError{ctxErr: context.DeadlineExceeded, cause: errors.New("secret")},
+			want: "context deadline exceeded",
+		},
 		{name: "unknown error", err: errors.New("secret"), want: "*errors.errorString"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -43,14 +43,14 @@ type Driver interface {
 
 	// Describe returns the location of the database for the startup banner and the log,
 	// without passwords or parameters that may contain one. It returns "" for a DSN that
-	// does not parse.
+	// cannot be parsed.
 	Describe(dsn string) string
 
 	// Dialector returns a gorm dialector for a connection string. It embeds the dialector
 	// of the library and implements gorm.ErrorTranslator with Translate. Its Initialize
-	// returns an error for a string that does not parse. If the database limits the rows
-	// of a statement, or is faster with fewer, Initialize sets gorm's CreateBatchSize
-	// unless it is set.
+	// returns an error for a string that cannot be parsed. If the database limits the
+	// rows of a statement, or is faster with fewer, Initialize sets gorm's
+	// CreateBatchSize unless it is already set.
 	Dialector(dsn string) gorm.Dialector
 
 	// ErrorKind classifies an error of the database library and returns Unknown for every
@@ -67,8 +67,8 @@ type Clock interface {
 	// independent of the time zone of the session. It contains neither ? nor @, which
 	// gorm replaces.
 	NowMicros() string
-	// Dual returns the clause that follows the columns of a SELECT without a table: "
-	// FROM DUAL" or "".
+	// Dual returns the clause that follows the columns of a SELECT without a table:
+	// " FROM DUAL" or "".
 	Dual() string
 	// Scope reports which processes can share the database of db.
 	Scope(db *gorm.DB) leasedriver.Scope
@@ -80,7 +80,7 @@ type Locator interface {
 	Variable() xenv.EnvKey
 }
 
-// Retrier is implemented by the pool of a dialector that retries statements. NotStarted
+// Retrier is implemented by a dialector's pool that retries statements. NotStarted
 // reports whether err means that the database has not started the statement, so that a
 // retry cannot change anything twice.
 type Retrier interface {

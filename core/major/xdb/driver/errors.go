@@ -29,15 +29,16 @@ const (
 	TooLong
 	// OutOfRange is a number or time outside the range of its column.
 	OutOfRange
-	// Malformed is a value that the type of the column cannot represent: a text with a
-	// NUL byte or invalid encoding, or a text that is not a number.
+	// Malformed is a value that the type of the column cannot represent: a string with a
+	// NUL byte or invalid encoding, or a string that is not a number.
 	Malformed
 	// Deadlock is a transaction that the database aborted because of a deadlock or a
 	// serialization failure. A retry may succeed.
 	Deadlock
 	// LockTimeout is a lock that was not granted in time.
 	LockTimeout
-	// Canceled is a statement that was interrupted because its context ended.
+	// Canceled is a statement that was interrupted because its context ended or because
+	// the server limits its duration.
 	Canceled
 	// Connection is an unreachable server or a broken connection. A retry may succeed.
 	Connection
@@ -81,7 +82,7 @@ var kinds = map[ErrorKind]struct {
 		xerror.ConcurrencyError, nil,
 	},
 	LockTimeout: {"lock not granted in time", xerror.LockConflict, nil},
-	// by a limit of the server
+	// without a context error, because the server has interrupted the statement
 	Canceled:           {"statement interrupted", xerror.GatewayTimeout, nil},
 	Connection:         {"connection failed", xerror.ServiceUnavailable, nil},
 	TooManyConnections: {"too many connections", xerror.ServiceUnavailable, nil},

@@ -38,6 +38,6 @@ func isNetwork(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Op != tlsAlert
 	}
-	_, isName := errors.AsType[*net.DNSError](err)
-	return isName
+	_, isDNS := errors.AsType[*net.DNSError](err)
+	return isDNS
 }

@@ -9,10 +9,10 @@ import (
 
 // The values of Config.TLS and DATABASE_TLS.
 const (
-	// TLSDisable, the default, uses plain text as far as the protocol allows.
+	// TLSDisable uses plain text, unless the protocol itself encrypts. It is the default.
 	TLSDisable = tlsmode.Disable
-	// TLSRequire encrypts, but accepts any certificate: it protects against
-	// eavesdropping, not against a man in the middle.
+	// TLSRequire encrypts but accepts any certificate. It prevents eavesdropping but not
+	// man-in-the-middle attacks.
 	TLSRequire = tlsmode.Require
 	// TLSVerifyFull encrypts and verifies the certificate and its host name.
 	TLSVerifyFull = tlsmode.VerifyFull
@@ -21,7 +21,7 @@ const (
 var tlsVariables = tlsmode.Variables{Mode: xenv.DatabaseTLS, CA: xenv.DatabaseTLSCA}
 
 // TLSMode returns the TLS mode, or the default if it is not set. The error names each
-// invalid variable: an unknown mode, or a CA file that is unreadable or unused by the
+// invalid variable: an unknown mode, or a CA file that is unreadable or not used by the
 // mode.
 func (c Config) TLSMode() (string, error) { return tlsVariables.Check(c.TLS, c.TLSCA) }
 

@@ -78,7 +78,7 @@ func (i *Info) Kind(err error) driver.ErrorKind {
 	return i.Driver.ErrorKind(err)
 }
 
-// Clock returns the clock of the database, or an error with the reason for its absence.
+// Clock returns the clock of the database, or an error with the reason why it has none.
 func (i *Info) Clock() (driver.Clock, error) {
 	clock, ok := i.Driver.(driver.Clock)
 	switch {
@@ -103,8 +103,8 @@ func (i *Info) Redact(err error) error {
 	return driver.Translate(kind, errors.New(clean), strings.TrimPrefix(clean, kind.String()+": "))
 }
 
-// Fail wraps the error of a schema operation without secrets. If the database cannot be
-// changed at all, the error names the variable that selects the database.
+// Fail wraps the error of a schema operation without secrets. If the database does not
+// exist or is read-only, the error names the variable that selects the database.
 func (i *Info) Fail(operation string, err error) error {
 	if err == nil {
 		return nil

@@ -26,13 +26,14 @@ func (i *Info) Lock(ctx context.Context, db *gorm.DB, run func(tx *gorm.DB) erro
 		return run(db.WithContext(ctx))
 	}
 	for {
-		entered := false
+		locked := false
 		err := m.Migrate(ctx, db, func(tx *gorm.DB) error {
-			entered = true
-			// the handle of gorm's Connection accumulates conditions
+			locked = true
+			// a new session, because gorm's Connection accumulates conditions in its
+			// handle
 			return run(tx.Session(&gorm.Session{NewDB: true}))
 		})
-		if entered || i.Kind(err) != driver.LockTimeout {
+		if locked || i.Kind(err) != driver.LockTimeout {
 			return err
 		}
 		err = i.Redact(err)

@@ -25,7 +25,7 @@ func Ping(ctx context.Context, db *gorm.DB) error {
 
 // Close closes the pool of db.
 func Close(db *gorm.DB) error {
-	if pool, invalid := db.DB(); invalid == nil { // otherwise there is no pool
+	if pool, err := db.DB(); err == nil { // otherwise there is no pool
 		if err := pool.Close(); err != nil {
 			return fmt.Errorf("xdb: close: %w", err)
 		}
@@ -40,7 +40,8 @@ func (i *Info) Transient(err error) bool {
 			kind == driver.LockTimeout
 	}
 	_, network := errors.AsType[net.Error](err)
-	// Such as a certificate file; its errno is a net.Error too.
+	// The error of a file, such as a certificate, contains an errno. That is a net.Error
+	// too.
 	_, file := errors.AsType[*fs.PathError](err)
 	return network && !file || driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection
 }

@@ -39,8 +39,8 @@ func (s Secrets) with(secret string) Secrets {
 	return slices.Compact(all)
 }
 
-// dsnPasswords match the passwords in the usual forms of a DSN. They match too much
-// rather than too little: a match is only masked.
+// dsnPasswords match the passwords in the usual forms of a DSN. They may match more than
+// a password, because a match is only masked.
 var dsnPasswords = sync.OnceValue(func() []*regexp.Regexp {
 	const param = `(?i)(?:password|passwd|passphrase|pwd|pass|secret|token)\s*=\s*`
 	return []*regexp.Regexp{

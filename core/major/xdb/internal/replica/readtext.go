@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// Words that send a raw statement to the primary: they lock, write, or read the catalog,
-// in which gorm's migrator must find a table that it just created.
+// Words and parts of words that send a raw statement to the primary: they lock, write, or
+// read the catalog, in which gorm's migrator must find a table that it just created.
 var (
 	primaryWords = []string{
 		"CALL", "DELETE", "EXEC", "EXECUTE", "FOR", "INSERT", "INTO", "MERGE", "UPDATE",
@@ -21,8 +21,8 @@ var (
 	}
 )
 
-// onlyReads reports whether sql is exactly one SELECT that a replica can serve. In doubt
-// it returns false.
+// onlyReads reports whether sql is exactly one SELECT that a replica can serve. If that
+// is uncertain, it returns false.
 func onlyReads(sql, dialect string) bool {
 	s := sqlscan.New(sql, sqlscan.RulesOf(dialect))
 	var first string

@@ -36,7 +36,7 @@ type Replica struct {
 	// Connect attempts to connect once.
 	Connect func(ctx context.Context) (*gorm.DB, error)
 
-	db    atomic.Pointer[gorm.DB] // nil until the first response
+	db    atomic.Pointer[gorm.DB] // nil until Connect succeeds
 	state atomic.Int32
 }
 

@@ -15,8 +15,8 @@ import (
 func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 	return func(tx *gorm.DB) {
 		s := tx.Statement
-		at := r.replicaOf(s.ConnPool)
-		if at == nil || tx.Error != nil {
+		replica := r.replicaOf(s.ConnPool)
+		if replica == nil || tx.Error != nil {
 			read(tx)
 			return
 		}
@@ -24,7 +24,7 @@ func (r *Router) orPrimary(read func(*gorm.DB)) func(*gorm.DB) {
 		tx.RowsAffected = 0
 		read(tx)
 		err := readError(tx)
-		if err == nil || s.Context.Err() != nil || !at.failsOver(s.Context, err) ||
+		if err == nil || s.Context.Err() != nil || !replica.failsOver(s.Context, err) ||
 			tx.RowsAffected > 0 {
 			return
 		}

@@ -63,25 +63,25 @@ func (r *Router) Initialize(db *gorm.DB) error {
 }
 
 // Start checks every replica once, and then periodically until Close. A replica that does
-// not respond is used as soon as it does. Start returns permanent errors only.
+// not respond is used as soon as a check succeeds. Start returns permanent errors only.
 func (r *Router) Start(ctx context.Context) error {
 	errs := make([]error, len(r.all))
-	var first sync.WaitGroup
+	var checks sync.WaitGroup
 	for i, replica := range r.all {
-		first.Go(func() {
+		checks.Go(func() {
 			if err := replica.check(ctx); err != nil {
 				errs[i] = fmt.Errorf("xdb: replica %d: open %s: %w", i+1, replica, err)
 			}
 		})
 	}
-	first.Wait()
+	checks.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	var watched context.Context
-	watched, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	var watchCtx context.Context
+	watchCtx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for _, replica := range r.all {
-		r.watchers.Go(func() { replica.watch(watched) })
+		r.watchers.Go(func() { replica.watch(watchCtx) })
 	}
 	return nil
 }

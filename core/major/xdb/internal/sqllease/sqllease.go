@@ -42,10 +42,11 @@ type Backend struct {
 	db    *gorm.DB
 	clock driver.Clock
 	sql   statements
-	life  context.Context // canceled by Close
-	end   context.CancelFunc
 
-	made atomic.Bool // the table exists
+	stopCtx context.Context // canceled by Close
+	stop    context.CancelFunc
+
+	prepared atomic.Bool // the table exists
 
 	mu       sync.Mutex
 	next     time.Time // time of the next sweep
@@ -62,10 +63,9 @@ func New(db *gorm.DB) (*Backend, error) {
 	}
 	b := &Backend{Info: info, clock: clock, sql: newStatements(db, clock)}
 	b.db = db.Session(&gorm.Session{
-		NewDB: true, SkipDefaultTransaction: true,
-		Logger: logger.Discard,
+		NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard,
 	})
-	b.life, b.end = context.WithCancel(context.Background())
+	b.stopCtx, b.stop = context.WithCancel(context.Background())
 	return b, nil
 }
 
@@ -78,15 +78,14 @@ func (b *Backend) session(ctx context.Context) *gorm.DB {
 // Capabilities implements driver.Backend of package xlease.
 func (b *Backend) Capabilities() leasedriver.Capabilities {
 	return leasedriver.Capabilities{
-		Scope: b.clock.Scope(b.session(b.life)), Durable: true,
-		Name: b.Name,
+		Name: b.Name, Scope: b.clock.Scope(b.session(b.stopCtx)), Durable: true,
 	}
 }
 
 // Close stops the background sweep and waits for it.
 func (b *Backend) Close() error {
 	b.mu.Lock()
-	b.end()
+	b.stop()
 	b.mu.Unlock()
 	b.sweeping.Wait()
 	return nil
@@ -97,8 +96,8 @@ func (b *Backend) Acquire(
 	ctx context.Context, r leasedriver.Request,
 ) (grant leasedriver.Grant, err error) {
 	id := nameID(r.Name)
-	err = b.repeat(ctx, func() error {
-		seen, err := b.look(ctx, id, r.First, r.Count)
+	err = b.retry(ctx, func() error {
+		seen, err := b.readSlots(ctx, id, r.First, r.Count)
 		if err != nil {
 			return err
 		}
@@ -108,8 +107,8 @@ func (b *Backend) Acquire(
 			return nil
 		}
 		grant = seen.grant(slot)
-		taken, err := b.take(ctx, id, r, grant, seen.rows[slot])
-		if err == nil && !taken {
+		written, err := b.acquireSlot(ctx, id, r, grant, seen.rows[slot])
+		if err == nil && !written {
 			return errRaces
 		}
 		return err
@@ -123,9 +122,9 @@ func (b *Backend) Acquire(
 	return grant, nil
 }
 
-// take writes the holder of a slot if its row is unchanged. The zero row means that the
-// slot has no row yet.
-func (b *Backend) take(
+// acquireSlot writes the holder of a slot if its row is unchanged. The zero row means
+// that the slot has no row yet.
+func (b *Backend) acquireSlot(
 	ctx context.Context, id string, r leasedriver.Request, g leasedriver.Grant, row tableRow,
 ) (bool, error) {
 	mark := max(g.Mark, r.Mark)
@@ -133,21 +132,21 @@ func (b *Backend) take(
 		return b.write(ctx, b.sql.insert, id, g.Slot, r.Name, r.Count, holderText(r.Holder),
 			g.Token, mark, r.TTL.Microseconds())
 	}
-	return b.write(ctx, b.sql.take, max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token,
-		mark, r.TTL.Microseconds(),
+	return b.write(ctx, b.sql.acquire,
+		max(row.Slots, int64(r.Count)), holderText(r.Holder), g.Token, mark, r.TTL.Microseconds(),
 		id, g.Slot, row.Token, row.Mark)
 }
 
 // Renew implements driver.Backend of package xlease.
 func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
 	id, holder := nameID(h.Name), holderText(h.Holder)
-	err = b.repeat(ctx, func() (err error) {
+	err = b.retry(ctx, func() (err error) {
 		held, err = b.write(ctx, b.sql.renew, h.TTL.Microseconds(), h.Mark, h.Mark, id, h.Slot,
 			holder)
 		if held || err != nil {
 			return err
 		}
-		seen, err := b.look(ctx, id, h.Slot, 1)
+		seen, err := b.readSlots(ctx, id, h.Slot, 1)
 		if err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (b *Backend) Renew(ctx context.Context, h leasedriver.Holding) (held bool, 
 
 // Release implements driver.Backend of package xlease.
 func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool, err error) {
-	err = b.repeat(ctx, func() (err error) {
+	err = b.retry(ctx, func() (err error) {
 		held, err = b.write(ctx, b.sql.release, released, h.Mark, nameID(h.Name), h.Slot,
 			holderText(h.Holder))
 		return err
@@ -175,9 +174,9 @@ func (b *Backend) Release(ctx context.Context, h leasedriver.Holding) (held bool
 	return held, err
 }
 
-// repeat prepares the table and calls do until it returns another error than errRaces.
-// The random pauses prevent a livelock between two callers.
-func (b *Backend) repeat(ctx context.Context, do func() error) error {
+// retry prepares the table and calls do until the error is not errRaces. The random
+// pauses prevent a livelock between two callers.
+func (b *Backend) retry(ctx context.Context, do func() error) error {
 	pause := xretry.Backoff{First: firstPause, Max: longPause}
 	for range maxTries {
 		err := b.prepare(ctx)
@@ -203,10 +202,10 @@ func (b *Backend) write(ctx context.Context, sql string, args ...any) (bool, err
 	return tx.RowsAffected > 0, nil
 }
 
-// look reads the slots of a name and the current time.
-func (b *Backend) look(ctx context.Context, id string, first, count int) (view, error) {
+// readSlots reads the slots of a name and the current time.
+func (b *Backend) readSlots(ctx context.Context, id string, first, count int) (view, error) {
 	var rows []seenRow
-	if err := b.session(ctx).Raw(b.sql.look, id, first, first+count).Scan(&rows).Error; err != nil {
+	if err := b.session(ctx).Raw(b.sql.read, id, first, first+count).Scan(&rows).Error; err != nil {
 		return view{}, b.raced(ctx, err)
 	}
 	v := view{rows: map[int]tableRow{}}
@@ -219,8 +218,8 @@ func (b *Backend) look(ctx context.Context, id string, first, count int) (view, 
 	return v, nil
 }
 
-// raced returns errRaces if a concurrent statement won, so that this one changed nothing.
-// A database may abort a read for the same reason.
+// raced returns errRaces if a concurrent statement won, so that this statement changed
+// nothing. A database may abort a read for the same reason.
 func (b *Backend) raced(ctx context.Context, err error) error {
 	if kind := b.Kind(err); (kind == driver.Unique || kind == driver.Deadlock) && ctx.Err() == nil {
 		return errRaces
@@ -245,7 +244,7 @@ type seenRow struct {
 }
 
 // view is a snapshot of the rows of a name. A slot without a row has the zero row, which
-// has expired.
+// counts as expired.
 type view struct {
 	now  int64
 	rows map[int]tableRow

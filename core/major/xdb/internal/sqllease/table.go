@@ -39,10 +39,10 @@ func (tableRow) TableName(namer schema.Namer) string { return namer.TableName(ta
 // themselves compare and compute the times; values read before only detect whether a row
 // has changed.
 type statements struct {
-	table                              string // for display
-	look, take, insert, renew, release string
-	ended                              string // condition of sweep
-	sweep                              string
+	table                                 string // for display
+	read, acquire, insert, renew, release string
+	expired                               string // condition of sweep
+	sweep                                 string
 }
 
 func newStatements(db *gorm.DB, clock driver.Clock) statements {
@@ -50,26 +50,29 @@ func newStatements(db *gorm.DB, clock driver.Clock) statements {
 	_ = stmt.Parse(&tableRow{}) // cannot fail
 	now := clock.NowMicros()
 	names := []string{
-		"{now}", now, "{dual}", clock.Dual(), "{table}",
-		stmt.Quote(stmt.Schema.Table),
+		"{now}", now, "{dual}", clock.Dual(), "{table}", stmt.Quote(stmt.Schema.Table),
 	}
 	for _, field := range stmt.Schema.DBNames {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
-	write := strings.NewReplacer(names...).Replace
+	expand := strings.NewReplacer(names...).Replace
 	s := statements{table: stmt.Schema.Table} // stmt.Table lacks the schema of a prefix
 	// The left join returns the time even if no row matches.
-	s.look = write("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, l.{since_us}, l.{until_us} " +
-		"FROM (SELECT {now} AS now_us{dual}) c LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")
-	s.take = write("UPDATE {table} SET {slots} = ?, {holder} = ?, {token} = ?, {mark} = ?, {until_us} = {now} + ? " +
+	s.read = expand("SELECT c.now_us, l.{slot}, l.{slots}, l.{holder}, l.{token}, l.{mark}, " +
+		"l.{since_us}, l.{until_us} FROM (SELECT {now} AS now_us{dual}) c " +
+		"LEFT JOIN {table} l ON l.{id} = ? AND l.{slot} >= ? AND l.{slot} < ?")
+	s.acquire = expand("UPDATE {table} SET {slots} = ?, {holder} = ?, {token} = ?, {mark} = ?, " +
+		"{until_us} = {now} + ? " +
 		"WHERE {id} = ? AND {slot} = ? AND {token} = ? AND {mark} = ? AND {until_us} <= {now}")
-	s.insert = write("INSERT INTO {table} ({id}, {slot}, {name}, {slots}, {holder}, {token}, {mark}, {since_us}, {until_us}) " +
-		"VALUES (?, ?, ?, ?, ?, ?, ?, {now}, {now} + ?)")
-	s.renew = write("UPDATE {table} SET {until_us} = {now} + ?, {mark} = CASE WHEN {mark} < ? THEN ? ELSE {mark} END " +
+	s.insert = expand("INSERT INTO {table} ({id}, {slot}, {name}, {slots}, {holder}, {token}, " +
+		"{mark}, {since_us}, {until_us}) VALUES (?, ?, ?, ?, ?, ?, ?, {now}, {now} + ?)")
+	s.renew = expand("UPDATE {table} SET {until_us} = {now} + ?, " +
+		"{mark} = CASE WHEN {mark} < ? THEN ? ELSE {mark} END " +
 		"WHERE {id} = ? AND {slot} = ? AND {holder} = ?")
-	s.release = write("UPDATE {table} SET {holder} = ?, {until_us} = {now}, {mark} = ? WHERE {id} = ? AND {slot} = ? AND {holder} = ?")
-	s.ended = write("{slots} = 1 AND {slot} = 0 AND {until_us} < {now} - ?")
-	s.sweep = write("DELETE FROM {table} WHERE {id} IN ? AND ") + s.ended
+	s.release = expand("UPDATE {table} SET {holder} = ?, {until_us} = {now}, {mark} = ? " +
+		"WHERE {id} = ? AND {slot} = ? AND {holder} = ?")
+	s.expired = expand("{slots} = 1 AND {slot} = 0 AND {until_us} < {now} - ?")
+	s.sweep = expand("DELETE FROM {table} WHERE {id} IN ? AND ") + s.expired
 	return s
 }
 
@@ -82,26 +85,26 @@ func holderText(holder string) string { return fmt.Sprintf("%x", holder) }
 
 // Prepare implements driver.Preparer of package xlease.
 func (b *Backend) Prepare(ctx context.Context) error {
-	return b.repeat(ctx, func() error { return nil })
+	return b.retry(ctx, func() error { return nil })
 }
 
 // prepare creates the table if it is missing, and checks its columns. After a failure the
 // next call tries again.
 func (b *Backend) prepare(ctx context.Context) error {
-	if b.made.Load() {
+	if b.prepared.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Close cancels it.
-	defer context.AfterFunc(b.life, func() { cancel(xlease.ErrClosed) })()
+	// Close cancels the preparation.
+	defer context.AfterFunc(b.stopCtx, func() { cancel(xlease.ErrClosed) })()
 	if err := b.setUp(ctx); err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, xlease.ErrClosed) {
 			return fmt.Errorf("xdb: leases: %w", cause)
 		}
 		return err
 	}
-	b.made.Store(true)
+	b.prepared.Store(true)
 	return nil
 }
 
@@ -111,7 +114,7 @@ func (b *Backend) setUp(ctx context.Context) error {
 		return fmt.Errorf("%w (accepted instead: %s=cache, or none with a %s for each replica)",
 			b.failed(ctx, err), xenv.LeaseBackend, xenv.SnowflakeNodeID)
 	}
-	_, err := b.look(ctx, "-", 0, 1)
+	_, err := b.readSlots(ctx, "-", 0, 1)
 	if b.Kind(err) == driver.Syntax { // the columns differ
 		return fmt.Errorf("%w; the table %s must be created with %s",
 			err, b.sql.table, systable.Definition(b.session(ctx), &tableRow{}))

@@ -40,11 +40,11 @@ func (s *Scanner) skipOracleQuote(from int) (end int, open bool) {
 	if from+1 >= len(s.in) {
 		return len(s.in), true
 	}
-	mark := s.in[from+1]
-	if i := strings.IndexByte("[({<", mark); i >= 0 {
-		mark = "])}>"[i]
+	closing := s.in[from+1]
+	if i := strings.IndexByte("[({<", closing); i >= 0 {
+		closing = "])}>"[i]
 	}
-	if i := strings.Index(s.in[from+2:], string([]byte{mark, '\''})); i >= 0 {
+	if i := strings.Index(s.in[from+2:], string([]byte{closing, '\''})); i >= 0 {
 		return from + 2 + i + 2, false
 	}
 	return len(s.in), true

@@ -2,26 +2,27 @@ package sqlscan
 
 // Rules define the lexical syntax of a database.
 type Rules struct {
-	// Backslash: a backslash escapes within a string.
+	// Backslash means that a backslash escapes the next character of a string.
 	Backslash bool
-	// Doubtful: it is unknown whether a backslash escapes; such a string is Open.
+	// Doubtful means that it is unknown whether a backslash escapes. A string with a
+	// backslash is then Open.
 	Doubtful bool
-	// DoubleQuotedTexts: double quotes enclose a string instead of a name.
+	// DoubleQuotedTexts means that double quotes enclose a string instead of a name.
 	DoubleQuotedTexts bool
-	// Brackets: [name] is a quoted name.
+	// Brackets means that [name] is a quoted name.
 	Brackets bool
-	// DollarQuotes: $tag$ string $tag$ is a string.
+	// DollarQuotes means that $tag$ string $tag$ is a string.
 	DollarQuotes bool
-	// OracleQuotes: q'[string]' is a string.
+	// OracleQuotes means that q'[string]' is a string.
 	OracleQuotes bool
-	// NestedComments: a comment may contain another.
+	// NestedComments means that a comment may contain another comment.
 	NestedComments bool
-	// HashComments: # starts a comment.
+	// HashComments means that # starts a comment.
 	HashComments bool
-	// SpacedDashes: -- starts a comment only before white space.
+	// SpacedDashes means that -- starts a comment only before white space.
 	SpacedDashes bool
-	// ExecutedComments: the database executes the text within /*! */, and within /*M! */
-	// of MariaDB; such a text is not a Comment.
+	// ExecutedComments means that the database executes the text in /*! */, and the text
+	// in /*M! */ if it is MariaDB. Such text is not a Comment.
 	ExecutedComments bool
 }
 

@@ -71,12 +71,12 @@ func (s *Scanner) token(c byte) (kind Kind, end int, open bool) {
 	case isDigit(c) || c == '.' && s.at+1 < len(s.in) && isDigit(s.in[s.at+1]):
 		return Literal, s.skipWord(s.at, true), false
 	default:
-		return s.mark(c)
+		return s.symbol(c)
 	}
 }
 
-// mark scans a token that starts with a byte other than a letter, a digit or space.
-func (s *Scanner) mark(c byte) (kind Kind, end int, open bool) {
+// symbol scans a token that starts with a byte other than a letter, a digit or space.
+func (s *Scanner) symbol(c byte) (kind Kind, end int, open bool) {
 	switch c {
 	case '\'', '"', '`':
 		return s.quotation(c)
