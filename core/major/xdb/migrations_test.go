@@ -41,7 +41,7 @@ func TestResolve_Migrations(t *testing.T) {
 		}
 		want := []string{
 			"xdb: Prepare function 1 is nil",
-			`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name has no other dot, and down migrations are not supported`,
+			`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name must not contain another dot, and down migrations are not supported`,
 			"xdb: migration files 2 are nil",
 			"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
 			"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",

@@ -29,21 +29,24 @@ type State string
 
 // The states of a migration. The table stores the first four.
 const (
-	// Pending is not started.
+	// Pending means that the migration has not started.
 	Pending State = "pending"
-	// Running is started. If no process runs it, a process exited before it finished.
+	// Running means that the migration has started. If no process runs it, a process
+	// exited before it finished.
 	Running State = "running"
-	// Applied is finished.
+	// Applied means that the migration has finished.
 	Applied State = "applied"
-	// Failed stopped with an error. The next Apply continues with it.
+	// Failed means that the migration stopped with an error. The next Apply continues
+	// with it.
 	Failed State = "failed"
 
-	// Changed has another text or name than the part that was applied. Apply rejects it.
+	// Changed means that the text or the name differs from what was applied. Apply
+	// rejects it.
 	Changed State = "changed"
-	// Late is not applied, and its version is lower than an applied one. Apply rejects
-	// it.
+	// Late means that the migration is not applied, and that its version is lower than
+	// that of an applied one. Apply rejects it.
 	Late State = "late"
-	// Missing is in the table, but has no file.
+	// Missing means that the migration is in the table but has no file.
 	Missing State = "missing"
 )
 
@@ -100,7 +103,7 @@ func readFor(db *gorm.DB, files []fs.FS) (*Set, error) {
 	return Read(info.Drivers, []string{info.Name, db.Name()}, files...)
 }
 
-// Apply is the function Apply for a Set.
+// Apply is like the function Apply for the files of the Set.
 func (s *Set) Apply(ctx context.Context, db *gorm.DB) error {
 	if _, ok := db.Statement.ConnPool.(gorm.TxCommitter); ok {
 		return errInTransaction
@@ -142,8 +145,8 @@ func List(ctx context.Context, db *gorm.DB, files ...fs.FS) ([]Migration, error)
 	return p.list(), nil
 }
 
-// plan compares the files with the table. If the table is unreadable, the plan has no
-// problems.
+// plan compares the files with the table. If it cannot read the table, it returns an
+// empty plan and the error.
 func (s *Set) plan(ctx context.Context, db *gorm.DB) (*plan, error) {
 	known, err := readRecords(db.WithContext(dbconn.WithPrimary(ctx)))
 	if err == nil && known == nil {

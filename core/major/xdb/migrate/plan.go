@@ -42,7 +42,7 @@ func newPlan(files []sqlfile.File, known map[string]record) *plan {
 func (p *plan) add(f sqlfile.File, r record) {
 	state, err := compare(f, r)
 	if err == nil && state != Applied && r.Done == 0 {
-		state, err = p.place(f, state)
+		state, err = p.checkOrder(f, state)
 	}
 	if err != nil {
 		p.problems = append(p.problems, fmt.Errorf("xdb: migration %s: %w", f.Name, err))
@@ -55,8 +55,8 @@ func (p *plan) add(f sqlfile.File, r record) {
 	p.files = append(p.files, m)
 }
 
-// place checks the order of a file of which nothing is applied.
-func (p *plan) place(f sqlfile.File, state State) (State, error) {
+// checkOrder checks the version of a file that has no applied statement.
+func (p *plan) checkOrder(f sqlfile.File, state State) (State, error) {
 	for _, r := range p.missing {
 		if version(r.Name) == f.Version && (r.State == Applied || r.Done > 0) {
 			return Changed, fmt.Errorf("the database has applied its version as %s: "+
@@ -70,7 +70,7 @@ func (p *plan) place(f sqlfile.File, state State) (State, error) {
 	return state, nil
 }
 
-// compare returns the state of a file by its row alone.
+// compare returns the state of a file from its row, without regard to other files.
 func compare(f sqlfile.File, r record) (State, error) {
 	switch {
 	case !r.stored:
@@ -82,7 +82,7 @@ func compare(f sqlfile.File, r record) (State, error) {
 	case r.State != Applied && r.Done > 0 &&
 		(r.Done > len(f.Statements) || f.Statements[r.Done-1].Digest != r.DoneSHA256):
 		return Changed, fmt.Errorf("its first %d statements are applied and have changed since: "+
-			"restore them, and change it from statement %d on only", r.Done, r.Done+1)
+			"restore them, and change only the statements from %d on", r.Done, r.Done+1)
 	default:
 		return r.State, nil
 	}

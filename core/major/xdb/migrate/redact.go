@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/migrate/internal/sqlfile"
 )
 
-// shortLiteral is the length up to which a literal may appear in an error: it is not a
-// secret, and often a part of other words.
+// shortLiteral is the maximum length of a literal that may appear in an error. Such a
+// literal is not a secret, and it is often part of other words.
 const shortLiteral = 3
 
 // valueError is an error of a statement without its values.
@@ -27,8 +27,9 @@ func (e *valueError) Error() string { return e.text }
 // Unwrap returns the error of the library.
 func (e *valueError) Unwrap() error { return e.cause }
 
-// withoutValues removes all literals of the file from the error of a statement: a trigger
-// may report a value of another statement. It keeps names, which show the fix.
+// withoutValues removes all literals of the file from the error of a statement, because a
+// trigger may report a value of another statement. It keeps names, because they show the
+// fix.
 func withoutValues(err error, file []sqlfile.Statement, prefix, dialect string) error {
 	p := parts{names: map[string]bool{}}
 	for _, s := range file {
@@ -87,7 +88,8 @@ func (p *parts) read(sql string, rules sqlscan.Rules) {
 	}
 }
 
-// literal adds a string, and its pieces in case it is a format with values for each %.
+// literal adds a string and its parts between percent signs. If the string is a format,
+// an error contains these parts and a value for each verb.
 func (p *parts) literal(text string) {
 	for _, piece := range append(strings.Split(text, "%"), text) {
 		if len(piece) > shortLiteral {

@@ -32,7 +32,7 @@ type run struct {
 	position []slog.Attr    // of the file among the pending ones
 
 	record  record
-	started bool // there is something to record
+	started bool // the run has a record
 	crashed bool // a process exited while it ran the file
 	inTx    bool // the lock itself is a transaction
 }
@@ -41,15 +41,15 @@ type run struct {
 // may be the failed transaction or belong to a lost connection.
 func (r *run) do(ctx context.Context) error {
 	start := time.Now()
-	var failure error // of the file; err is that of the lock
+	var failure error // of the file; err also contains errors of the lock
 	err := r.info.Lock(ctx, r.db, func(tx *gorm.DB) error {
-		failure = r.locked(ctx, tx)
+		failure = r.applyLocked(ctx, tx)
 		return failure
 	})
-	failure = cmp.Or(failure, r.failed("", err))
+	failure = cmp.Or(failure, r.wrap("", err))
 	switch {
 	case failure != nil && r.started:
-		r.fail(ctx, failure)
+		r.recordFailure(ctx, failure)
 	case failure == nil && r.started:
 		r.info.Log.Info(ctx, "migration applied", append(r.position,
 			slog.Int("statements", len(r.Statements)), slog.Duration("took", time.Since(start)))...)
@@ -57,12 +57,12 @@ func (r *run) do(ctx context.Context) error {
 	return failure
 }
 
-func (r *run) failed(operation string, err error) error {
+func (r *run) wrap(operation string, err error) error {
 	return r.info.Fail("migration "+r.Name+operation, err)
 }
 
-// locked applies the file under the lock, unless another process has applied it.
-func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
+// applyLocked applies the file under the lock, unless another process has applied it.
+func (r *run) applyLocked(ctx context.Context, tx *gorm.DB) error {
 	known, err := readOrCreateRecords(tx)
 	if err != nil {
 		return r.info.Fail("migrations", err)
@@ -77,17 +77,18 @@ func (r *run) locked(ctx context.Context, tx *gorm.DB) error {
 	}
 	_, r.inTx = tx.Statement.ConnPool.(gorm.TxCommitter)
 	if r.NoTransaction && r.inTx {
-		return fmt.Errorf("xdb: migration %s: the lock of %s is a transaction, so -- plinth:no-transaction is not supported: "+
+		return fmt.Errorf("xdb: migration %s: the lock of %s is a transaction, "+
+			"so -- plinth:no-transaction is not supported: "+
 			"remove the line, or add a file for %s without it", r.Name, r.info.Name, r.info.Name)
 	}
 	r.start(ctx)
 	if m, ok := r.info.Driver.(driver.Migrator); ok && m.TransactionalDDL() && !r.NoTransaction {
-		return r.atOnce(ctx, tx)
+		return r.applyInTransaction(ctx, tx)
 	}
 	if err := r.save(tx); err != nil {
 		return err
 	}
-	return r.rest(tx, true)
+	return r.runRemaining(tx, true)
 }
 
 func (r *run) start(ctx context.Context) {
@@ -102,38 +103,38 @@ func (r *run) start(ctx context.Context) {
 	r.info.Log.Info(ctx, "migration started", position...)
 }
 
-// atOnce runs the remaining statements and writes the record in one transaction, which is
-// the lock if that is a transaction.
+// applyInTransaction runs the remaining statements and writes the record in one
+// transaction, which is the lock if that is a transaction.
 //
 // ctx cancels the statements, not the transaction: database/sql would roll it back from
 // another goroutine and close the connection that holds the lock.
-func (r *run) atOnce(ctx context.Context, tx *gorm.DB) error {
+func (r *run) applyInTransaction(ctx context.Context, tx *gorm.DB) error {
 	before := r.record
 	var failure error
 	all := func(tx *gorm.DB) error {
-		failure = r.rest(tx.WithContext(ctx), false)
+		failure = r.runRemaining(tx.WithContext(ctx), false)
 		return failure
 	}
 	if r.inTx {
 		return all(tx)
 	}
-	steady := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
-	if err := steady.Transaction(all); err != nil {
+	uncanceled := tx.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(ctx)})
+	if err := uncanceled.Transaction(all); err != nil {
 		r.record = before
-		return cmp.Or(failure, r.failed(": transaction", err))
+		return cmp.Or(failure, r.wrap(": transaction", err))
 	}
 	return nil
 }
 
-// rest runs the remaining statements and records them: after each statement, or all at
-// the end.
-func (r *run) rest(tx *gorm.DB, each bool) error {
+// runRemaining runs the remaining statements and records them, either after each
+// statement or once at the end.
+func (r *run) runRemaining(tx *gorm.DB, each bool) error {
 	first := r.record.Done
 	for i := first; i < len(r.Statements); i++ {
-		err := r.statement(tx, i)
+		err := r.runStatement(tx, i)
 		if err != nil && r.crashed && i == first {
-			err = fmt.Errorf("%w; a process that exited during this statement may have applied it already: "+
-				"if so, undo it in the database and retry", err)
+			err = fmt.Errorf("%w; a process that exited during this statement "+
+				"may have applied it already: if so, undo it in the database and retry", err)
 		}
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (r *run) rest(tx *gorm.DB, each bool) error {
 	return r.save(tx)
 }
 
-func (r *run) statement(tx *gorm.DB, i int) error {
+func (r *run) runStatement(tx *gorm.DB, i int) error {
 	naming, _ := namingOf(r.db)
 	prefix := naming.TablePrefix
 	err := execute(tx, strings.ReplaceAll(r.Statements[i].SQL, prefixMark, prefix))
@@ -158,12 +159,13 @@ func (r *run) statement(tx *gorm.DB, i int) error {
 		return nil
 	}
 	err = withoutValues(err, r.Statements, prefix, r.db.Name())
-	return r.failed(fmt.Sprintf(":%d", r.Line(i)), err)
+	return r.wrap(fmt.Sprintf(":%d", r.Line(i)), err)
 }
 
 // execute runs a statement without preparing it: some databases cannot prepare DDL.
 func execute(tx *gorm.DB, sql string) error {
-	tx = tx.Session(&gorm.Session{NewDB: true}).Scopes() // a statement whose pool may be replaced
+	// Scopes returns a new statement, whose pool may be replaced.
+	tx = tx.Session(&gorm.Session{NewDB: true}).Scopes()
 	switch pool := tx.Statement.ConnPool.(type) {
 	case *gorm.PreparedStmtDB:
 		tx.Statement.ConnPool = pool.ConnPool
@@ -174,34 +176,34 @@ func execute(tx *gorm.DB, sql string) error {
 }
 
 func (r *run) save(tx *gorm.DB) error {
-	return r.failed(": record", saveRecord(tx, &r.record))
+	return r.wrap(": record", saveRecord(tx, &r.record))
 }
 
-// fail records the failure of a migration even if ctx has ended, unless another process
-// has applied more of it in the meantime.
-func (r *run) fail(ctx context.Context, failure error) {
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+// recordFailure records the failure of a migration even if ctx has ended, unless another
+// process has applied more of it in the meantime.
+func (r *run) recordFailure(ctx context.Context, failure error) {
+	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	err := r.info.Lock(late, r.db, func(tx *gorm.DB) error {
+	err := r.info.Lock(recordCtx, r.db, func(tx *gorm.DB) error {
 		known, err := readOrCreateRecords(tx)
 		if err != nil {
 			return err
 		}
-		now := known[r.Migration]
+		row := known[r.Migration]
 		if r.inTx { // rolled back
-			r.record.Done, r.record.DoneSHA256 = now.Done, now.DoneSHA256
+			r.record.Done, r.record.DoneSHA256 = row.Done, row.DoneSHA256
 		}
-		if r.record.stored = now.stored; now.State == Applied || now.Done > r.record.Done {
+		r.record.stored = row.stored
+		if row.State == Applied || row.Done > r.record.Done {
 			return nil
 		}
 		finished := r.db.NowFunc()
-		r.record.State, r.record.FinishedAt, r.record.ErrorText = Failed, &finished,
-			errorText(failure)
+		r.record.State, r.record.FinishedAt = Failed, &finished
+		r.record.ErrorText = errorText(failure)
 		return r.save(tx)
 	})
 	if err != nil {
-		r.info.Log.Warn(late, "the failure of a migration could not be recorded",
-			slog.String("file", r.Name),
-			slog.String("error", r.info.Redact(err).Error()))
+		r.info.Log.Warn(recordCtx, "the failure of a migration could not be recorded",
+			slog.String("file", r.Name), slog.String("error", r.info.Redact(err).Error()))
 	}
 }

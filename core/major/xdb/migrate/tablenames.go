@@ -10,10 +10,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// checkTableNames returns an error for each table that gorm would create although the
-// table exists with the other form of the name: user next to users. It checks the models,
-// and the associated models and join tables that gorm migrates with them. It skips models
-// that name their tables themselves.
+// checkTableNames returns an error for each table that gorm would create although a table
+// with the singular or plural form of its name exists: user next to users. It checks the
+// models, and the associated models and join tables that gorm migrates with them. It
+// skips models that define the names of their tables.
 func checkTableNames(tx *gorm.DB, models []any) error {
 	naming, ok := namingOf(tx)
 	if !ok {
@@ -56,19 +56,20 @@ func migrated(tx *gorm.DB, models []any) (schemas []*schema.Schema) {
 func tableNameProblem(naming schema.NamingStrategy, s *schema.Schema, other string) error {
 	kind, fix := "model", fmt.Sprintf("give the model a method TableName that returns %q", s.Table)
 	if isJoinTable(s) {
-		kind, fix = "association",
-			"name it many2many:"+strings.TrimPrefix(s.Table, naming.TablePrefix)
+		kind = "association"
+		fix = "name it many2many:" + strings.TrimPrefix(s.Table, naming.TablePrefix)
 	}
 	return fmt.Errorf(
-		"the table %s of the %s %s is missing, and the table %s exists: set %s=%t to use it, or rename it, or %s if both are meant",
+		"the table %s of the %s %s is missing, and the table %s exists: "+
+			"set %s=%t to use it, or rename it, or %s if you need both",
 		s.Table, kind, s.Name, other, "DATABASE_SINGULAR_TABLES", !naming.SingularTable, fix)
 }
 
 // isJoinTable reports whether gorm generated the model for a many2many association.
 func isJoinTable(s *schema.Schema) bool { return s.ModelType.Name() == "" }
 
-// otherName returns the singular name of a plural table and vice versa; "" if there is no
-// other name.
+// otherName returns the singular name of a plural table and vice versa, or "" if there is
+// no other name.
 func otherName(naming schema.NamingStrategy, s *schema.Schema) string {
 	switch reflect.New(s.ModelType).Interface().(type) {
 	case schema.Tabler, schema.TablerWithNamer:

@@ -8,26 +8,27 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// marks match the comments that are directives: those of Plinth, and those of goose,
-// sql-migrate and dbmate. Other text after "migrate:" is prose.
-var marks = sync.OnceValue(func() *regexp.Regexp {
+// directivePattern matches the comments that are directives of Plinth, goose, sql-migrate
+// or dbmate. A comment with a space after "migrate:" is not a directive.
+var directivePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^\s*--\s*(?:plinth:(.*?)\s*$|(\+goose|\+migrate)(?:\s|$)|(migrate:)\S)`)
 })
 
-// mark returns the directive of a line, such as begin for "-- plinth:begin", or the mark
-// of another tool.
-func mark(line string) (directive, foreign string) {
-	m := marks().FindStringSubmatch(line)
+// directiveOf returns the directive of a line, such as begin for "-- plinth:begin", or
+// the directive of another tool.
+func directiveOf(line string) (directive, foreign string) {
+	m := directivePattern().FindStringSubmatch(line)
 	if m == nil {
 		return "", ""
 	}
 	return strings.ToLower(m[1]), strings.ToLower(m[2] + m[3])
 }
 
-// rejectForeign returns the error for a mark of another tool.
+// rejectForeign returns the error for a directive of another tool.
 func (s *splitter) rejectForeign(at int, foreign string) error {
-	return s.problem(at, "-- %s is a directive of another tool, and every section of the file would run: "+
+	return s.problem(at, "-- %s is a directive of another tool, "+
+		"and every section of the file would run: "+
 		"keep the up section and remove the directives", foreign)
 }
 
@@ -35,7 +36,7 @@ func (s *splitter) comment(t sqlscan.Token) error {
 	text := strings.TrimRight(s.text[t.Start:t.End], "\n")
 	before, after := s.lineAround(t.Start, t.Start+len(text))
 	alone := before == "" && after == ""
-	switch directive, foreign := mark(text); {
+	switch directive, foreign := directiveOf(text); {
 	case foreign != "" && alone:
 		return s.rejectForeign(t.Start, foreign)
 	case directive == "":
@@ -54,7 +55,7 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 	case "end":
 		return s.problem(t.Start, "-- plinth:end without -- plinth:begin")
 	case "no-transaction":
-		if s.now.started || len(s.Statements) > 0 {
+		if s.current.started || len(s.Statements) > 0 {
 			return s.problem(t.Start, "-- plinth:no-transaction must precede the first statement")
 		}
 		s.NoTransaction = true
@@ -66,13 +67,13 @@ func (s *splitter) directive(t sqlscan.Token, word string) error {
 }
 
 func (s *splitter) block(t sqlscan.Token) error {
-	if s.now.started {
-		return s.problem(s.now.start,
+	if s.current.started {
+		return s.problem(s.current.start,
 			"the statement before -- plinth:begin is not terminated: add a semicolon")
 	}
 	at := t.End
 	for line := range strings.Lines(s.text[t.End:]) {
-		directive, foreign := mark(line)
+		directive, foreign := directiveOf(line)
 		switch {
 		case foreign != "":
 			return s.rejectForeign(at, foreign)
@@ -90,27 +91,27 @@ func (s *splitter) block(t sqlscan.Token) error {
 
 // addBlock adds the statement between two indexes, unless it contains only comments.
 func (s *splitter) addBlock(from, to int) error {
-	var all []string // without space and comments
-	first := 0       // index of the first token
+	var tokens []string // without space and comments
+	first := 0          // index of the first token
 	scan := sqlscan.New(s.text[:to], sqlscan.RulesOf(s.dialect))
 	for scan.Skip(from); scan.More(); {
 		t := scan.Next()
 		if t.Kind == sqlscan.Space || t.Kind == sqlscan.Comment {
 			continue
 		}
-		if all == nil {
+		if tokens == nil {
 			first = t.Start
 		}
-		all = append(all, strings.ToUpper(s.text[t.Start:t.End]))
+		tokens = append(tokens, strings.ToUpper(s.text[t.Start:t.End]))
 	}
-	if all == nil {
+	if tokens == nil {
 		return nil
 	}
-	if rejection := rejectedBlock(all, s.dialect); rejection != "" {
+	if rejection := rejectedBlock(tokens, s.dialect); rejection != "" {
 		return s.problem(first, "%s", rejection)
 	}
 	body := strings.TrimSpace(s.text[from:to])
 	start := from + strings.Index(s.text[from:to], body)
-	s.keep(start, start+len(body))
+	s.addStatement(start, start+len(body))
 	return nil
 }

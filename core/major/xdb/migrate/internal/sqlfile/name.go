@@ -15,13 +15,13 @@ import (
 // primary key.
 const maxName = 120
 
-var nameForm = sync.OnceValue(func() *regexp.Regexp {
+var namePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]{1,18})(?:[_-][A-Za-z0-9_-]*)?\.sql$`)
 })
 
-// named parses the path of a file: 0001_users.postgres.sql is the postgres variant of
+// parseName parses the path of a file: 0001_users.postgres.sql is the postgres variant of
 // 0001_users.sql, version 1. known are the valid dialects of variants.
-func named(file string, known []string) (f File, err error) {
+func parseName(file string, known []string) (f File, err error) {
 	f = File{Name: path.Base(file), path: file}
 	stem, ok := strings.CutSuffix(f.Name, ".sql")
 	if !ok {
@@ -32,11 +32,13 @@ func named(file string, known []string) (f File, err error) {
 	f.Version, ok = VersionOf(f.Migration)
 	switch {
 	case !ok:
-		return f, errors.New("the name must be a version of at most 18 digits, then _ and letters, digits, _ or -: 0001_users.sql")
+		return f, errors.New("the name must be a version of at most 18 digits, " +
+			"then _ and letters, digits, _ or -: 0001_users.sql")
 	case len(base) > maxName:
 		return f, fmt.Errorf("the name is longer than %d bytes", maxName)
 	case variant && !slices.Contains(known, dialect):
-		return f, fmt.Errorf("%q is not a known database (known: %s); a name has no other dot, and down migrations are not supported",
+		return f, fmt.Errorf("%q is not a known database (known: %s); "+
+			"a name must not contain another dot, and down migrations are not supported",
 			dialect, strings.Join(known, ", "))
 	}
 	return f, nil
@@ -44,10 +46,10 @@ func named(file string, known []string) (f File, err error) {
 
 // VersionOf returns the version of a migration by its name: 1 of 0001_users.sql.
 func VersionOf(name string) (uint64, bool) {
-	form := nameForm().FindStringSubmatch(name)
-	if form == nil {
+	match := namePattern().FindStringSubmatch(name)
+	if match == nil {
 		return 0, false
 	}
-	version, err := strconv.ParseUint(form[1], 10, 64)
+	version, err := strconv.ParseUint(match[1], 10, 64)
 	return version, err == nil
 }

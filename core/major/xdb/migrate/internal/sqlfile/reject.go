@@ -21,28 +21,37 @@ type rule struct {
 
 // transactions are the statements that would end the transaction of the migration.
 var transactions = []rule{
-	{words: []string{
-		"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION",
-		"SAVE TRANSACTION", "SAVE TRAN",
-	}, text: ownTx},
+	{
+		words: []string{
+			"END", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ABORT", "START TRANSACTION",
+			"SAVE TRANSACTION", "SAVE TRAN",
+		},
+		text: ownTx,
+	},
 	{dialect: "mysql", words: []string{"XA"}, text: ownTx},
 	{dialect: "mysql", words: []string{"SET"}, contains: "AUTOCOMMIT", text: ownTx},
 	{
-		dialect: "mysql", words: []string{
-			"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES",
-			"UNLOCK TABLE",
-		},
-		text: "ends the transaction of the migration and blocks access to its other tables: remove it",
+		dialect: "mysql",
+		words:   []string{"LOCK TABLES", "LOCK TABLE", "UNLOCK TABLES", "UNLOCK TABLE"},
+		text: "ends the transaction of the migration and blocks access to its other tables: " +
+			"remove it",
 	},
 }
 
-// others are rejected outside a block.
+// others are the statements that are rejected outside a block.
 var others = []rule{
-	{words: []string{"BEGIN"}, text: ownTx + "; if it starts a block of statements, " + useBlock},
-	{words: []string{"END"}, text: "closes a transaction or a block of statements: remove it, or " +
-		useBlock},
-	{words: []string{"DELIMITER"}, text: "is a client command, not SQL: " +
-		"if a statement contains semicolons, " + useBlock},
+	{
+		words: []string{"BEGIN"},
+		text:  ownTx + "; if it starts a block of statements, " + useBlock,
+	},
+	{
+		words: []string{"END"},
+		text:  "closes a transaction or a block of statements: remove it, or " + useBlock,
+	},
+	{
+		words: []string{"DELIMITER"},
+		text:  "is a client command, not SQL: if a statement contains semicolons, " + useBlock,
+	},
 	{
 		dialect: "oracle", words: []string{"DECLARE"},
 		text: "starts a block of statements: " + useBlock,
@@ -63,9 +72,9 @@ var others = []rule{
 }
 
 // rejection returns why a migration must not contain the statement, or "".
-func rejection(all []string, dialect string) string {
-	return cmp.Or(find(others, all, dialect), find(transactions, all, dialect),
-		rejectedRoutine(all, dialect))
+func rejection(tokens []string, dialect string) string {
+	return cmp.Or(find(others, tokens, dialect), find(transactions, tokens, dialect),
+		rejectedRoutine(tokens, dialect))
 }
 
 // transactionWords may follow a BEGIN that starts a transaction.
@@ -75,49 +84,50 @@ var transactionWords = []string{
 
 // rejectedBlock returns why a block must not start with its first statement, or "". The
 // statements after it may belong to a procedure.
-func rejectedBlock(all []string, dialect string) string {
-	if all[0] == "BEGIN" && startsTransaction(all, dialect) {
+func rejectedBlock(tokens []string, dialect string) string {
+	if tokens[0] == "BEGIN" && startsTransaction(tokens, dialect) {
 		return "BEGIN " + ownTx
 	}
-	return find(transactions, all, dialect)
+	return find(transactions, tokens, dialect)
 }
 
 // startsTransaction reports whether BEGIN starts a transaction rather than a block of
 // statements.
-func startsTransaction(all []string, dialect string) bool {
+func startsTransaction(tokens []string, dialect string) bool {
 	switch {
-	case len(all) == 1:
+	case len(tokens) == 1:
 		return true
-	case all[1] == ";": // SQL Server: an empty statement of the block
-		return dialect != "sqlserver" || len(all) == 2
+	case tokens[1] == ";": // SQL Server: an empty statement of the block
+		return dialect != "sqlserver" || len(tokens) == 2
 	default: // PL/SQL: these may be names of procedures
-		return dialect != "oracle" && slices.Contains(transactionWords, all[1])
+		return dialect != "oracle" && slices.Contains(transactionWords, tokens[1])
 	}
 }
 
-func find(rules []rule, all []string, dialect string) string {
-	first := strings.Join(all[:min(len(all), 2)], " ") + " "
+func find(rules []rule, tokens []string, dialect string) string {
+	first := strings.Join(tokens[:min(len(tokens), 2)], " ") + " "
 	for _, r := range rules {
-		begins := slices.IndexFunc(r.words,
+		i := slices.IndexFunc(r.words,
 			func(words string) bool { return strings.HasPrefix(first, words+" ") })
-		if begins >= 0 && (r.dialect == "" || r.dialect == dialect) &&
-			containsWords(all, r.contains) {
-			return strings.TrimSpace(r.words[begins]+" "+r.contains) + " " + r.text
+		if i >= 0 && (r.dialect == "" || r.dialect == dialect) &&
+			containsWords(tokens, r.contains) {
+			return strings.TrimSpace(r.words[i]+" "+r.contains) + " " + r.text
 		}
 	}
 	return ""
 }
 
-// containsWords reports whether a statement contains space-separated words in sequence.
-func containsWords(all []string, words string) bool {
-	want := strings.Fields(words)
+// containsWords reports whether a statement contains words, which are separated by
+// spaces, in sequence.
+func containsWords(tokens []string, words string) bool {
+	list := strings.Fields(words)
 	same := func(token, word string) bool { return strings.Trim(token, "@`") == word }
-	for i := range all {
-		if slices.EqualFunc(all[i:min(i+len(want), len(all))], want, same) {
+	for i := range tokens {
+		if slices.EqualFunc(tokens[i:min(i+len(list), len(tokens))], list, same) {
 			return true
 		}
 	}
-	return len(want) == 0
+	return len(list) == 0
 }
 
 // modifiers may appear between CREATE and the kind of object.
@@ -130,28 +140,28 @@ var modifiers = []string{
 var routines = []string{"TRIGGER", "PROCEDURE", "PROC", "FUNCTION", "PACKAGE", "EVENT"}
 
 // rejectedRoutine returns why a routine must be in a block, or "".
-func rejectedRoutine(all []string, dialect string) string {
-	switch what := created(all); {
+func rejectedRoutine(tokens []string, dialect string) string {
+	switch what := created(tokens); {
 	case what == "":
 		return ""
-	case slices.Contains(all, "BEGIN"):
-		return all[0] + " " + what +
+	case slices.Contains(tokens, "BEGIN"):
+		return tokens[0] + " " + what +
 			" with a BEGIN contains semicolons that do not end the statement: " + useBlock
 	case dialect == "sqlserver":
-		return all[0] + " " + what + " extends to the end of its batch: " + useBlock
+		return tokens[0] + " " + what + " extends to the end of its batch: " + useBlock
 	default:
 		return ""
 	}
 }
 
-// created returns the kind of routine that a statement creates or alters, or "".
-func created(all []string) string {
-	// a literal statement has no tokens
-	if len(all) == 0 || all[0] != "CREATE" && all[0] != "ALTER" {
+// created returns the kind of the routine that a statement creates or alters, or "".
+func created(tokens []string) string {
+	// a statement that is only a literal has no tokens
+	if len(tokens) == 0 || tokens[0] != "CREATE" && tokens[0] != "ALTER" {
 		return ""
 	}
 	definer := false // the name of a DEFINER has several tokens
-	for _, token := range all[1:] {
+	for _, token := range tokens[1:] {
 		definer = definer || token == "DEFINER"
 		switch {
 		case slices.Contains(routines, token):

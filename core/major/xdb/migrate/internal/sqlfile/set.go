@@ -33,7 +33,7 @@ type File struct {
 	// NoTransaction reports whether each statement runs outside a transaction.
 	NoTransaction bool
 
-	dialect    string // the database of the variant; "" is every other one
+	dialect    string // "" for every database without a variant
 	path, text string
 }
 
@@ -46,9 +46,9 @@ type reader struct {
 
 // Read returns the migrations of the file systems for one database, in the order of their
 // versions. drivers are the valid driver names of files. dialects are the names of the
-// database: the preferred one first, gorm's name, which determines how files are split,
-// last. Without dialects Read checks only the file names. The error joins every problem,
-// each with the name of its file.
+// database, the preferred one first. The last is the name that gorm uses, which
+// determines how files are split. Without dialects Read checks only the file names. The
+// error joins every problem, each with the name of its file.
 func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	known := slices.Sorted(slices.Values(slices.Concat(drivers, dialects)))
 	r := &reader{known: slices.Compact(known), found: map[string][]File{}}
@@ -61,8 +61,7 @@ func Read(drivers, dialects []string, sets ...fs.FS) ([]File, error) {
 	})
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1][0], all[i][0]; a.Version == b.Version {
-			r.problem("%s: %s has the same version; change one of them",
-				b.Migration, a.Migration)
+			r.problem("%s: %s has the same version; change one of them", b.Migration, a.Migration)
 		}
 	}
 	var files []File
@@ -137,13 +136,13 @@ func (r *reader) readSet(i int, set fs.FS) {
 }
 
 func (r *reader) add(file string, text []byte) {
-	f, err := named(file, r.known)
+	f, err := parseName(file, r.known)
 	if err != nil {
 		r.problem("%s: %w", file, err)
 		return
 	}
-	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"),
-		[]byte("\n"))
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if !utf8.Valid(text) {
 		r.problem("%s: the text is not UTF-8", file)
 		return
@@ -157,8 +156,8 @@ func (r *reader) add(file string, text []byte) {
 	}
 	f.SHA256, f.text = fmt.Sprintf("%x", sha256.Sum256(text)), string(text)
 	variants := r.found[f.Migration]
-	if i := slices.IndexFunc(variants,
-		func(other File) bool { return other.dialect == f.dialect }); i >= 0 {
+	same := func(other File) bool { return other.dialect == f.dialect }
+	if i := slices.IndexFunc(variants, same); i >= 0 {
 		r.problem("%s exists twice: %s and %s", f.Name, variants[i].path, file)
 		return
 	}

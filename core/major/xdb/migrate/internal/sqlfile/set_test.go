@@ -152,7 +152,7 @@ func TestRead(t *testing.T) {
 			{
 				name: "the up part of another tool",
 				set:  files("1_a.up.sql", ""),
-				want: `migration 1_a.up.sql: "up" is not a known database (known: mysql, oracle, postgres, sqlite, sqlserver); a name has no other dot, and down migrations are not supported`,
+				want: `migration 1_a.up.sql: "up" is not a known database (known: mysql, oracle, postgres, sqlite, sqlserver); a name must not contain another dot, and down migrations are not supported`,
 			},
 			{
 				name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""),

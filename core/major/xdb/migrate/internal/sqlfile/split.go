@@ -25,7 +25,7 @@ type splitter struct {
 
 	dialect string
 	scan    sqlscan.Scanner
-	now     pending
+	current pending
 	digest  hash.Hash
 }
 
@@ -46,7 +46,7 @@ func (f *File) split(dialect string) error {
 		digest: sha256.New(),
 	}
 	for s.scan.More() {
-		if err := s.take(s.scan.Next()); err != nil {
+		if err := s.process(s.scan.Next()); err != nil {
 			return err
 		}
 	}
@@ -62,42 +62,41 @@ func (f *File) Line(i int) int { return f.lineAt(f.Statements[i].start) }
 
 func (f *File) lineAt(at int) int { return 1 + strings.Count(f.text[:at], "\n") }
 
-// lineAround returns the rest of the line around a token, without surrounding white
-// space.
+// lineAround returns the text before and after a token on its lines, without surrounding
+// white space.
 func (s *splitter) lineAround(start, end int) (before, after string) {
 	before = s.text[strings.LastIndexByte(s.text[:start], '\n')+1 : start]
 	after, _, _ = strings.Cut(s.text[end:], "\n")
 	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
 
-// take processes a token.
-func (s *splitter) take(t sqlscan.Token) error {
+// process processes a token.
+func (s *splitter) process(t sqlscan.Token) error {
 	switch text := s.text[t.Start:t.End]; {
 	case t.Open:
-		return s.problem(t.Start,
-			"unterminated string, quoted name or comment")
+		return s.problem(t.Start, "unterminated string, quoted name or comment")
 	case t.Kind == sqlscan.Space:
 		return nil
 	case t.Kind == sqlscan.Comment:
 		return s.comment(t)
-	case text == ";" && s.now.depth == 0:
+	case text == ";" && s.current.depth == 0:
 		if s.dialect == "sqlserver" { // a MERGE requires it
-			s.now.end = t.End
+			s.current.end = t.End
 		}
 		return s.finish()
-	case s.separates(t, text):
-		return s.separate(t, text)
+	case s.isSeparator(t, text):
+		return s.endBatch(t, text)
 	default:
 		return s.add(t, text)
 	}
 }
 
-// separates reports whether a token is GO or / on a line of its own, the batch separators
-// of the SQL Server and Oracle tools. GO may be followed by a number, a semicolon and a
-// comment.
-func (s *splitter) separates(t sqlscan.Token, text string) bool {
+// isSeparator reports whether a token is GO or / on a line of its own, the batch
+// separators of the SQL Server and Oracle tools. GO may be followed by a number, a
+// semicolon and a comment.
+func (s *splitter) isSeparator(t sqlscan.Token, text string) bool {
 	batch := s.dialect == "sqlserver" && strings.EqualFold(text, "GO")
-	slash := s.dialect == "oracle" && text == "/" && s.now.depth == 0
+	slash := s.dialect == "oracle" && text == "/" && s.current.depth == 0
 	if !batch && !slash {
 		return false
 	}
@@ -109,41 +108,41 @@ func (s *splitter) separates(t sqlscan.Token, text string) bool {
 	return before == "" && after == ""
 }
 
-// separate finishes the statement before GO or /.
-func (s *splitter) separate(t sqlscan.Token, text string) error {
+// endBatch finishes the statement before GO or /.
+func (s *splitter) endBatch(t sqlscan.Token, text string) error {
 	_, after := s.lineAround(t.Start, t.End)
 	switch {
 	case text != "/" && strings.IndexAny(after, "0123456789") == 0:
 		return s.problem(t.Start,
 			"GO with a number repeats a batch, which migrations do not support: "+
 				"remove the number and repeat the statements")
-	case text == "/" && s.now.started: // half of an UPDATE would change every row
-		return s.problem(t.Start,
-			"/ on a line of its own: end the statement before it with a semicolon, or write a division on one line")
+	case text == "/" && s.current.started: // half of an UPDATE would change every row
+		return s.problem(t.Start, "/ on a line of its own: "+
+			"end the statement before it with a semicolon, or write a division on one line")
 	default:
 		return s.finish()
 	}
 }
 
 func (s *splitter) add(t sqlscan.Token, text string) error {
-	if !s.now.started {
-		s.now = pending{started: true, start: t.Start}
+	if !s.current.started {
+		s.current = pending{started: true, start: t.Start}
 	}
-	s.now.end = t.End
+	s.current.end = t.End
 	if t.Kind != sqlscan.Literal {
-		s.now.tokens = append(s.now.tokens, strings.ToUpper(text))
+		s.current.tokens = append(s.current.tokens, strings.ToUpper(text))
 	}
 	switch {
 	case text == "(":
-		if s.now.depth == 0 {
-			s.now.opened = t.Start
+		if s.current.depth == 0 {
+			s.current.opened = t.Start
 		}
-		s.now.depth++
+		s.current.depth++
 	case text == ")":
-		if s.now.depth--; s.now.depth < 0 {
+		if s.current.depth--; s.current.depth < 0 {
 			return s.problem(t.Start, "unmatched closing parenthesis")
 		}
-	case text == `\` && s.dialect != "mysql": // \N may be a value there
+	case text == `\` && s.dialect != "mysql": // in MySQL, \N may be a value
 		if before, _ := s.lineAround(t.Start, t.End); before == "" {
 			return s.problem(t.Start, `\ starts a psql command, not SQL: remove it`)
 		}
@@ -152,21 +151,21 @@ func (s *splitter) add(t sqlscan.Token, text string) error {
 }
 
 func (s *splitter) finish() error {
-	if !s.now.started {
+	if !s.current.started {
 		return nil
 	}
-	if s.now.depth > 0 {
-		return s.problem(s.now.opened, "unclosed parenthesis")
+	if s.current.depth > 0 {
+		return s.problem(s.current.opened, "unclosed parenthesis")
 	}
-	if rejection := rejection(s.now.tokens, s.dialect); rejection != "" {
-		return s.problem(s.now.start, "%s", rejection)
+	if rejection := rejection(s.current.tokens, s.dialect); rejection != "" {
+		return s.problem(s.current.start, "%s", rejection)
 	}
-	s.keep(s.now.start, s.now.end)
-	s.now = pending{}
+	s.addStatement(s.current.start, s.current.end)
+	s.current = pending{}
 	return nil
 }
 
-func (s *splitter) keep(start, end int) {
+func (s *splitter) addStatement(start, end int) {
 	sql := s.text[start:end]
 	_, _ = fmt.Fprintf(s.digest, "%d:%s", len(sql), sql) // a hash returns no error
 	s.Statements = append(s.Statements,
