@@ -12,12 +12,12 @@ import (
 
 // Leases returns the leases that the database stores in the table plinth_leases. It
 // returns the same value on each call until Close, which releases the leases. It sends
-// nothing to the database: the first lease, or Leases.Prepare, creates the table if it is
-// missing, and only then needs the privilege to do so.
+// nothing to the database. The first lease, or Leases.Prepare, creates the table if it is
+// missing, which requires the privilege to create tables.
 //
-// The statements of leases go to the primary, each outside any transaction, even if db is
-// one. The error is xlease.ErrUnsupported if the driver has no clock for leases, or if db
-// was opened without a driver name.
+// The statements of leases go to the primary and run outside any transaction, even if db
+// is one. The error is xlease.ErrUnsupported if the driver has no clock for leases, or if
+// db was opened without a driver name.
 func Leases(db *gorm.DB) (*xlease.Leases, error) {
 	k, ok := db.Plugins[leasesName].(*leaseKeeper)
 	switch {
@@ -35,7 +35,7 @@ func Leases(db *gorm.DB) (*xlease.Leases, error) {
 
 const leasesName = "plinth:leases"
 
-// leaseKeeper is a gorm plugin that holds the leases of a database until Close.
+// leaseKeeper is a gorm plugin that owns the leases of a database until Close.
 type leaseKeeper struct {
 	leases *xlease.Leases
 	err    error // why leases is nil

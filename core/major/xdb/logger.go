@@ -20,16 +20,16 @@ import (
 // ERROR (WARN in a request), and all others at DEBUG, without parameters and literals.
 //
 // It does not log errors that the caller is expected to handle: no row, a violated
-// constraint, a deadlock, a context that ended.
+// constraint, a deadlock, or a context that ended.
 type sqlLogger struct {
 	log     *xlog.LogNamedLogger
-	slow    time.Duration // 0: never
+	slow    time.Duration // 0 disables the warning
 	dialect string
 	silent  bool
 }
 
-// LogMode implements logger.Interface. It distinguishes only Silent: xlog has its own
-// level.
+// LogMode implements logger.Interface. It uses only the level Silent, because xlog has
+// its own levels.
 func (l *sqlLogger) LogMode(level logger.LogLevel) logger.Interface {
 	changed := *l
 	changed.silent = level == logger.Silent
@@ -69,12 +69,12 @@ func (l *sqlLogger) Trace(
 	if l.silent {
 		return
 	}
-	took := time.Since(begin)
+	elapsed := time.Since(begin)
 	level, msg := slog.LevelDebug, "statement"
 	switch {
-	case broken(err):
+	case isInvalid(err):
 		level, msg = failedLevel(ctx), "statement failed"
-	case l.slow > 0 && took >= l.slow:
+	case l.slow > 0 && elapsed >= l.slow:
 		level, msg = slog.LevelWarn, "slow statement"
 	}
 	if !l.log.Enabled(ctx, level) {
@@ -83,7 +83,7 @@ func (l *sqlLogger) Trace(
 	sql, rows := statement()
 	attrs := []slog.Attr{
 		slog.String("sql", withoutLiterals(sql, l.dialect)), slog.Int64("rows", rows),
-		slog.Duration("took", took),
+		slog.Duration("took", elapsed),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", outcome(err)))
@@ -100,15 +100,15 @@ func failedLevel(ctx context.Context) slog.Level {
 	return slog.LevelError
 }
 
-// broken reports whether the statement itself is invalid or the cause is unknown: then
-// only the log shows the statement.
-func broken(err error) bool {
+// isInvalid reports whether the statement itself is invalid, or failed for an unknown
+// reason. The log must contain such a statement, because the error does not.
+func isInvalid(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	found := code(err)
-	_, own := errors.AsType[*xerror.Error](err) // an error of a hook needs no statement
-	return found == xerror.DatabaseError || found == nil && !own
+	errCode := code(err)
+	_, isHook := errors.AsType[*xerror.Error](err) // the statement does not explain it
+	return errCode == xerror.DatabaseError || errCode == nil && !isHook
 }
 
 // outcome describes an error without the text of the library, which may quote values.
@@ -117,8 +117,7 @@ func outcome(err error) string {
 		return e.Error()
 	}
 	for _, known := range []error{
-		gorm.ErrRecordNotFound, context.Canceled,
-		context.DeadlineExceeded,
+		gorm.ErrRecordNotFound, context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()

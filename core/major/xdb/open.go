@@ -92,8 +92,8 @@ func (d *Database) Connect(ctx context.Context) (*gorm.DB, error) {
 }
 
 // attempt connects once. It returns when ctx is done. gorm's dialectors initialize
-// without a context, so the connection is opened in a separate goroutine, which attempt
-// then abandons.
+// without a context, so attempt opens the connection in a separate goroutine, which it
+// abandons if ctx ends first.
 func (d *Database) attempt(ctx context.Context, o Options) (*gorm.DB, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, errNoResponse)
 	defer cancel()
@@ -123,23 +123,21 @@ func (d *Database) open(ctx context.Context, o Options) (*gorm.DB, error) {
 		DisableAutomaticPing:   true,
 		SkipDefaultTransaction: o.SkipDefaultTransaction,
 		NamingStrategy: schema.NamingStrategy{
-			TablePrefix:   o.TablePrefix,
-			SingularTable: o.SingularTables, IdentifierMaxLength: maxIdentifier,
+			TablePrefix: o.TablePrefix, SingularTable: o.SingularTables,
+			IdentifierMaxLength: maxIdentifier,
 		},
-		NowFunc: func() time.Time {
-			return time.Now().UTC().Truncate(time.Microsecond)
-		},
+		NowFunc: func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 	}
 	if o.Gorm != nil {
 		o.Gorm(config)
 	}
-	lines := config.Logger
+	gormLogger := config.Logger
 	config.Logger = logger.Discard // errors are returned, and must be redacted first
 	db, err := gorm.Open(d.dialector(), config)
 	if err != nil {
 		return nil, err
 	}
-	if db.Logger = lines; lines == nil {
+	if db.Logger = gormLogger; gormLogger == nil {
 		db.Logger = &sqlLogger{log: d.info.Log, slow: max(o.SlowThreshold, 0), dialect: db.Name()}
 	}
 	if err := setPool(ctx, db, o); err != nil {
@@ -173,10 +171,11 @@ func (d *Database) probe(ctx context.Context) error {
 	return dbconn.Close(db)
 }
 
+// finish registers the plugins of db and starts the checks of the replicas.
 func (d *Database) finish(ctx context.Context, db *gorm.DB) error {
-	lines := db.Logger
+	gormLogger := db.Logger
 	db.Logger = logger.Discard // gorm logs each callback that a plugin replaces
-	defer func() { db.Logger = lines }()
+	defer func() { db.Logger = gormLogger }()
 	plugins := []gorm.Plugin{
 		contextErrors{},
 		xmodels.Plugin{Node: func() *xsnowflake.Node {
@@ -204,12 +203,12 @@ func (d *Database) newRouter(db *gorm.DB) *replica.Router {
 		all = append(all, &replica.Replica{
 			Info: r.info,
 			Connect: func(ctx context.Context) (*gorm.DB, error) {
-				copied, err := r.attempt(ctx, r.options)
+				replicaDB, err := r.attempt(ctx, r.options)
 				if err == nil && db.PrepareStmt {
-					copied.ConnPool = gorm.NewPreparedStmtDB(copied.ConnPool, db.PrepareStmtMaxSize,
-						db.PrepareStmtTTL)
+					replicaDB.ConnPool = gorm.NewPreparedStmtDB(replicaDB.ConnPool,
+						db.PrepareStmtMaxSize, db.PrepareStmtTTL)
 				}
-				return copied, err
+				return replicaDB, err
 			},
 		})
 	}

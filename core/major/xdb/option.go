@@ -42,7 +42,7 @@ func FromEnv() Option {
 			o.DSN, o.Parts = "", driver.Config{}
 		}
 		o.Parts.Source = s
-		replaceZeros(o, defaults()) // so that a 0 comes from a variable
+		replaceZeros(o, defaults()) // any 0 after Fill is then the value of a variable
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}
@@ -115,8 +115,8 @@ func WithConnectTimeout(d time.Duration) Option {
 	return func(o *Options) { o.ConnectTimeout = cmp.Or(d, off) }
 }
 
-// WithAcquireTimeout sets how long a statement waits for a connection if all of the pool
-// are in use; 0 is no limit.
+// WithAcquireTimeout sets how long a statement waits for a free connection of the pool; 0
+// is no limit.
 func WithAcquireTimeout(d time.Duration) Option {
 	return func(o *Options) { o.AcquireTimeout = cmp.Or(d, off) }
 }
@@ -162,8 +162,8 @@ type PrepareFunc interface {
 	func(context.Context, *gorm.DB) error | func(*gorm.DB) error
 }
 
-// WithPrepare runs functions after the migrations, in the given order. Both forms receive
-// a database that is bound to the startup context.
+// WithPrepare runs functions after the migrations, in order. Both forms receive a
+// database that is bound to the startup context.
 func WithPrepare[F PrepareFunc](fns ...F) Option {
 	return func(o *Options) {
 		for _, fn := range fns {
@@ -172,7 +172,7 @@ func WithPrepare[F PrepareFunc](fns ...F) Option {
 	}
 }
 
-// asPrepare converts fn to a Prepare; nil stays nil.
+// asPrepare converts fn to a Prepare. It returns nil for a nil fn.
 func asPrepare[F PrepareFunc](fn F) Prepare {
 	switch f := any(fn).(type) {
 	case func(context.Context, *gorm.DB) error:

@@ -104,20 +104,20 @@ var allOff = Options{
 	ConnectTimeout: off, AcquireTimeout: off, SlowThreshold: off,
 }
 
-// replaceZeros replaces every zero number of o with that of with.
-func replaceZeros(o *Options, with Options) {
-	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, with.MaxOpenConns)
-	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, with.MaxIdleConns)
-	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, with.ConnMaxLifetime)
-	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, with.ConnMaxIdleTime)
-	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, with.ConnectTimeout)
-	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, with.AcquireTimeout)
-	o.SlowThreshold = cmp.Or(o.SlowThreshold, with.SlowThreshold)
+// replaceZeros replaces every zero number of o with the number in values.
+func replaceZeros(o *Options, values Options) {
+	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, values.MaxOpenConns)
+	o.MaxIdleConns = cmp.Or(o.MaxIdleConns, values.MaxIdleConns)
+	o.ConnMaxLifetime = cmp.Or(o.ConnMaxLifetime, values.ConnMaxLifetime)
+	o.ConnMaxIdleTime = cmp.Or(o.ConnMaxIdleTime, values.ConnMaxIdleTime)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, values.ConnectTimeout)
+	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, values.AcquireTimeout)
+	o.SlowThreshold = cmp.Or(o.SlowThreshold, values.SlowThreshold)
 }
 
-// prefixForm matches valid prefixes: the table names are the same with and without SQL
-// quotes.
-var prefixForm = sync.OnceValue(func() *regexp.Regexp {
+// prefixPattern matches valid prefixes. Table names with such a prefix are the same with
+// and without SQL quotes.
+var prefixPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z_][a-z0-9_.]{0,29}$`)
 })
 
@@ -134,14 +134,14 @@ type Database struct {
 
 // Resolve finds the driver of o, builds the DSN, and validates everything that needs no
 // connection. The error joins every problem: an unknown driver, missing parts, invalid
-// values, SQL files that are not valid migrations.
+// values, and SQL files that are not valid migrations.
 func (r *Registry) Resolve(o Options) (*Database, error) {
 	replaceZeros(&o, defaults())
 	o.Log = cmp.Or(o.Log, xlog.WithName(xlog.NamedDATA))
 	problems := o.check()
 	d := &Database{options: o}
 	var dialects []string // unknown without a driver
-	// Otherwise the invalid option explains the missing driver.
+	// Otherwise an invalid option is the reason that there is no driver.
 	if len(o.problems) == 0 || o.Driver != "" || o.Dialector != nil {
 		err := r.find(d)
 		if err == nil {
@@ -158,8 +158,8 @@ func (r *Registry) Resolve(o Options) (*Database, error) {
 	return d, nil
 }
 
-// Resolve is Registry.Resolve of the registry that WithRegistry sets, or of the default
-// registry.
+// Resolve calls Registry.Resolve of the registry that WithRegistry sets, or of the
+// default registry.
 func Resolve(o Options) (*Database, error) {
 	return cmp.Or(o.registry, &defaultRegistry).Resolve(o)
 }
@@ -182,7 +182,7 @@ func (d *Database) KeepsLeases() bool {
 	return err == nil
 }
 
-// HasSchema reports whether Setup has anything to do.
+// HasSchema reports whether Setup has tables, migrations or Prepare functions to process.
 func (d *Database) HasSchema() bool {
 	return len(d.options.AutoMigrate)+len(d.options.Migrations)+len(d.options.Prepare) > 0
 }
@@ -190,24 +190,25 @@ func (d *Database) HasSchema() bool {
 // check returns the problems of o that do not depend on the driver.
 func (o Options) check() []error {
 	problems := slices.Clone(o.problems)
-	wrong := func(is bool, format string, i int) {
-		if is {
+	reportIf := func(invalid bool, format string, i int) {
+		if invalid {
 			problems = append(problems, fmt.Errorf("xdb: "+format, i+1))
 		}
 	}
 	for i, p := range o.Prepare {
-		wrong(p == nil, "Prepare function %d is nil", i)
+		reportIf(p == nil, "Prepare function %d is nil", i)
 	}
 	for i, m := range o.AutoMigrate {
-		wrong(m == nil, "AutoMigrate entity %d is nil", i)
+		reportIf(m == nil, "AutoMigrate entity %d is nil", i)
 	}
 	for i, dsn := range o.Replicas {
-		wrong(strings.TrimSpace(dsn.Reveal()) == "", "replica %d: the DSN is empty", i)
+		reportIf(strings.TrimSpace(dsn.Reveal()) == "", "replica %d: the DSN is empty", i)
 	}
-	if o.TablePrefix != "" && !prefixForm().MatchString(o.TablePrefix) {
+	if o.TablePrefix != "" && !prefixPattern().MatchString(o.TablePrefix) {
 		problems = append(problems,
 			xenv.Problem(xenv.DatabasePrefix, o.TablePrefix, "is not a valid prefix",
-				"at most 30 lower-case letters, digits, _ and a dot after a schema, starting with a letter or _"))
+				"at most 30 lower-case letters, digits, _ and a dot after a schema, "+
+					"starting with a letter or _"))
 	}
 	return problems
 }
@@ -228,8 +229,7 @@ func (r *Registry) find(d *Database) error {
 	}
 	d.info = &dbconn.Info{
 		Name: o.Driver, Driver: drv, Drivers: r.known(), Variable: xenv.DatabaseDsn,
-		Secrets: dbconn.NewSecrets(o.Parts.Pass),
-		Log:     o.Log, Probe: d.probe,
+		Secrets: dbconn.NewSecrets(o.Parts.Pass), Log: o.Log, Probe: d.probe,
 	}
 	dsn := o.DSN.Reveal()
 	if dsn == "" {
@@ -249,7 +249,8 @@ func (r *Registry) find(d *Database) error {
 
 func (r *Registry) findReplicas(d *Database) error {
 	if d.info.Driver == nil && len(d.options.Replicas) > 0 {
-		return errors.New("xdb: Replicas need a Driver: set one instead of the Dialector, or remove the Replicas")
+		return errors.New("xdb: Replicas need a Driver: set one instead of the Dialector, " +
+			"or remove the Replicas")
 	}
 	var problems []error
 	for i, dsn := range d.options.Replicas {

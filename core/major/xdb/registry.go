@@ -49,19 +49,19 @@ func (r *Registry) Drivers() []string { return r.drivers.Names() }
 // known returns the valid driver names of migration files.
 func (r *Registry) known() []string { return slices.Concat(family.Own, r.Drivers()) }
 
-// kindOf classifies an error that did not pass through gorm with every driver.
+// kindOf classifies an error that did not pass through gorm. It tries every driver.
 func (r *Registry) kindOf(err error) driver.ErrorKind {
 	for _, d := range r.drivers.All() {
-		if k := d.ErrorKind(err); k != driver.Unknown && !guessed(d, k, err) {
+		if k := d.ErrorKind(err); k != driver.Unknown && !unreliable(d, k, err) {
 			return k
 		}
 	}
 	return driver.Unknown
 }
 
-// guessed reports whether d classifies every broken connection of the process as one of
-// its database.
-func guessed(d driver.Driver, k driver.ErrorKind, err error) bool {
+// unreliable reports whether the kind k of err is unreliable, because d classifies every
+// broken connection of the process as one of its database.
+func unreliable(d driver.Driver, k driver.ErrorKind, err error) bool {
 	return k == driver.Connection &&
 		driver.KindOf(driver.TranslateNetwork(err)) == driver.Connection &&
 		d.ErrorKind(io.EOF) == driver.Connection

@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/internal/sqlscan"
 )
 
-// maxStatement limits a logged statement, in bytes: a batch repeats its placeholders.
+// maxStatement limits a logged statement, in bytes, because a batch has many
+// placeholders.
 const maxStatement = 2048
 
 // withoutLiterals replaces every literal of a statement with "?" and removes comments, so
@@ -36,8 +37,8 @@ func withoutLiterals(sql, dialect string) string {
 	return out.String()
 }
 
-// placeholder returns a placeholder in the syntax of the database: gorm writes $1$, which
-// is scanned as $1 and $, for a numbered one.
+// placeholder returns a placeholder in the syntax of the database. gorm writes a numbered
+// placeholder as $1$, which is scanned as $1 and $.
 func placeholder(text, dialect string) string {
 	number, _ := strings.CutPrefix(text, "$")
 	switch {
@@ -50,13 +51,13 @@ func placeholder(text, dialect string) string {
 	}
 }
 
-// logRules returns rules that hide too much rather than too little: the SQL mode of the
-// database is unknown, and gorm does not escape with a backslash.
+// logRules returns rules that replace more than the literals if in doubt: the SQL mode of
+// the database is unknown, and gorm does not escape with a backslash.
 func logRules(sql, dialect string) sqlscan.Rules {
 	r := sqlscan.RulesOf(dialect)
 	r.Doubtful, r.DollarQuotes, r.OracleQuotes = true, true, true
-	r.SpacedDashes, r.ExecutedComments, r.NestedComments = false, false, dialect == "postgres" ||
-		dialect == "sqlserver"
+	r.SpacedDashes, r.ExecutedComments = false, false
+	r.NestedComments = dialect == "postgres" || dialect == "sqlserver"
 	// If names are in backticks, double quotes enclose a string.
 	r.DoubleQuotedTexts = r.DoubleQuotedTexts || strings.Contains(sql, "`")
 	return r

@@ -35,8 +35,8 @@ import (
 )
 
 // GetDB returns the database of the application, or the transaction of Transaction, bound
-// to ctx, which cancels its statements. The error is a ConfigError if ctx has no
-// database.
+// to ctx. If ctx ends, its statements are canceled. The error is a ConfigError if ctx has
+// no database.
 //
 // GetDB replaces a *gin.Context by the context of its request, because gin reuses its
 // contexts while a pool may still use the context of a statement.
@@ -49,8 +49,7 @@ func GetDB(ctx context.Context) (*gorm.DB, *xerror.Error) {
 	return db.WithContext(ctx), nil
 }
 
-// MustGetDB is GetDB for code that always has a database. It panics with the error of
-// GetDB.
+// MustGetDB is like GetDB but panics with the error of GetDB if ctx has no database.
 func MustGetDB(ctx context.Context) *gorm.DB {
 	ctx = xctx.Unpooled(ctx)
 	return xctxutil.MustGet[*gorm.DB](ctx, xctx.DatabaseKey).WithContext(ctx)
@@ -82,7 +81,7 @@ func Transaction(
 // Transaction returns. The context of fn is ctx outside the transaction. After a rollback
 // fn never runs; without a transaction it runs immediately. Use it for effects that
 // require the commit, such as a notification. Use a durable job for effects that must not
-// be lost either.
+// be lost.
 //
 // OnCommit returns false, and fn does not run, in a transaction of NewContext and in one
 // that has ended. A panic of fn propagates from Transaction although the transaction has

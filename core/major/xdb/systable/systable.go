@@ -19,8 +19,9 @@ import (
 // ErrUnsupported reports a database without a clock.
 var ErrUnsupported = errors.New("systable: not supported")
 
-// Clock returns the clock of the database, for decisions between processes. The error is
-// ErrUnsupported if the driver has no clock, or if db was opened without a driver name.
+// Clock returns the clock of the database, for times that several processes compare. The
+// error is ErrUnsupported if the driver has no clock, or if db was opened without a
+// driver name.
 func Clock(db *gorm.DB) (driver.Clock, error) {
 	clock, err := dbconn.Of(db).Clock()
 	if err != nil {
@@ -30,9 +31,9 @@ func Clock(db *gorm.DB) (driver.Clock, error) {
 }
 
 // Create creates the table of model with its indexes if it is missing: once, even if
-// several processes call it concurrently. It needs the privilege to create a table only
-// then; without it the error contains the statements. It does not change an existing
-// table.
+// several processes call it concurrently. This requires the privilege to create tables.
+// If the privilege is missing, the error contains the statements. Create does not change
+// an existing table.
 func Create(ctx context.Context, db *gorm.DB, model any) error {
 	info := dbconn.Of(db)
 	ctx = dbconn.WithPrimary(ctx)

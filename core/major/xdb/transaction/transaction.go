@@ -16,10 +16,10 @@ type transaction struct {
 	outside any          // the value of xctx.DatabaseKey outside the outermost transaction
 	managed bool         // end reports the outcome
 
-	mu    sync.Mutex
-	ended bool
-	kept  bool // it has ended without a rollback
-	after []func()
+	mu        sync.Mutex
+	ended     bool
+	committed bool // the transaction has ended without a rollback
+	callbacks []func()
 }
 
 // key is the context key of the *transaction.
@@ -58,15 +58,15 @@ func of(ctx context.Context) *transaction {
 
 func (t *transaction) end(committed bool) {
 	t.mu.Lock()
-	after := t.after
-	t.after, t.ended, t.kept = nil, true, committed
+	callbacks := t.callbacks
+	t.callbacks, t.ended, t.committed = nil, true, committed
 	t.mu.Unlock()
 	switch {
 	case !committed:
 	case t.outer == nil:
-		runAll(after)
+		runAll(callbacks)
 	default:
-		for _, fn := range after {
+		for _, fn := range callbacks {
 			t.outer.onCommit(fn)
 		}
 	}
@@ -89,10 +89,10 @@ func (t *transaction) onCommit(fn func()) bool {
 	case !t.managed:
 		return false
 	case !t.ended:
-		t.after = append(t.after, fn)
+		t.callbacks = append(t.callbacks, fn)
 		return true
 	default:
-		return t.kept && t.outer != nil && t.outer.onCommit(fn)
+		return t.committed && t.outer != nil && t.outer.onCommit(fn)
 	}
 }
 
@@ -113,7 +113,7 @@ func Without(ctx context.Context) context.Context {
 // OnCommit runs fn after the transaction of ctx has committed, and never if it is rolled
 // back. The context of fn is ctx outside the transaction. If ctx is not in a transaction,
 // fn runs immediately. OnCommit returns false, and fn never runs, if the transaction has
-// ended or its outcome is not reported (see Join).
+// ended or if its outcome is not reported (see Join).
 func OnCommit(ctx context.Context, fn func(ctx context.Context)) bool {
 	outside := Without(ctx)
 	t := of(ctx)
