@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	shortWait = 50 * time.Millisecond // for waits that fail
-	longWait  = time.Second           // for waits that succeed within milliseconds
+	shortWait = 50 * time.Millisecond // timeout of waits that fail
+	longWait  = time.Second           // timeout of waits that succeed within milliseconds
 )
 
-// uses are the operations that acquire a connection of the pool.
-var uses = map[string]func(db *gorm.DB) error{
+// operations are the operations that acquire a connection of the pool.
+var operations = map[string]func(db *gorm.DB) error{
 	"Exec": func(db *gorm.DB) error { return db.Exec("UPDATE x").Error },
 	"Scan": func(db *gorm.DB) error {
 		var n []int
@@ -53,7 +53,7 @@ var uses = map[string]func(db *gorm.DB) error{
 	},
 }
 
-func openPool(t *testing.T, f *fake, timeout time.Duration) *gorm.DB {
+func openPool(t *testing.T, f *fakeDriver, timeout time.Duration) *gorm.DB {
 	t.Helper()
 	db, err := registryOf(f).Open(t.Context(),
 		xdb.Options{Driver: "fake", MaxOpenConns: 2, AcquireTimeout: timeout})
@@ -88,50 +88,50 @@ func acquireAll(t *testing.T, db *gorm.DB) (release func()) {
 	}
 }
 
-// wantIdle checks that all connections return to the pool.
+// wantIdle fails the test unless all connections return to the pool.
 func wantIdle(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	pool, err := db.DB()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * longWait); pool.Stats().InUse > 0; <-time.After(
-		time.Millisecond) {
+	for end := time.Now().Add(10 * longWait); pool.Stats().InUse > 0; {
 		if time.Now().After(end) {
 			t.Fatalf("connections in use = %d, want 0", pool.Stats().InUse)
 		}
+		<-time.After(time.Millisecond)
 	}
 }
 
 func TestOpen_AcquireTimeout(t *testing.T) {
 	t.Parallel()
-	for name, use := range uses {
+	for name, operate := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			t.Run("limits the wait for a connection", func(t *testing.T) {
 				t.Parallel()
-				db := openPool(t, &fake{}, shortWait)
+				db := openPool(t, &fakeDriver{}, shortWait)
 				release := acquireAll(t, db)
 				start := time.Now()
-				err := use(db)
+				err := operate(db)
 				if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload ||
 					time.Since(start) < shortWait {
-					t.Errorf("%v (%v) after %s, want %v after %s",
+					t.Errorf("error = %v (%v) after %s, want %v after %s",
 						err, code, time.Since(start), xerror.ServiceOverload, shortWait)
 				}
 				if err != nil && !strings.Contains(err.Error(), "DATABASE_ACQUIRE_TIMEOUT") {
 					t.Errorf("error = %v, want the name of the variable", err)
 				}
 				release()
-				if err := use(db); err != nil {
-					t.Errorf("with a free connection: %v", err)
+				if err := operate(db); err != nil {
+					t.Errorf("error with a free connection = %v", err)
 				}
 				wantIdle(t, db)
 			})
 			t.Run("does not limit the statement", func(t *testing.T) {
 				t.Parallel()
 				var slow atomic.Bool
-				db := openPool(t, &fake{query: func(ctx context.Context, _ string) error {
+				db := openPool(t, &fakeDriver{query: func(ctx context.Context, _ string) error {
 					if !slow.Load() {
 						return nil
 					}
@@ -145,18 +145,18 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				release := acquireAll(t, db)
 				slow.Store(true)
 				time.AfterFunc(shortWait, release)
-				if err := use(db); err != nil {
+				if err := operate(db); err != nil {
 					t.Errorf("error = %v", err)
 				}
 				wantIdle(t, db)
 			})
 			t.Run("returns the error of the context if it ends first", func(t *testing.T) {
 				t.Parallel()
-				db := openPool(t, &fake{}, time.Minute)
+				db := openPool(t, &fakeDriver{}, time.Minute)
 				defer acquireAll(t, db)()
 				ctx, cancel := context.WithTimeout(t.Context(), shortWait)
 				defer cancel()
-				if err := use(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) ||
+				if err := operate(db.WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) ||
 					errors.As(err, new(*xerror.Error)) {
 					t.Errorf("error = %v, want the error of the context", err)
 				}
@@ -167,7 +167,7 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 					t.Skip("statements in a transaction are not retried")
 				}
 				var lost atomic.Bool
-				db := openPool(t, &fake{query: func(context.Context, string) error {
+				db := openPool(t, &fakeDriver{query: func(context.Context, string) error {
 					if lost.CompareAndSwap(true, false) {
 						return sqldriver.ErrBadConn
 					}
@@ -175,16 +175,16 @@ func TestOpen_AcquireTimeout(t *testing.T) {
 				}}, longWait)
 				release := acquireAll(t, db)
 				time.AfterFunc(shortWait, func() { lost.Store(true); release() })
-				if err := use(db); err != nil || lost.Load() {
+				if err := operate(db); err != nil || lost.Load() {
 					t.Errorf("error = %v", err)
 				}
 				wantIdle(t, db)
 			})
 			t.Run("is disabled if negative", func(t *testing.T) {
 				t.Parallel()
-				db := openPool(t, &fake{}, -1)
+				db := openPool(t, &fakeDriver{}, -1)
 				time.AfterFunc(4*shortWait, acquireAll(t, db))
-				if err := use(db); err != nil {
+				if err := operate(db); err != nil {
 					t.Errorf("error = %v", err)
 				}
 			})
@@ -197,6 +197,7 @@ var (
 	errDeadlock = errors.New("statement aborted by the database")
 )
 
+// retrier is a pool for which errStale means that the statement has not started.
 type retrier struct{ *sql.DB }
 
 func (r retrier) GetDBConn() (*sql.DB, error) { return r.DB, nil }
@@ -209,12 +210,12 @@ func TestOpen_AcquireTimeout_Retry(t *testing.T) {
 		err  error
 		want int32
 	}{
-		{name: "not started", err: errStale, want: 2},
-		{name: "aborted", err: errDeadlock, want: 1},
+		{name: "retries a statement that has not started", err: errStale, want: 2},
+		{name: "does not repeat an aborted statement", err: errDeadlock, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var calls atomic.Int32
-			db, err := registryOf(&fake{
+			db, err := registryOf(&fakeDriver{
 				pool: func(pool *sql.DB) gorm.ConnPool { return retrier{pool} },
 				kind: func(error) driver.ErrorKind { return driver.Deadlock },
 				query: func(context.Context, string) error {
@@ -230,8 +231,9 @@ func TestOpen_AcquireTimeout_Retry(t *testing.T) {
 			}
 			tx := db.Begin()
 			time.AfterFunc(shortWait, func() { _ = tx.Rollback() })
-			if err := uses["Exec"](db); (err == nil) != (tc.want == 2) || calls.Load() != tc.want {
-				t.Errorf("%v after %d tries, want %d", err, calls.Load(), tc.want)
+			err = operations["Exec"](db)
+			if (err == nil) != (tc.want == 2) || calls.Load() != tc.want {
+				t.Errorf("error = %v after %d calls, want %d calls", err, calls.Load(), tc.want)
 			}
 			wantIdle(t, db)
 			if err := xdb.Close(db); err != nil {
@@ -242,7 +244,7 @@ func TestOpen_AcquireTimeout_Retry(t *testing.T) {
 }
 
 func TestOpen_AcquireTimeout_PreparedStatements(t *testing.T) {
-	db, err := registryOf(&fake{}).Open(t.Context(), xdb.Options{
+	db, err := registryOf(&fakeDriver{}).Open(t.Context(), xdb.Options{
 		Driver: "fake", MaxOpenConns: 2, AcquireTimeout: shortWait,
 		Gorm: func(c *gorm.Config) { c.PrepareStmt = true },
 	})
@@ -250,12 +252,12 @@ func TestOpen_AcquireTimeout_PreparedStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := acquireAll(t, db)
-	err = uses["Transaction"](db)
+	err = operations["Transaction"](db)
 	if code := xerror.From(err).GetErrorCode(); code != xerror.ServiceOverload {
-		t.Errorf("%v, want %v", err, xerror.ServiceOverload)
+		t.Errorf("error = %v, want %v", err, xerror.ServiceOverload)
 	}
 	release()
-	if err := uses["Exec"](db); err != nil {
+	if err := operations["Exec"](db); err != nil {
 		t.Error(err)
 	}
 	if err := xdb.Close(db); err != nil {
@@ -263,6 +265,7 @@ func TestOpen_AcquireTimeout_PreparedStatements(t *testing.T) {
 	}
 }
 
+// twoRows are two rows with one column.
 type twoRows struct {
 	noRows
 	read *int
@@ -278,7 +281,7 @@ func (r twoRows) Next(dest []sqldriver.Value) error {
 }
 
 func TestOpen_AcquireTimeout_Rows(t *testing.T) {
-	db := openPool(t, &fake{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }},
+	db := openPool(t, &fakeDriver{rows: func() sqldriver.Rows { return twoRows{read: new(int)} }},
 		longWait)
 	time.AfterFunc(shortWait, acquireAll(t, db))
 	rows, err := db.Raw("SELECT 1").Rows()

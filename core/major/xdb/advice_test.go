@@ -7,7 +7,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-type advising struct{ *fake }
+// advising is a fakeDriver that returns the warnings of a Config.
+type advising struct{ *fakeDriver }
 
 func (advising) Advice(c driver.Config) []string { return c.Advice() }
 
@@ -17,25 +18,27 @@ func TestOpen_Advice(t *testing.T) {
 		options xdb.Options
 		want    int
 	}{
-		{name: "parts", options: xdb.Options{
-			Driver: "fake",
-			Parts:  driver.Config{Host: "db.example.org"},
-		}, want: 1},
-		{name: "valid parts", options: xdb.Options{
-			Driver: "fake",
-			Parts:  driver.Config{Host: "db", TLS: driver.TLSDisable},
-		}},
+		{
+			name:    "parts without a TLS mode",
+			options: xdb.Options{Driver: "fake", Parts: driver.Config{Host: "db.example.org"}},
+			want:    1,
+		},
+		{
+			name: "parts with a TLS mode",
+			options: xdb.Options{
+				Driver: "fake", Parts: driver.Config{Host: "db", TLS: driver.TLSDisable},
+			},
+		},
 		{
 			name: "a DSN",
 			options: xdb.Options{
-				Driver: "fake", DSN: "fake://db",
-				Parts: driver.Config{Host: "db"},
+				Driver: "fake", DSN: "fake://db", Parts: driver.Config{Host: "db"},
 			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, log := logged(t)
-			db, err := registryOf(advising{&fake{}}).Open(ctx, tc.options)
+			db, err := registryOf(advising{&fakeDriver{}}).Open(ctx, tc.options)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// late is a context whose deadline has passed before its timer fired.
-type late struct{ context.Context }
+// expired is a context whose deadline has passed but whose timer has not fired.
+type expired struct{ context.Context }
 
-func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+func (expired) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
 
-func (late) Err() error { return nil }
+func (expired) Err() error { return nil }
 
 func Test_endOf(t *testing.T) {
-	if err := endOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := endOf(expired{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("endOf = %v, want DeadlineExceeded", err)
 	}
 	if err := endOf(t.Context()); err != nil {

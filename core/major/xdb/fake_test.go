@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// fake is a driver without a server. Its functions simulate the server.
-type fake struct {
+// fakeDriver is a driver without a server. Its functions simulate the server.
+type fakeDriver struct {
 	name    string
 	dsn     func(driver.Config) (string, error)
 	connect func(ctx context.Context, attempt int) error
@@ -34,49 +34,49 @@ type fake struct {
 	mu          sync.Mutex
 	attempts    int
 	initialized int // number of dialectors
-	open        int
-	prepared    int
+	open        int // number of open connections
+	prepared    int // number of prepared statements
 }
 
-func (f *fake) Name() string {
+func (f *fakeDriver) Name() string {
 	if f.name == "" {
 		return "fake"
 	}
 	return f.name
 }
 
-func (f *fake) DSN(c driver.Config) (string, error) {
+func (f *fakeDriver) DSN(c driver.Config) (string, error) {
 	if f.dsn != nil {
 		return f.dsn(c)
 	}
 	return "fake://" + c.User + ":" + c.Pass + "@" + c.Host + "/" + c.Name, nil
 }
 
-func (*fake) InterfaceVersion() int { return 1 }
+func (*fakeDriver) InterfaceVersion() int { return 1 }
 
-func (*fake) Advice(driver.Config) []string { return nil }
+func (*fakeDriver) Advice(driver.Config) []string { return nil }
 
-func (*fake) Describe(dsn string) string {
+func (*fakeDriver) Describe(dsn string) string {
 	_, where, _ := strings.Cut(dsn, "@")
 	return where
 }
 
-func (f *fake) Dialector(string) gorm.Dialector { return &fakeDialector{fake: f} }
+func (f *fakeDriver) Dialector(string) gorm.Dialector { return &fakeDialector{fake: f} }
 
-func (f *fake) ErrorKind(err error) driver.ErrorKind {
+func (f *fakeDriver) ErrorKind(err error) driver.ErrorKind {
 	if f.kind != nil {
 		return f.kind(err)
 	}
 	return driver.Unknown
 }
 
-func (f *fake) connectAttempts() int {
+func (f *fakeDriver) connectAttempts() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.attempts
 }
 
-func (f *fake) openConnections() int {
+func (f *fakeDriver) openConnections() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open
@@ -85,7 +85,7 @@ func (f *fake) openConnections() int {
 type fakeDialector struct {
 	tests.DummyDialector
 
-	fake *fake
+	fake *fakeDriver
 }
 
 func (d *fakeDialector) Name() string { return d.fake.Name() }
@@ -125,7 +125,7 @@ func (d *fakeDialector) Connect(ctx context.Context) (sqldriver.Conn, error) {
 	return &fakeConn{fake: d.fake}, nil
 }
 
-type fakeConn struct{ fake *fake }
+type fakeConn struct{ fake *fakeDriver }
 
 func (c *fakeConn) Begin() (sqldriver.Tx, error) { return fakeTx{}, nil }
 
@@ -255,6 +255,7 @@ func (l *lines) count(text string) int {
 	return n
 }
 
+// logged returns a context and the log lines that are written with it.
 func logged(t *testing.T) (context.Context, *lines) {
 	t.Helper()
 	l := &lines{}

@@ -17,7 +17,7 @@ import (
 
 // cluster is a driver without servers: each DSN has its own fake server.
 type cluster struct {
-	fake
+	fakeDriver
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -25,12 +25,12 @@ type cluster struct {
 
 // server is a fake server that can be down.
 type server struct {
-	fake
+	fakeDriver
 
-	isDown   atomic.Bool
-	hangs    atomic.Bool // during a ping
-	seen     atomic.Int32
-	failWith atomic.Pointer[error] // the error of every statement
+	isDown     atomic.Bool
+	hangs      atomic.Bool           // during a ping
+	statements atomic.Int32          // number of statements
+	failWith   atomic.Pointer[error] // the error of every statement
 }
 
 // at returns the server with this DSN.
@@ -76,7 +76,7 @@ func newServer() *server {
 		if s.isDown.Load() {
 			return io.ErrUnexpectedEOF
 		}
-		s.seen.Add(1)
+		s.statements.Add(1)
 		if err := s.failWith.Load(); err != nil {
 			return *err
 		}
@@ -122,12 +122,13 @@ func openCluster(
 // statements returns the number of statements of do on the primary and on replicas.
 func (c *cluster) statements(do func()) (primary, replicas int) {
 	before := [3]int32{
-		c.at(primaryDSN).seen.Load(), c.at(firstDSN).seen.Load(),
-		c.at(secondDSN).seen.Load(),
+		c.at(primaryDSN).statements.Load(), c.at(firstDSN).statements.Load(),
+		c.at(secondDSN).statements.Load(),
 	}
 	do()
-	return int(c.at(primaryDSN).seen.Load() - before[0]),
-		int(c.at(firstDSN).seen.Load() - before[1] + c.at(secondDSN).seen.Load() - before[2])
+	first := c.at(firstDSN).statements.Load() - before[1]
+	second := c.at(secondDSN).statements.Load() - before[2]
+	return int(c.at(primaryDSN).statements.Load() - before[0]), int(first + second)
 }
 
 type article struct {

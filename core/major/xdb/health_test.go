@@ -40,7 +40,7 @@ func TestCheckHealth(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f := &fake{
+			f := &fakeDriver{
 				connect: func(_ context.Context, attempt int) error {
 					if attempt == 1 {
 						return nil

@@ -17,13 +17,13 @@ func TestLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{}
-	named, err := registryOf(f).Open(t.Context(),
+	f := &fakeDriver{}
+	withDriver, err := registryOf(f).Open(t.Context(),
 		xdb.Options{Driver: "fake", DSN: "fake://u:hunter2@h/n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := registryOf(f).Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
+	withDialector, err := registryOf(f).Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,14 @@ func TestLeases(t *testing.T) {
 		want string
 	}{
 		{
-			name: "a database opened by gorm",
-			db:   plain, want: "this dummy database was not opened by xdb.Open",
+			name: "a database opened by gorm", db: plain,
+			want: "this dummy database was not opened by xdb.Open",
 		},
-		{name: "a driver without a clock", db: named, want: "the driver fake has no clock"},
-		{name: "a dialector", db: given, want: "database was not opened by the name of a driver"},
+		{name: "a driver without a clock", db: withDriver, want: "the driver fake has no clock"},
+		{
+			name: "a dialector", db: withDialector,
+			want: "database was not opened by the name of a driver",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := xdb.Leases(tc.db)
@@ -46,12 +49,12 @@ func TestLeases(t *testing.T) {
 			}
 		})
 	}
-	for _, db := range []*gorm.DB{named, given} {
+	for _, db := range []*gorm.DB{withDriver, withDialector} {
 		if err := xdb.Close(db); err != nil {
 			t.Error(err)
 		}
 		if _, err := xdb.Leases(db); !errors.Is(err, xlease.ErrClosed) {
-			t.Errorf("after Close: %v, want %v", err, xlease.ErrClosed)
+			t.Errorf("Leases after Close = %v, want %v", err, xlease.ErrClosed)
 		}
 	}
 }

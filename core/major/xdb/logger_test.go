@@ -13,29 +13,29 @@ import (
 func TestOpen_FailedStatementLevel(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		under func(ctx context.Context) context.Context
+		wrap  func(ctx context.Context) context.Context
 		kind  driver.ErrorKind
 		level string
 	}{
 		{
-			name:  "outside a request at ERROR",
-			under: func(ctx context.Context) context.Context { return ctx },
-			kind:  driver.Syntax, level: "error",
+			name: "ERROR outside a request",
+			wrap: func(ctx context.Context) context.Context { return ctx },
+			kind: driver.Syntax, level: "error",
 		},
 		{
-			name:  "in a request at WARN",
-			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
-			kind:  driver.Syntax, level: "warn",
+			name: "WARN in a request",
+			wrap: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
+			kind: driver.Syntax, level: "warn",
 		},
 		{
-			name:  "an unknown kind in a request at WARN",
-			under: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
-			kind:  driver.Unknown, level: "warn",
+			name: "WARN for an unknown kind in a request",
+			wrap: func(ctx context.Context) context.Context { return xctx.NewRequest(ctx, nil) },
+			kind: driver.Unknown, level: "warn",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, out := logged(t)
-			db, err := registryOf(&fake{
+			db, err := registryOf(&fakeDriver{
 				query: func(context.Context, string) error { return errors.New("broken") },
 				kind:  func(error) driver.ErrorKind { return tc.kind },
 			}).Open(ctx, xdb.Options{Driver: "fake"})
@@ -43,12 +43,11 @@ func TestOpen_FailedStatementLevel(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = xdb.Close(db) })
-			if err := db.WithContext(tc.under(ctx)).Find(&[]item{}).Error; err == nil {
+			if err := db.WithContext(tc.wrap(ctx)).Find(&[]item{}).Error; err == nil {
 				t.Fatal("the statement succeeded")
 			}
-			if all, got := out.count("statement failed"),
-				out.count(`"level":"`+tc.level+
-					`","name":"DATA","msg":"statement failed"`); all != 1 || got != 1 {
+			line := `"level":"` + tc.level + `","name":"DATA","msg":"statement failed"`
+			if all, got := out.count("statement failed"), out.count(line); all != 1 || got != 1 {
 				t.Errorf("%d lines, %d at %s, want 1:\n%s", all, got, tc.level, out)
 			}
 		})

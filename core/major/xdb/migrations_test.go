@@ -27,7 +27,7 @@ func sqlFiles(pairs ...string) fs.FS {
 
 func TestResolve_Migrations(t *testing.T) {
 	t.Run("reports all problems", func(t *testing.T) {
-		r := registryOf(&fake{})
+		r := registryOf(&fakeDriver{})
 		o := xdb.Options{Driver: "fake", Prepare: []xdb.Prepare{nil}, Migrations: []fs.FS{
 			sqlFiles("0001_a.sql", "a;\nCOMMIT;", "0001_a.fake.sql", "a", "0002_b.sqlite.sql", "b",
 				"0003_c.sql", "c;\n\n'", "0004_d.myqsl.sql", "d"),
@@ -41,16 +41,21 @@ func TestResolve_Migrations(t *testing.T) {
 		}
 		want := []string{
 			"xdb: Prepare function 1 is nil",
-			`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database (known: fake, mysql, oracle, postgres, sqlite, sqlserver); a name must not contain another dot, and down migrations are not supported`,
+			`xdb: migration 0004_d.myqsl.sql: "myqsl" is not a known database ` +
+				"(known: fake, mysql, oracle, postgres, sqlite, sqlserver); " +
+				"a name must not contain another dot, and down migrations are not supported",
 			"xdb: migration files 2 are nil",
 			"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
 			"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",
-			"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it between the lines -- plinth:begin and -- plinth:end",
+			"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, " +
+				"but the migration runs in its own: remove it; " +
+				"if it starts a block of statements, " +
+				"put it between the lines -- plinth:begin and -- plinth:end",
 		}
 		if got := err.Error(); got != strings.Join(want, "\n") {
-			t.Errorf("problems\n got %s\nwant %s", got, strings.Join(want, "\n"))
+			t.Errorf("problems:\n got %s\nwant %s", got, strings.Join(want, "\n"))
 		}
-		f := &fake{}
+		f := &fakeDriver{}
 		if _, err := registryOf(f).Open(t.Context(), o); err == nil || f.connectAttempts() != 0 {
 			t.Errorf("Open = %v after %d connections, want an error before the first one",
 				err, f.connectAttempts())
@@ -58,7 +63,7 @@ func TestResolve_Migrations(t *testing.T) {
 	})
 
 	t.Run("checks files without a driver", func(t *testing.T) {
-		r := registryOf(&fake{})
+		r := registryOf(&fakeDriver{})
 		_, err := r.Resolve(xdb.Options{
 			Driver:     "nowhere",
 			Migrations: []fs.FS{sqlFiles("a.sql", "'", "1.sql", "'", "1.fake.sql", "")},
@@ -73,18 +78,19 @@ func TestResolve_Migrations(t *testing.T) {
 	})
 }
 
+// busy is a driver whose lock is not granted before an attempt.
 type busy struct {
-	*fake
+	*fakeDriver
 
-	tries, free int
+	attempts, granted int
 }
 
 func (b *busy) Migrate(context.Context, *gorm.DB, func(*gorm.DB) error) error {
-	if b.tries++; b.tries >= b.free {
+	if b.attempts++; b.attempts >= b.granted {
 		return nil
 	}
-	return driver.Translate(driver.LockTimeout, errors.New("busy with hunter2"),
-		"busy with hunter2")
+	const text = "busy with hunter2"
+	return driver.Translate(driver.LockTimeout, errors.New(text), text)
 }
 
 func (*busy) TransactionalDDL() bool { return false }
@@ -92,10 +98,10 @@ func (*busy) TransactionalDDL() bool { return false }
 func TestOpen_MigrationLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, log := logged(t)
-		b := &busy{fake: &fake{}, free: 4}
+		b := &busy{fakeDriver: &fakeDriver{}, granted: 4}
 		o := xdb.Options{
-			Driver:      "fake",
-			AutoMigrate: []any{&struct{ ID int }{}}, Parts: driver.Config{Pass: "hunter2"},
+			Driver: "fake", AutoMigrate: []any{&struct{ ID int }{}},
+			Parts: driver.Config{Pass: "hunter2"},
 		}
 		db, err := registryOf(b).Open(ctx, o)
 		if err != nil {
@@ -103,7 +109,7 @@ func TestOpen_MigrationLock(t *testing.T) {
 		}
 		if n := log.count("waiting for a migration of another process"); n != 3 ||
 			strings.Contains(log.String(), "hunter2") {
-			t.Errorf("lines = %d, want 3 without the password:\n%s", n, log)
+			t.Errorf("log lines = %d, want 3 without the password:\n%s", n, log)
 		}
 		if err := xdb.Close(db); err != nil {
 			t.Error(err)
@@ -111,8 +117,8 @@ func TestOpen_MigrationLock(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		if _, err := registryOf(&busy{fake: &fake{}, free: 1e6}).Open(ctx, o); !errors.Is(err,
-			context.DeadlineExceeded) {
+		_, err = registryOf(&busy{fakeDriver: &fakeDriver{}, granted: 1e6}).Open(ctx, o)
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Open = %v, want DeadlineExceeded", err)
 		}
 	})

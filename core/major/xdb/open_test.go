@@ -25,7 +25,7 @@ func TestOpen_Retry(t *testing.T) {
 	t.Run("retries until the database is available", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, log := logged(t)
-			f := &fake{connect: func(_ context.Context, attempt int) error {
+			f := &fakeDriver{connect: func(_ context.Context, attempt int) error {
 				if attempt < 5 {
 					return errRefused
 				}
@@ -37,15 +37,15 @@ func TestOpen_Retry(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The waits are 250 ms, 500 ms, 1 s and 2 s, each less up to half of it.
-			if took := time.Since(start); took < 1875*time.Millisecond ||
-				took > 3750*time.Millisecond {
-				t.Errorf("Open took %s, want between 1.9 s and 3.75 s", took)
+			elapsed := time.Since(start)
+			if elapsed < 1875*time.Millisecond || elapsed > 3750*time.Millisecond {
+				t.Errorf("Open took %s, want between 1.9 s and 3.75 s", elapsed)
 			}
 			if got := log.count("database not reachable yet"); got != 4 {
-				t.Errorf("lines of failed attempts = %d, want 4:\n%s", got, log)
+				t.Errorf("log lines of failed attempts = %d, want 4:\n%s", got, log)
 			}
 			if got := log.count("database connected"); got != 1 {
-				t.Errorf("lines of the success = %d, want 1:\n%s", got, log)
+				t.Errorf("log lines of the successful attempt = %d, want 1:\n%s", got, log)
 			}
 			if err := xdb.Close(db); err != nil {
 				t.Error(err)
@@ -69,65 +69,70 @@ func TestOpen_Retry(t *testing.T) {
 		}
 		for _, tc := range []struct {
 			name     string
-			fake     *fake
+			fake     *fakeDriver
 			timeout  time.Duration
-			attempts int // 0: any
-			most     time.Duration
+			attempts int           // 0 means any number
+			most     time.Duration // maximum duration of Open
 			want     string
 		}{
 			{
-				name: "after the default timeout", fake: &fake{connect: fail(errRefused)},
+				name: "after the default timeout", fake: &fakeDriver{connect: fail(errRefused)},
 				most: 30 * time.Second, want: "failed at attempt",
 			},
 			{
 				name: "after the timeout",
-				fake: &fake{connect: fail(errRefused)}, timeout: 2 * time.Second,
+				fake: &fakeDriver{connect: fail(errRefused)}, timeout: 2 * time.Second,
 				most: 2 * time.Second, want: "connection refused",
 			},
 			{
 				name: "at once without a timeout",
-				fake: &fake{connect: fail(errRefused)}, timeout: -1,
+				fake: &fakeDriver{connect: fail(errRefused)}, timeout: -1,
 				attempts: 1, want: "connection refused",
 			},
 			{
 				name: "an unresponsive server",
-				fake: &fake{connect: hang}, timeout: 12 * time.Second, attempts: 3,
+				fake: &fakeDriver{connect: hang}, timeout: 12 * time.Second, attempts: 3,
 				most: 17 * time.Second, want: "no response within 5s",
 			},
-			{name: "a wrong password", fake: &fake{
-				connect: fail(errors.New("28P01")),
-				kind:    ofKind(driver.Authentication),
-			}, attempts: 1, want: "28P01"},
-			{name: "an unknown database", fake: &fake{
-				connect: fail(errors.New("3D000")),
-				kind:    ofKind(driver.UnknownDatabase),
-			}, attempts: 1, want: "3D000"},
 			{
-				name: "a missing file",
-				fake: &fake{connect: fail(&fs.PathError{
-					Op: "open", Path: "ca.pem",
-					Err: syscall.ENOENT,
-				})}, attempts: 1, want: "ca.pem",
+				name: "a wrong password",
+				fake: &fakeDriver{
+					connect: fail(errors.New("28P01")), kind: ofKind(driver.Authentication),
+				},
+				attempts: 1, want: "28P01",
 			},
 			{
-				name: "an unknown error", fake: &fake{connect: fail(errors.New("unclassified"))},
+				name: "an unknown database",
+				fake: &fakeDriver{
+					connect: fail(errors.New("3D000")), kind: ofKind(driver.UnknownDatabase),
+				},
+				attempts: 1, want: "3D000",
+			},
+			{
+				name: "a missing file",
+				fake: &fakeDriver{
+					connect: fail(&fs.PathError{Op: "open", Path: "ca.pem", Err: syscall.ENOENT}),
+				},
+				attempts: 1, want: "ca.pem",
+			},
+			{
+				name:     "an unknown error",
+				fake:     &fakeDriver{connect: fail(errors.New("unclassified"))},
 				attempts: 1, want: "unclassified",
 			},
 			{
 				name: "a transient kind",
-				fake: &fake{
-					connect: fail(errors.New("starting up")),
-					kind:    ofKind(driver.Connection),
+				fake: &fakeDriver{
+					connect: fail(errors.New("starting up")), kind: ofKind(driver.Connection),
 				},
 				timeout: time.Second, most: time.Second, want: "starting up",
 			},
 			{
 				name: "a server at its connection limit",
-				fake: &fake{
-					connect: fail(errors.New("53300")),
-					kind:    ofKind(driver.TooManyConnections),
-				}, timeout: time.Second, most: time.Second,
-				want: "failed at attempt",
+				fake: &fakeDriver{
+					connect: fail(errors.New("53300")), kind: ofKind(driver.TooManyConnections),
+				},
+				timeout: time.Second, most: time.Second, want: "failed at attempt",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -139,8 +144,8 @@ func TestOpen_Retry(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), tc.want) {
 						t.Errorf("error = %v, want %q in it", err, tc.want)
 					}
-					if took := time.Since(start); took > tc.most {
-						t.Errorf("Open took %s, want at most %s", took, tc.most)
+					if elapsed := time.Since(start); elapsed > tc.most {
+						t.Errorf("Open took %s, want at most %s", elapsed, tc.most)
 					}
 					if got := tc.fake.connectAttempts(); tc.attempts != 0 && got != tc.attempts {
 						t.Errorf("attempts = %d, want %d", got, tc.attempts)
@@ -164,12 +169,13 @@ func TestOpen_Context(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(parent)
 				time.AfterFunc(1100*time.Millisecond, func() { cancel(cause) })
 				start := time.Now()
-				_, err := registryOf(&fake{connect: connect}).Open(ctx, xdb.Options{Driver: "fake"})
+				f := &fakeDriver{connect: connect}
+				_, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"})
 				if !errors.Is(err, cause) {
 					t.Errorf("error = %v, want the cause", err)
 				}
-				if took := time.Since(start); took != 1100*time.Millisecond {
-					t.Errorf("Open took %s, want 1.1 s", took)
+				if elapsed := time.Since(start); elapsed != 1100*time.Millisecond {
+					t.Errorf("Open took %s, want 1.1 s", elapsed)
 				}
 				synctest.Wait()
 			}
@@ -182,9 +188,9 @@ func TestOpen_Context(t *testing.T) {
 			cause := errors.New("startup aborted")
 			ctx, cancel := context.WithCancelCause(parent)
 			cancel(cause)
-			f := &fake{}
-			if _, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"}); !errors.Is(err,
-				cause) {
+			f := &fakeDriver{}
+			_, err := registryOf(f).Open(ctx, xdb.Options{Driver: "fake"})
+			if !errors.Is(err, cause) {
 				t.Errorf("error = %v, want the cause", err)
 			}
 			synctest.Wait() // for an abandoned attempt
@@ -201,7 +207,7 @@ func TestOpen_Prepare(t *testing.T) {
 		prepare := []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
 			return errors.Join(boom, db.Exec("x").Error)
 		}}
-		f := &fake{}
+		f := &fakeDriver{}
 		_, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake", Prepare: prepare})
 		if !errors.Is(err, boom) {
 			t.Errorf("error = %v, want the error of the Prepare function", err)
@@ -218,7 +224,7 @@ func TestOpen_Prepare(t *testing.T) {
 			prepare = append(prepare,
 				func(context.Context, *gorm.DB) error { order = append(order, i); return nil })
 		}
-		db, err := registryOf(&fake{}).Open(t.Context(),
+		db, err := registryOf(&fakeDriver{}).Open(t.Context(),
 			xdb.Options{Driver: "fake", Prepare: prepare})
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +238,7 @@ func TestOpen_Prepare(t *testing.T) {
 
 func TestOpen_Dialector(t *testing.T) {
 	var r xdb.Registry
-	f := &fake{}
+	f := &fakeDriver{}
 	db, err := r.Open(t.Context(), xdb.Options{Dialector: f.Dialector("")})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +256,7 @@ func TestOpen_Options(t *testing.T) {
 		Driver: "fake", TablePrefix: "app_", SkipDefaultTransaction: true, MaxOpenConns: 7,
 		Gorm: func(c *gorm.Config) { c.QueryFields = true },
 	}
-	db, err := registryOf(&fake{}).Open(t.Context(), o)
+	db, err := registryOf(&fakeDriver{}).Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +272,7 @@ func TestOpen_Options(t *testing.T) {
 		t.Errorf("table = %q, want app_users", got)
 	}
 	o.SingularTables = true
-	singular, err := registryOf(&fake{}).Open(t.Context(), o)
+	singular, err := registryOf(&fakeDriver{}).Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +293,7 @@ func TestOpen_Options(t *testing.T) {
 	}
 }
 
-// password changes under every way of quoting.
+// password contains characters that every way of quoting changes.
 const password = `p@ss/w'o"rd %2F;x=y\z 密`
 
 func TestOpen_Secrets(t *testing.T) {
@@ -296,30 +302,40 @@ func TestOpen_Secrets(t *testing.T) {
 		err  func(dsn string) error
 		dsn  string
 	}{
-		{name: "plain", err: func(string) error {
-			return errors.New("login failed with " + password)
-		}},
-		{name: "whole DSN", err: func(dsn string) error {
-			return fmt.Errorf("cannot parse %s", dsn)
-		}, dsn: "fake://u:" + password + "@h/db"},
-		{name: "quoted DSN", err: func(dsn string) error {
-			return fmt.Errorf("cannot parse %q", dsn)
-		}, dsn: "fake://u:" + password + "@h/db"},
+		{
+			name: "plain",
+			err:  func(string) error { return errors.New("login failed with " + password) },
+		},
+		{
+			name: "whole DSN",
+			err:  func(dsn string) error { return fmt.Errorf("cannot parse %s", dsn) },
+			dsn:  "fake://u:" + password + "@h/db",
+		},
+		{
+			name: "quoted DSN",
+			err:  func(dsn string) error { return fmt.Errorf("cannot parse %q", dsn) },
+			dsn:  "fake://u:" + password + "@h/db",
+		},
 		{
 			name: "key and value",
 			err:  func(string) error { return errors.New("bad password=hunter2secret") },
 			dsn:  "host=h password=hunter2secret dbname=x",
 		},
 		{
-			name: "semicolons", err: func(string) error { return errors.New("hunter2secret?") },
-			dsn: "server=h;user id=sa;Password={hunter2secret};database=x",
+			name: "semicolons",
+			err:  func(string) error { return errors.New("hunter2secret?") },
+			dsn:  "server=h;user id=sa;Password={hunter2secret};database=x",
 		},
-		{name: "mysql", err: func(string) error {
-			return errors.New("Access denied hunter2secret")
-		}, dsn: "root:hunter2secret@tcp(h:3306)/x"},
-		{name: "bad escape", err: func(string) error {
-			return errors.New(`parse: invalid URL escape "%ZZ"`)
-		}, dsn: "fake://u:hunter2%ZZsecret@h/db"},
+		{
+			name: "mysql",
+			err:  func(string) error { return errors.New("Access denied hunter2secret") },
+			dsn:  "root:hunter2secret@tcp(h:3306)/x",
+		},
+		{
+			name: "invalid escape",
+			err:  func(string) error { return errors.New(`parse: invalid URL escape "%ZZ"`) },
+			dsn:  "fake://u:hunter2%ZZsecret@h/db",
+		},
 	} {
 		for _, kind := range []driver.ErrorKind{driver.Unknown, driver.Connection} {
 			t.Run(fmt.Sprintf("%s/%s", tc.name, kind), func(t *testing.T) {
@@ -329,7 +345,7 @@ func TestOpen_Secrets(t *testing.T) {
 						Driver: "fake", DSN: xlog.Secret(tc.dsn), ConnectTimeout: time.Second,
 						Parts: driver.Config{User: "u", Pass: password, Host: "h", Name: "db"},
 					}
-					f := &fake{
+					f := &fakeDriver{
 						connect: func(context.Context, int) error { return tc.err(tc.dsn) },
 						kind:    func(error) driver.ErrorKind { return kind },
 					}
@@ -341,8 +357,7 @@ func TestOpen_Secrets(t *testing.T) {
 					text := fmt.Sprintf("%v %+v %#v %s %v %v %v %+v",
 						err, err, err, log, d, resolveErr, o, o)
 					for _, secret := range []string{
-						password, "hunter2secret", "%ZZ", "p@ss",
-						"p%40ss",
+						password, "hunter2secret", "%ZZ", "p@ss", "p%40ss",
 					} {
 						if strings.Contains(text, secret) {
 							t.Errorf("%q appears in %s", secret, text)

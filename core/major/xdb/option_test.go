@@ -29,7 +29,7 @@ func clearEnv(t *testing.T) {
 }
 
 func TestFromEnv(t *testing.T) {
-	t.Run("returns no database without a driver", func(t *testing.T) {
+	t.Run("configures no database without a driver", func(t *testing.T) {
 		clearEnv(t)
 		for _, name := range []string{"", "none"} {
 			t.Setenv(xenv.DatabaseDriver.String(), name)
@@ -39,7 +39,7 @@ func TestFromEnv(t *testing.T) {
 			}
 			if _, err := xdb.Open(t.Context(), o); err == nil ||
 				!strings.Contains(err.Error(), "DATABASE_DRIVER: is not set") {
-				t.Errorf("DATABASE_DRIVER=%q: Open = %v, want the variable named", name, err)
+				t.Errorf("DATABASE_DRIVER=%q: Open = %v, want the name of the variable", name, err)
 			}
 		}
 	})
@@ -49,12 +49,11 @@ func TestFromEnv(t *testing.T) {
 		option := xdb.FromEnv()
 		for name, value := range map[xenv.EnvKey]string{
 			xenv.DatabaseDriver: "postgres", xenv.DatabaseHost: "h", xenv.DatabasePort: "5433",
-			xenv.DatabaseUser: "u",
-			xenv.DatabasePass: "p", xenv.DatabaseName: "n", xenv.DatabasePrefix: "app_",
-			"DATABASE_SINGULAR_TABLES": "true", "DATABASE_MAX_OPEN_CONNS": "7",
-			"DATABASE_MAX_IDLE_CONNS": "0", "DATABASE_CONN_MAX_LIFETIME": "1m",
-			"DATABASE_CONN_MAX_IDLE_TIME": "2m",
-			"DATABASE_CONNECT_TIMEOUT":    "0", "DATABASE_SLOW_THRESHOLD": "350",
+			xenv.DatabaseUser: "u", xenv.DatabasePass: "p", xenv.DatabaseName: "n",
+			xenv.DatabasePrefix: "app_", "DATABASE_SINGULAR_TABLES": "true",
+			"DATABASE_MAX_OPEN_CONNS": "7", "DATABASE_MAX_IDLE_CONNS": "0",
+			"DATABASE_CONN_MAX_LIFETIME": "1m", "DATABASE_CONN_MAX_IDLE_TIME": "2m",
+			"DATABASE_CONNECT_TIMEOUT": "0", "DATABASE_SLOW_THRESHOLD": "350",
 		} {
 			t.Setenv(name.String(), value)
 		}
@@ -76,7 +75,7 @@ func TestFromEnv(t *testing.T) {
 }
 
 func TestNewOptions(t *testing.T) {
-	t.Run("later options win", func(t *testing.T) {
+	t.Run("later options override earlier ones", func(t *testing.T) {
 		clearEnv(t)
 		t.Setenv(xenv.DatabaseDriver.String(), "postgres")
 		t.Setenv("DATABASE_MAX_OPEN_CONNS", "7")
@@ -101,8 +100,8 @@ func TestNewOptions(t *testing.T) {
 			xdb.WithAcquireTimeout(0),
 		)
 		if o.MaxOpenConns != -1 || o.MaxIdleConns != -1 || o.ConnMaxLifetime != -1 ||
-			o.ConnMaxIdleTime != -1 ||
-			o.ConnectTimeout != -1 || o.SlowThreshold != -1 || o.AcquireTimeout != -1 {
+			o.ConnMaxIdleTime != -1 || o.ConnectTimeout != -1 || o.SlowThreshold != -1 ||
+			o.AcquireTimeout != -1 {
 			t.Errorf("options = %+v, want -1 for every limit", o)
 		}
 	})
@@ -167,8 +166,7 @@ func TestResolve(t *testing.T) {
 		}
 		for _, want := range []string{
 			"AutoMigrate entity 1 is nil", "migration files 1 are nil",
-			"replica 2: the DSN is empty",
-			"Prepare function 1 is nil",
+			"replica 2: the DSN is empty", "Prepare function 1 is nil",
 			"Prepare function 2 is nil", "WithDialector: the dialector is nil",
 			`DATABASE_DRIVER: unsupported database driver "sqlserver"`,
 		} {
@@ -209,6 +207,7 @@ func TestResolve(t *testing.T) {
 	})
 }
 
+// dialector is a dialector whose Initialize fails.
 type dialector struct{ tests.DummyDialector }
 
 var errDialector = errors.New("initialization failed")
@@ -269,7 +268,7 @@ func TestWithReplicas(t *testing.T) {
 	o := xdb.NewOptions(xdb.WithReplicas("a", "b"), xdb.WithReplicas(), xdb.WithReplicas("secret"))
 	if got := o.Replicas; len(got) != 3 || got[2].Reveal() != "secret" ||
 		strings.Contains(fmt.Sprint(o), "secret") {
-		t.Errorf("replicas = %v, want three that are masked", got)
+		t.Errorf("replicas = %v, want three masked DSNs", got)
 	}
 	if o.Enabled() {
 		t.Error("Enabled = true for replicas only")
@@ -312,6 +311,7 @@ func TestWithRegistry(t *testing.T) {
 	}
 }
 
+// bare is a driver without optional interfaces.
 type bare struct{}
 
 func (bare) Name() string { return "bare" }
@@ -328,6 +328,7 @@ func (bare) Dialector(string) gorm.Dialector { return dialector{} }
 
 func (bare) ErrorKind(error) driver.ErrorKind { return driver.Unknown }
 
+// clocked is a driver with a clock.
 type clocked struct {
 	bare
 	driver.Clock
@@ -373,6 +374,7 @@ func TestDatabase_Setup(t *testing.T) {
 	}
 }
 
+// countingDriver counts calls of DSN.
 type countingDriver struct {
 	bare
 	dsnCalls *int

@@ -33,7 +33,7 @@ func TestReplica_Failover(t *testing.T) {
 						}
 					}
 				})
-				if primary != 4 || replicas != 4 { // each is tried on a replica, which stays in use
+				if primary != 4 || replicas != 4 { // the replicas are still in use
 					t.Errorf("statements = %d on the primary and %d on replicas, want 4 and 4",
 						primary, replicas)
 				}
@@ -54,12 +54,12 @@ func TestReplica_Failover(t *testing.T) {
 			}
 		})
 		if primary != 0 || len(got) != 1 {
-			t.Errorf("statements at the primary = %d and rows = %d, want 0 and 1",
+			t.Errorf("statements on the primary = %d and rows = %d, want 0 and 1",
 				primary, len(got))
 		}
 	})
 
-	t.Run("keeps the replica after an invalid statement", func(t *testing.T) {
+	t.Run("still uses the replica after an invalid statement", func(t *testing.T) {
 		c := &cluster{}
 		db := openCluster(t.Context(), t, c, nil)
 		broken := driver.Translate(driver.Syntax, io.EOF, "")
@@ -98,6 +98,7 @@ func TestReplica_Failover(t *testing.T) {
 	})
 }
 
+// oneRow returns one row and then an error.
 type oneRow struct {
 	noRows
 

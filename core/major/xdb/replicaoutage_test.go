@@ -20,7 +20,7 @@ import (
 )
 
 func TestReplica_Outage(t *testing.T) {
-	t.Run("no read fails and the replica recovers", func(t *testing.T) {
+	t.Run("does not fail reads, and uses the replica after it recovered", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, log := logged(t)
 			c := &cluster{}
@@ -53,9 +53,9 @@ func TestReplica_Outage(t *testing.T) {
 			c.at(firstDSN).isDown.Store(false)
 			<-time.After(6 * time.Second)
 			read("first replica up again", row, 0, 4)
-			if downs, ups := log.count("replica is down"), log.count("replica is up"); downs != 2 ||
-				ups != 3 {
-				t.Errorf("lines = %d down and %d up, want 2 and 3:\n%s", downs, ups, log)
+			downs, ups := log.count("replica is down"), log.count("replica is up")
+			if downs != 2 || ups != 3 {
+				t.Errorf("log lines = %d down and %d up, want 2 and 3:\n%s", downs, ups, log)
 			}
 			c.at(primaryDSN).isDown.Store(true)
 			if err := xdb.CheckHealth(ctx, db); err == nil {
@@ -64,7 +64,7 @@ func TestReplica_Outage(t *testing.T) {
 		})
 	})
 
-	t.Run("concurrent reads are safe", func(t *testing.T) {
+	t.Run("supports concurrent reads", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &cluster{}
 			db := openCluster(t.Context(), t, c, nil)
@@ -85,8 +85,9 @@ func TestReplica_Outage(t *testing.T) {
 				<-time.After(1700 * time.Millisecond)
 			}
 			readers.Wait()
-			if n := c.at(primaryDSN).seen.Load() + c.at(firstDSN).seen.Load() +
-				c.at(secondDSN).seen.Load(); n != 400 {
+			n := c.at(primaryDSN).statements.Load() + c.at(firstDSN).statements.Load() +
+				c.at(secondDSN).statements.Load()
+			if n != 400 {
 				t.Errorf("statements = %d, want 400", n)
 			}
 		})
@@ -100,14 +101,14 @@ func TestReplica_Outage(t *testing.T) {
 			c.at(firstDSN).hangs.Store(true)
 			<-time.After(9 * time.Second)
 			if n := log.count("replica is down"); n != 1 {
-				t.Errorf("lines = %d, want 1:\n%s", n, log)
+				t.Errorf("log lines = %d, want 1:\n%s", n, log)
 			}
 			for range 4 {
 				if err := db.Find(&[]article{}).Error; err != nil {
 					t.Error(err)
 				}
 			}
-			if n := c.at(firstDSN).seen.Load(); n != 0 {
+			if n := c.at(firstDSN).statements.Load(); n != 0 {
 				t.Errorf("reads on the unresponsive replica = %d, want 0", n)
 			}
 		})
@@ -130,13 +131,13 @@ func TestReplica_SaturatedPool(t *testing.T) {
 			}
 			<-time.After(time.Minute)
 			if n := log.count("replica is down"); n != 0 {
-				t.Errorf("lines = %d, want 0:\n%s", n, log)
+				t.Errorf("log lines = %d, want 0:\n%s", n, log)
 			}
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			if err := db.WithContext(short).Find(&[]article{}).Error; !errors.Is(err,
-				context.DeadlineExceeded) {
-				t.Errorf("a second read = %v, want it to wait for the one connection", err)
+			err := db.WithContext(short).Find(&[]article{}).Error
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error of a second read = %v, want DeadlineExceeded", err)
 			}
 		})
 	})
@@ -157,7 +158,7 @@ func TestReplica_SaturatedPool(t *testing.T) {
 			c.at(firstDSN).hangs.Store(true)
 			<-time.After(9 * time.Second)
 			if n := log.count("replica is down"); n != 1 {
-				t.Errorf("lines = %d, want 1:\n%s", n, log)
+				t.Errorf("log lines = %d, want 1:\n%s", n, log)
 			}
 			before := runtime.NumGoroutine()
 			<-time.After(10 * time.Minute)
@@ -171,7 +172,7 @@ func TestReplica_SaturatedPool(t *testing.T) {
 			c.at(firstDSN).hangs.Store(false)
 			<-time.After(9 * time.Second)
 			if n := log.count("replica is up"); n != 3 {
-				t.Errorf("lines = %d, want 3:\n%s", n, log)
+				t.Errorf("log lines = %d, want 3:\n%s", n, log)
 			}
 		})
 	})
@@ -189,11 +190,11 @@ func TestOpen_Replicas(t *testing.T) {
 			}
 			start := time.Now()
 			db := openCluster(ctx, t, c, nil).WithContext(ctx)
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("Open took %s, want at most 5 s", took)
+			if elapsed := time.Since(start); elapsed > 5*time.Second {
+				t.Errorf("Open took %s, want at most 5 s", elapsed)
 			}
 			if n := log.count("replica is down"); n != 2 {
-				t.Errorf("lines = %d, want 2:\n%s", n, log)
+				t.Errorf("log lines = %d, want 2:\n%s", n, log)
 			}
 			primary, _ := c.statements(func() { _ = db.Find(&[]article{}) })
 			c.at(firstDSN).isDown.Store(false)
@@ -214,12 +215,15 @@ func TestOpen_Replicas(t *testing.T) {
 			want string
 		}{
 			{
-				name: "a DSN that does not parse",
+				name: "a DSN that cannot be parsed",
 				err:  errors.New("cannot parse " + secondDSN + " hunter2secret"),
 				want: "cannot parse ***",
 			},
-			{name: "a wrong password", err: driver.Translate(driver.Authentication, denied,
-				denied.Error()), want: "access denied: 28P01 for ***"},
+			{
+				name: "a wrong password",
+				err:  driver.Translate(driver.Authentication, denied, denied.Error()),
+				want: "access denied: 28P01 for ***",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				ignore := goleak.IgnoreCurrent()
@@ -230,9 +234,8 @@ func TestOpen_Replicas(t *testing.T) {
 					Parts: driver.Config{Pass: "hunter2secret"},
 				}
 				db, err := registryOf(c).Open(t.Context(), o)
-				if db != nil || err == nil ||
-					!strings.Contains(err.Error(),
-						"xdb: replica 2: open fake second/app: "+tc.want) {
+				want := "xdb: replica 2: open fake second/app: " + tc.want
+				if db != nil || err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("error = %v, want the error of the replica without secrets", err)
 				}
 				if err != nil && strings.Contains(err.Error(), "hunter2secret") {
@@ -296,8 +299,7 @@ func TestClose_Replicas(t *testing.T) {
 	c := &cluster{}
 	c.at(secondDSN).isDown.Store(true)
 	db, err := registryOf(c).Open(t.Context(), xdb.Options{
-		Driver: "fake",
-		DSN:    primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN},
+		Driver: "fake", DSN: primaryDSN, Replicas: []xlog.Secret{firstDSN, secondDSN},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
+// rows closes the rows of a query and returns its error.
 func rows(r *sql.Rows, err error) error {
 	if err == nil {
 		err = errors.Join(r.Err(), r.Close())
@@ -115,10 +116,9 @@ func TestReplica_Routing(t *testing.T) {
 		}, want: "primary"},
 		{name: "xdb.Transaction", do: func(db *gorm.DB) error {
 			ctx := context.WithValue(db.Statement.Context, xctx.DatabaseKey, db)
-			return xdb.Transaction(ctx,
-				func(ctx context.Context) error {
-					return xdb.MustGetDB(ctx).Find(&[]article{}).Error
-				})
+			return xdb.Transaction(ctx, func(ctx context.Context) error {
+				return xdb.MustGetDB(ctx).Find(&[]article{}).Error
+			})
 		}, want: "primary"},
 		{name: "a single connection", do: func(db *gorm.DB) error {
 			return db.Connection(func(tx *gorm.DB) error {
@@ -126,8 +126,8 @@ func TestReplica_Routing(t *testing.T) {
 			})
 		}, want: "primary"},
 		{name: "a chain after a write", do: func(db *gorm.DB) error {
-			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Model(
-				&article{}).Where("id = ?", 1)
+			chain := db.Session(&gorm.Session{SkipDefaultTransaction: true}).
+				Model(&article{}).Where("id = ?", 1)
 			return errors.Join(chain.Update("name", "x").Error, chain.Find(&[]article{}).Error)
 		}, want: "primary"},
 	} {
@@ -148,10 +148,11 @@ func TestReplica_Routing(t *testing.T) {
 						}
 					}
 				})
-				if got := map[bool]string{
-					true:  "primary",
-					false: "replica",
-				}[primary > 0]; got != tc.want || primary > 0 && replicas > 0 {
+				got := "replica"
+				if primary > 0 {
+					got = "primary"
+				}
+				if got != tc.want || primary > 0 && replicas > 0 {
 					t.Errorf("statements on the primary = %d, on replicas = %d; want all on the %s",
 						primary, replicas, tc.want)
 				}
@@ -187,7 +188,8 @@ func TestReplica_Reads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if a, b := c.at(firstDSN).seen.Load(), c.at(secondDSN).seen.Load(); a != 5 || b != 5 {
+		a, b := c.at(firstDSN).statements.Load(), c.at(secondDSN).statements.Load()
+		if a != 5 || b != 5 {
 			t.Errorf("reads = %d and %d, want 5 each", a, b)
 		}
 	})
@@ -231,7 +233,7 @@ func TestReplica_Reads(t *testing.T) {
 				db.WithContext(ctx).Find(&[]article{}).Error)
 		}
 		openCluster(t.Context(), t, c, func(o *xdb.Options) { o.Prepare = []xdb.Prepare{prepare} })
-		if n := c.at(primaryDSN).seen.Load(); n != 2 {
+		if n := c.at(primaryDSN).statements.Load(); n != 2 {
 			t.Errorf("reads on the primary = %d, want 2", n)
 		}
 	})
@@ -266,17 +268,21 @@ func TestResolve_Replicas(t *testing.T) {
 		options xdb.Options
 		want    string
 	}{
-		{name: "without a DSN", options: xdb.Options{
-			Driver:   "fake",
-			Replicas: []xlog.Secret{firstDSN, " "},
-		}, want: "xdb: replica 2: the DSN is empty"},
-		{name: "with a dialector", options: xdb.Options{
-			Dialector: (&fake{}).Dialector(""),
-			Replicas:  []xlog.Secret{firstDSN},
-		}, want: "xdb: Replicas need a Driver"},
+		{
+			name:    "without a DSN",
+			options: xdb.Options{Driver: "fake", Replicas: []xlog.Secret{firstDSN, " "}},
+			want:    "xdb: replica 2: the DSN is empty",
+		},
+		{
+			name: "with a dialector",
+			options: xdb.Options{
+				Dialector: (&fakeDriver{}).Dialector(""), Replicas: []xlog.Secret{firstDSN},
+			},
+			want: "xdb: Replicas need a Driver",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := registryOf(&fake{}).Resolve(tc.options); err == nil ||
+			if _, err := registryOf(&fakeDriver{}).Resolve(tc.options); err == nil ||
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Resolve = %v, want %q in it", err, tc.want)
 			}
@@ -290,10 +296,13 @@ func TestDatabase_String(t *testing.T) {
 		replicas []xlog.Secret
 		want     string
 	}{
-		{name: "none", want: "fake primary/app"},
-		{name: "one", replicas: []xlog.Secret{firstDSN}, want: "fake primary/app, 1 replica"},
+		{name: "no replica", want: "fake primary/app"},
 		{
-			name: "two", replicas: []xlog.Secret{firstDSN, secondDSN},
+			name: "one replica", replicas: []xlog.Secret{firstDSN},
+			want: "fake primary/app, 1 replica",
+		},
+		{
+			name: "two replicas", replicas: []xlog.Secret{firstDSN, secondDSN},
 			want: "fake primary/app, 2 replicas",
 		},
 	} {

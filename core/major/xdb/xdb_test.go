@@ -29,7 +29,7 @@ import (
 
 func TestRegistry_UnknownDriver(t *testing.T) {
 	t.Run("names the import line", func(t *testing.T) {
-		r := registryOf(&fake{name: "other"})
+		r := registryOf(&fakeDriver{name: "other"})
 		_, err := r.Open(t.Context(), xdb.Options{Driver: "oracle"})
 		if !errors.Is(err, xdb.ErrUnknownDriver) {
 			t.Fatalf("error = %v, want ErrUnknownDriver", err)
@@ -57,12 +57,18 @@ func TestRegistry_UnknownDriver(t *testing.T) {
 
 func TestRegistry_Register(t *testing.T) {
 	for _, tc := range []struct {
-		name string
-		with driver.Driver
-		want string
+		name   string
+		driver driver.Driver
+		want   string
 	}{
-		{name: "twice", with: &fake{}, want: "xdb: driver registered twice: fake"},
-		{name: "nameless", with: nameless{&fake{}}, want: "xdb: a driver without a name"},
+		{
+			name: "rejects a registered name", driver: &fakeDriver{},
+			want: "xdb: driver registered twice: fake",
+		},
+		{
+			name: "rejects an empty name", driver: nameless{&fakeDriver{}},
+			want: "xdb: a driver without a name",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
@@ -70,18 +76,19 @@ func TestRegistry_Register(t *testing.T) {
 					t.Errorf("panic = %v, want %q", got, tc.want)
 				}
 			}()
-			registryOf(&fake{}).Register(tc.with)
+			registryOf(&fakeDriver{}).Register(tc.driver)
 		})
 	}
 }
 
-type old struct{ fake }
+// outdated is a driver for another interface version.
+type outdated struct{ fakeDriver }
 
-func (*old) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
+func (*outdated) InterfaceVersion() int { return driver.InterfaceVersion - 1 }
 
 func TestRegistry_InterfaceVersion(t *testing.T) {
 	var r xdb.Registry
-	r.Register(&old{})
+	r.Register(&outdated{})
 	db, err := r.Open(t.Context(), xdb.Options{Driver: "fake"})
 	if db != nil || !errors.Is(err, xdb.ErrInterface) {
 		t.Fatalf("Open = %v, %v; want ErrInterface", db, err)
@@ -96,7 +103,7 @@ func TestRegistry_InterfaceVersion(t *testing.T) {
 	}
 }
 
-type nameless struct{ *fake }
+type nameless struct{ *fakeDriver }
 
 func (nameless) Name() string { return "" }
 
@@ -108,8 +115,7 @@ func TestRegistry_Resolve(t *testing.T) {
 			t.Fatal("Resolve = nil, want an error")
 		}
 		for _, want := range []string{
-			"DATABASE_DRIVER", "Prepare function 1",
-			"AutoMigrate entity 1",
+			"DATABASE_DRIVER", "Prepare function 1", "AutoMigrate entity 1",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want %q in it", err, want)
@@ -131,10 +137,8 @@ func TestRegistry_Resolve(t *testing.T) {
 			{name: "too long", prefix: strings.Repeat("a", 31)},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				_, err := registryOf(&fake{}).Resolve(xdb.Options{
-					Driver:      "fake",
-					TablePrefix: tc.prefix,
-				})
+				_, err := registryOf(&fakeDriver{}).Resolve(
+					xdb.Options{Driver: "fake", TablePrefix: tc.prefix})
 				if (err == nil) != tc.want || err != nil &&
 					!strings.Contains(err.Error(), "DATABASE_PREFIX") {
 					t.Errorf("Resolve = %v, want success: %t", err, tc.want)
@@ -169,17 +173,18 @@ func TestCode(t *testing.T) {
 			{name: "deadlock", err: of(driver.Deadlock), want: xerror.ConcurrencyError},
 			{name: "lock timeout", err: of(driver.LockTimeout), want: xerror.LockConflict},
 			{
-				name: "interrupted by the server",
-				err:  of(driver.Canceled), want: xerror.GatewayTimeout,
+				name: "interrupted by the server", err: of(driver.Canceled),
+				want: xerror.GatewayTimeout,
 			},
 			{
 				name: "interrupted by the caller",
-				err:  errors.Join(context.Canceled, of(driver.Canceled)), want: xerror.Canceled,
+				err:  errors.Join(context.Canceled, of(driver.Canceled)),
+				want: xerror.Canceled,
 			},
 			{name: "connection", err: of(driver.Connection), want: xerror.ServiceUnavailable},
 			{
-				name: "too many connections",
-				err:  of(driver.TooManyConnections), want: xerror.ServiceUnavailable,
+				name: "too many connections", err: of(driver.TooManyConnections),
+				want: xerror.ServiceUnavailable,
 			},
 			{name: "syntax", err: of(driver.Syntax), want: xerror.DatabaseError},
 			{name: "full", err: of(driver.Full), want: xerror.StorageError},
@@ -198,20 +203,19 @@ func TestCode(t *testing.T) {
 				}
 			})
 		}
-		for _, foreign := range []error{
-			errors.New("foreign"), context.Canceled,
-			fmt.Errorf("x: %w", context.DeadlineExceeded),
+		for _, other := range []error{
+			errors.New("other"), context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded),
 		} {
-			if got := xdb.Code(foreign); got != nil {
-				t.Errorf("Code(%v) = %v, want nil", foreign, got)
+			if got := xdb.Code(other); got != nil {
+				t.Errorf("Code(%v) = %v, want nil", other, got)
 			}
 		}
 	})
 
-	// A driver of a third party may classify every broken connection, as the first ones
-	// did.
+	// A third-party driver may classify every broken connection of the process, as the
+	// first drivers did.
 	t.Run("ignores network errors of other components", func(t *testing.T) {
-		registerClaims()
+		registerGreedy()
 		for _, err := range []error{
 			io.EOF, fmt.Errorf("read a file: %w", io.ErrUnexpectedEOF), net.ErrClosed,
 			syscall.ECONNRESET, syscall.ECONNREFUSED,
@@ -226,15 +230,15 @@ func TestCode(t *testing.T) {
 			}
 		}
 		if got := xdb.Code(fmt.Errorf("x: %w", errOwn)); got != xerror.ServiceUnavailable {
-			t.Errorf("Code of a driver error = %v, want %v",
-				got, xerror.ServiceUnavailable)
+			t.Errorf("Code of a driver error = %v, want %v", got, xerror.ServiceUnavailable)
 		}
 	})
 }
 
-// registerClaims registers a driver once, also with -count.
-var registerClaims = sync.OnceFunc(func() {
-	xdb.Register(&fake{name: "claims", kind: func(err error) driver.ErrorKind {
+// registerGreedy registers a driver that classifies every broken connection. It does so
+// once, even with -count.
+var registerGreedy = sync.OnceFunc(func() {
+	xdb.Register(&fakeDriver{name: "greedy", kind: func(err error) driver.ErrorKind {
 		if errors.Is(err, errOwn) {
 			return driver.Connection
 		}
@@ -242,7 +246,7 @@ var registerClaims = sync.OnceFunc(func() {
 	}})
 })
 
-var errOwn = errors.New("claims: the server has closed the connection")
+var errOwn = errors.New("greedy: the server has closed the connection")
 
 func TestGetDB(t *testing.T) {
 	t.Run("fails without a database", func(t *testing.T) {
@@ -250,21 +254,20 @@ func TestGetDB(t *testing.T) {
 		if db != nil || err.GetErrorCode() != xerror.ConfigError {
 			t.Errorf("GetDB = %v, %v; want nil and a ConfigError", db, err)
 		}
-		if err := xdb.Transaction(t.Context(), func(context.Context) error {
-			return nil
-		}); xerror.From(err).GetErrorCode() != xerror.ConfigError {
-			t.Errorf("Transaction = %v, want a ConfigError", err)
+		txErr := xdb.Transaction(t.Context(), func(context.Context) error { return nil })
+		if xerror.From(txErr).GetErrorCode() != xerror.ConfigError {
+			t.Errorf("Transaction = %v, want a ConfigError", txErr)
 		}
 		defer func() {
 			if e, ok := recover().(*xerror.Error); !ok || e.GetErrorCode() != xerror.ConfigError {
-				t.Errorf("MustGetDB did not panic with a ConfigError")
+				t.Error("MustGetDB did not panic with a ConfigError")
 			}
 		}()
 		xdb.MustGetDB(t.Context())
 	})
 
 	t.Run("is bound to its context", func(t *testing.T) {
-		db := openFake(t, &fake{})
+		db := openFake(t, &fakeDriver{})
 		type key struct{}
 		ctx := context.WithValue(context.WithValue(t.Context(), xctx.DatabaseKey, db), key{},
 			"mine")
@@ -273,10 +276,10 @@ func TestGetDB(t *testing.T) {
 		}
 	})
 
-	// gin reuses its contexts, and database/sql looks at the context of a statement after
+	// gin reuses its contexts, and database/sql may read the context of a statement after
 	// the handler has returned.
 	t.Run("uses the request context of gin", func(t *testing.T) {
-		app := context.WithValue(t.Context(), xctx.DatabaseKey, openFake(t, &fake{}))
+		app := context.WithValue(t.Context(), xctx.DatabaseKey, openFake(t, &fakeDriver{}))
 		engine := gin.New()
 		engine.ContextWithFallback = true
 		served := false
@@ -298,7 +301,7 @@ func TestClose(t *testing.T) {
 	if err := xdb.Close(nil); err != nil {
 		t.Errorf("Close(nil) = %v", err)
 	}
-	db := openFake(t, &fake{})
+	db := openFake(t, &fakeDriver{})
 	for range 2 {
 		if err := xdb.Close(db); err != nil {
 			t.Errorf("Close = %v", err)
@@ -309,7 +312,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func openFake(t *testing.T, f *fake) *gorm.DB {
+func openFake(t *testing.T, f *fakeDriver) *gorm.DB {
 	t.Helper()
 	db, err := registryOf(f).Open(t.Context(), xdb.Options{Driver: "fake"})
 	if err != nil {
@@ -336,14 +339,12 @@ func TestOpen_StatementContext(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			db := openFake(t, &fake{
+			db := openFake(t, &fakeDriver{
 				query: func(context.Context, string) error { cancel(); return libraryErr },
 				kind:  func(error) driver.ErrorKind { return tc.kind },
 			})
-			err := db.Session(&gorm.Session{
-				SkipDefaultTransaction: true,
-				Context:                ctx,
-			}).Create(&item{ID: 1}).Error
+			session := db.Session(&gorm.Session{SkipDefaultTransaction: true, Context: ctx})
+			err := session.Create(&item{ID: 1}).Error
 			if !errors.Is(err, tc.want) || !errors.Is(err, libraryErr) {
 				t.Errorf("Create = %v, want %v wrapping %v", err, tc.want, libraryErr)
 			}
@@ -362,7 +363,7 @@ func TestOpen_ErrorLog(t *testing.T) {
 		silent bool
 		want   int // number of error lines
 	}{
-		{name: "a broken statement", err: boom, kind: syntax, want: 1},
+		{name: "an invalid statement", err: boom, kind: syntax, want: 1},
 		{name: "an unknown error", err: boom, want: 1},
 		{name: "a violated constraint", err: boom, kind: unique},
 		{name: "no row", err: sql.ErrNoRows},
@@ -371,16 +372,16 @@ func TestOpen_ErrorLog(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, log := logged(t)
-			db := openFake(t, &fake{
+			db := openFake(t, &fakeDriver{
 				query: func(context.Context, string) error { return tc.err },
 				kind:  tc.kind,
 			})
 			if tc.silent {
 				db = db.Session(&gorm.Session{Logger: db.Logger.LogMode(logger.Silent)})
 			}
-			if db.WithContext(ctx).Exec("UPDATE t SET a = 'secret' WHERE b = ?",
-				"secret").Error == nil {
-				t.Error("no error")
+			const statement = "UPDATE t SET a = 'secret' WHERE b = ?"
+			if db.WithContext(ctx).Exec(statement, "secret").Error == nil {
+				t.Error("Exec succeeded, want an error")
 			}
 			if got := log.count(`"level":"error"`); got != tc.want {
 				t.Errorf("error lines = %d, want %d:\n%s", got, tc.want, log)

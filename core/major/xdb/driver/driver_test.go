@@ -24,10 +24,10 @@ func TestConfig_Format(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := fmt.Sprintf("%v %+v %#v %s %q %x %v %v", c, c, c, c, c, c, &c, []driver.Config{c}) +
-			log.String() + string(text)
-		if strings.Contains(said, "hunter2") || strings.Contains(said, "68756e74657232") {
-			t.Errorf("the password appears in %s", said)
+		output := fmt.Sprintf("%v %+v %#v %s %q %x", c, c, c, c, c, c) +
+			fmt.Sprintf("%v %v", &c, []driver.Config{c}) + log.String() + string(text)
+		if strings.Contains(output, "hunter2") || strings.Contains(output, "68756e74657232") {
+			t.Errorf("the password appears in %s", output)
 		}
 		if got, want := c.String(),
 			`{Host:h Port:5432 User:u Pass:*** Name:n TLS: TLSCA: Source:<nil>}`; got != want {
@@ -96,7 +96,7 @@ func TestTranslate(t *testing.T) {
 				}
 				if again := driver.Translate(driver.Check, err, "x"); !errors.Is(again, err) ||
 					driver.KindOf(again) != tc.kind {
-					t.Errorf("translated again = %v, want it unchanged", again)
+					t.Errorf("second Translate = %v, want the error unchanged", again)
 				}
 			})
 		}
@@ -132,12 +132,12 @@ func TestErrorKind_String(t *testing.T) {
 		}
 	}
 	if got := driver.ErrorKind(200).String(); got != driver.Unknown.String() {
-		t.Errorf("kind 200 = %q, want Unknown's", got)
+		t.Errorf("text of kind 200 = %q, want that of Unknown", got)
 	}
 }
 
 func TestKindTable(t *testing.T) {
-	t.Run("inverts", func(t *testing.T) {
+	t.Run("inverts the table", func(t *testing.T) {
 		table := driver.KindTable(map[driver.ErrorKind][]int{
 			driver.Unique: {1, 2},
 			driver.Full:   {3},

@@ -32,8 +32,8 @@ func TestTranslateNetwork(t *testing.T) {
 				err:  &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")},
 			},
 			{
-				name: "unknown host",
-				err:  &net.DNSError{Name: "db", IsNotFound: true}, want: driver.Connection,
+				name: "unknown host", err: &net.DNSError{Name: "db", IsNotFound: true},
+				want: driver.Connection,
 			},
 			{
 				name: "reset", err: fmt.Errorf("read: %w", syscall.ECONNRESET),

@@ -17,7 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// caFile writes a self-signed certificate.
+// caFile writes a self-signed certificate to a file and returns its path.
 func caFile(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -25,8 +25,7 @@ func caFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true,
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -59,13 +58,10 @@ func TestConfig_TLSMode(t *testing.T) {
 			mode: driver.TLSVerifyFull,
 		},
 		{
-			name:   "verify-full with a CA",
-			config: driver.Config{TLS: "verify-full", TLSCA: ca}, mode: driver.TLSVerifyFull,
+			name: "verify-full with a CA", config: driver.Config{TLS: "verify-full", TLSCA: ca},
+			mode: driver.TLSVerifyFull,
 		},
-		{
-			name:   "an unknown mode",
-			config: driver.Config{TLS: "prefer"}, want: "DATABASE_TLS",
-		},
+		{name: "an unknown mode", config: driver.Config{TLS: "prefer"}, want: "DATABASE_TLS"},
 		{
 			name:   "a CA that the mode does not use",
 			config: driver.Config{TLS: "require", TLSCA: ca}, want: "DATABASE_TLS_CA",
@@ -87,7 +83,7 @@ func TestConfig_TLSMode(t *testing.T) {
 					mode, err, tc.mode, tc.want)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), tc.want+":") {
-				t.Errorf("error = %v, want one about %s", err, tc.want)
+				t.Errorf("error = %v, want an error about %s", err, tc.want)
 			}
 		})
 	}
@@ -96,16 +92,16 @@ func TestConfig_TLSMode(t *testing.T) {
 func TestTLSConfig(t *testing.T) {
 	ca := caFile(t)
 	for _, tc := range []struct {
-		name, mode, ca    string
-		encrypted, checks bool
-		roots             bool
+		name, mode, ca      string
+		encrypted, verifies bool
+		roots               bool
 	}{
 		{name: "disable", mode: driver.TLSDisable},
 		{name: "require", mode: driver.TLSRequire, encrypted: true},
-		{name: "verify-full", mode: driver.TLSVerifyFull, encrypted: true, checks: true},
+		{name: "verify-full", mode: driver.TLSVerifyFull, encrypted: true, verifies: true},
 		{
-			name: "verify-full with a CA",
-			mode: driver.TLSVerifyFull, ca: ca, encrypted: true, checks: true, roots: true,
+			name: "verify-full with a CA", mode: driver.TLSVerifyFull, ca: ca,
+			encrypted: true, verifies: true, roots: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,7 +112,7 @@ func TestTLSConfig(t *testing.T) {
 			if config == nil {
 				return
 			}
-			if config.InsecureSkipVerify == tc.checks || (config.RootCAs != nil) != tc.roots {
+			if config.InsecureSkipVerify == tc.verifies || (config.RootCAs != nil) != tc.roots {
 				t.Errorf("InsecureSkipVerify = %t, RootCAs = %v",
 					config.InsecureSkipVerify, config.RootCAs)
 			}

@@ -13,14 +13,14 @@ import (
 func TestWatchdog(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
-		stop, cancel time.Duration // 0 is never
-		want         time.Duration // when abort ran; 0 is never
+		stop, cancel time.Duration // after the start; 0 is never
+		want         time.Duration // time of the call of abort; 0 is never
 	}{
 		{name: "stopped before the context ended", stop: time.Second, cancel: 2 * time.Second},
 		{name: "stopped within the timeout", stop: 1400 * time.Millisecond, cancel: time.Second},
 		{
-			name: "stopped too late",
-			stop: 3 * time.Second, cancel: time.Second, want: 1500 * time.Millisecond,
+			name: "stopped too late", stop: 3 * time.Second, cancel: time.Second,
+			want: 1500 * time.Millisecond,
 		},
 		{name: "not canceled", stop: time.Second},
 	} {

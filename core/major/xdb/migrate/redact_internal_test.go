@@ -11,25 +11,30 @@ import (
 )
 
 func Test_withoutValues(t *testing.T) {
-	const sql = "INSERT INTO `users` (\"Name\", note, n) VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
+	const sql = "INSERT INTO `users` (\"Name\", note, n) " +
+		"VALUES ('it''s secret', N'hidden', 123456), ('ab', '', 7)"
 	file := []sqlfile.Statement{{SQL: "SELECT 1"}, {SQL: sql}}
 	for _, tc := range []struct{ name, text, want string }{
-		{name: "keeps names", text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"", want: "Error 1050: Table 'app.users' has no column `note` and no \"name\""},
 		{
-			name: "quoted values", text: `invalid input "hidden" for 'ab'`,
+			name: "keeps names",
+			text: "Error 1050: Table 'app.users' has no column `note` and no \"name\"",
+			want: "Error 1050: Table 'app.users' has no column `note` and no \"name\"",
+		},
+		{
+			name: "removes quoted values", text: `invalid input "hidden" for 'ab'`,
 			want: "invalid input ? for ?",
 		},
 		{
-			name: "bare values", text: "cannot convert hidden or 123456",
+			name: "removes bare values", text: "cannot convert hidden or 123456",
 			want: "cannot convert ? or ?",
 		},
 		{
-			name: "a value with a quote", text: "cannot convert it's secret",
+			name: "removes a value with a quote", text: "cannot convert it's secret",
 			want: "cannot convert ?",
 		},
-		{name: "a value in SQL syntax", text: "near it''s secret,", want: "near ?,"},
+		{name: "removes a value in SQL syntax", text: "near it''s secret,", want: "near ?,"},
 		{
-			name: "a value of another statement", text: "key 'x@example.org' is there",
+			name: "removes a value of another statement", text: "key 'x@example.org' is there",
 			want: "key ? is there",
 		},
 	} {
@@ -47,13 +52,13 @@ func Test_withoutValues(t *testing.T) {
 		t.Errorf("error = %v, want the same kind without the value", got)
 	}
 	prefixed := []sqlfile.Statement{{SQL: "DELETE FROM ${prefix}users"}}
-	if got := withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_",
-		"postgres"); got.Error() != `no relation "app_users"` {
+	got = withoutValues(errors.New(`no relation "app_users"`), prefixed, "app_", "postgres")
+	if got.Error() != `no relation "app_users"` {
 		t.Errorf("error = %v, want the name with its prefix", got)
 	}
 	const block = "DO $do$ BEGIN RAISE EXCEPTION 'hidden of %', $q$more$q$; END $do$"
-	got = withoutValues(errors.New(`hidden of more in "do"`), []sqlfile.Statement{{SQL: block}}, "",
-		"postgres")
+	file = []sqlfile.Statement{{SQL: block}}
+	got = withoutValues(errors.New(`hidden of more in "do"`), file, "", "postgres")
 	if got.Error() != `?? in "do"` {
 		t.Errorf("error = %v, want it without the contents of dollar quotes", got)
 	}
@@ -64,12 +69,12 @@ func Test_errorText(t *testing.T) {
 		{name: "short", text: "größe"},
 		{name: "long", text: strings.Repeat("x", 5000)},
 		{name: "long and wide", text: "x" + strings.Repeat("数", 5000)},
-		{name: "broken", text: strings.Repeat("\xff\xfe", 5000)},
+		{name: "invalid UTF-8", text: strings.Repeat("\xff\xfe", 5000)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := errorText(errors.New(tc.text))
 			if len(got) > maxErrorText || !utf8.ValidString(got) ||
-				len(got) < min(len(tc.text), maxErrorText-6) && tc.name != "broken" {
+				len(got) < min(len(tc.text), maxErrorText-6) && tc.name != "invalid UTF-8" {
 				t.Errorf("text has %d bytes, valid %t: %.20q", len(got), utf8.ValidString(got), got)
 			}
 			if len(tc.text) <= maxErrorText && got != tc.text {

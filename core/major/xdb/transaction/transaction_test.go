@@ -12,20 +12,20 @@ import (
 func TestOnCommit(t *testing.T) {
 	t.Run("runs after the outermost transaction", func(t *testing.T) {
 		var got []string
-		note := func(s string) func(context.Context) {
+		record := func(s string) func(context.Context) {
 			return func(context.Context) { got = append(got, s) }
 		}
 		ctx := context.WithValue(t.Context(), xctx.DatabaseKey, "pool")
 
 		outer, end := transaction.Begin(ctx, "tx")
-		transaction.OnCommit(outer, note("first"))
-		kept, savepoint := transaction.Begin(outer, "savepoint")
-		transaction.OnCommit(kept, note("second"))
-		savepoint(true)
-		undone, back := transaction.Begin(outer, "another")
-		transaction.OnCommit(undone, note("never"))
-		back(false)
-		transaction.OnCommit(kept, note("third")) // the savepoint is released already
+		transaction.OnCommit(outer, record("first"))
+		released, endReleased := transaction.Begin(outer, "savepoint")
+		transaction.OnCommit(released, record("second"))
+		endReleased(true)
+		undone, endUndone := transaction.Begin(outer, "another")
+		transaction.OnCommit(undone, record("never"))
+		endUndone(false)
+		transaction.OnCommit(released, record("third")) // the savepoint is released already
 		if got != nil {
 			t.Errorf("ran %v before the commit", got)
 		}
@@ -38,7 +38,7 @@ func TestOnCommit(t *testing.T) {
 	t.Run("runs immediately outside a transaction", func(t *testing.T) {
 		ran := false
 		if !transaction.OnCommit(t.Context(), func(context.Context) { ran = true }) || !ran {
-			t.Errorf("ran = %t", ran)
+			t.Errorf("the function ran: %t, want true", ran)
 		}
 	})
 
@@ -86,7 +86,7 @@ func TestOnCommit(t *testing.T) {
 		transaction.OnCommit(ctx, func(context.Context) { ran = true })
 		defer func() {
 			if p := recover(); p != "first" || !ran {
-				t.Errorf("panic = %v, the second one ran: %t", p, ran)
+				t.Errorf("panic = %v, the second function ran: %t", p, ran)
 			}
 		}()
 		end(true)

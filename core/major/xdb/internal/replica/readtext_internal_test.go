@@ -22,10 +22,13 @@ func Test_onlyReads(t *testing.T) {
 		{name: "empty statement", sql: " ; "},
 		{name: "insert", sql: "INSERT INTO users VALUES (1) RETURNING id"},
 		{
-			name: "insert within",
+			name: "insert in a common table expression",
 			sql:  "WITH n AS (INSERT INTO users VALUES (1) RETURNING id) SELECT * FROM n",
 		},
-		{name: "delete within", sql: "WITH n AS (delete FROM users RETURNING id) SELECT * FROM n"},
+		{
+			name: "delete in a common table expression",
+			sql:  "WITH n AS (delete FROM users RETURNING id) SELECT * FROM n",
+		},
 		{name: "for update", sql: "SELECT * FROM users FOR UPDATE"},
 		{name: "for update with options", sql: "SELECT * FROM users for\tupdate SKIP LOCKED;"},
 		{name: "for share", sql: "SELECT * FROM users FOR NO KEY UPDATE"},
@@ -38,10 +41,12 @@ func Test_onlyReads(t *testing.T) {
 		{name: "sequence", sql: "SELECT nextval('users_id')"},
 		{name: "advisory lock", sql: "SELECT pg_try_advisory_lock(1)"},
 		{name: "named lock", sql: "SELECT GET_LOCK('x', 1)", dialect: "mysql"},
-		{name: "catalogue", sql: "SELECT count(*) FROM information_schema.tables"},
+		{name: "catalog", sql: "SELECT count(*) FROM information_schema.tables"},
 		{
-			name: "catalogue of Oracle",
-			sql:  "SELECT COUNT(*) FROM all_tab_columns WHERE owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')", dialect: "oracle",
+			name: "catalog of Oracle",
+			sql: "SELECT COUNT(*) FROM all_tab_columns " +
+				"WHERE owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')",
+			dialect: "oracle",
 		},
 		{
 			name: "table hint that locks a range", sql: "SELECT * FROM users WITH (SERIALIZABLE)",
@@ -50,7 +55,7 @@ func Test_onlyReads(t *testing.T) {
 		{name: "two statements", sql: "SELECT 1; SELECT 2"},
 		{name: "an executed comment", sql: "SELECT 1 /*! FOR UPDATE */", dialect: "mysql"},
 		{name: "unterminated string", sql: "SELECT 'x"},
-		{name: "something else", sql: "PRAGMA user_version"},
+		{name: "other statement", sql: "PRAGMA user_version"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := onlyReads(tc.sql, tc.dialect); got != tc.want {

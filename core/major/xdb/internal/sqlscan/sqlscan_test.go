@@ -56,12 +56,11 @@ func TestScanner_Next(t *testing.T) {
 				want: []string{"L:5", "o:-", "o:-", "L:3", "o:;", "c:-- x"},
 			},
 			{
-				name: "executable comment of mysql", dialect: "mysql",
-				sql:  "/*!40101 SET a = 1; */;",
+				name: "executed comment of mysql", dialect: "mysql", sql: "/*!40101 SET a = 1; */;",
 				want: []string{"o:/*!40101 SET a = 1; */", "o:;"},
 			},
 			{
-				name: "executable comment of mariadb", dialect: "mysql",
+				name: "executed comment of mariadb", dialect: "mysql",
 				sql:  "/*M!100100 a; */; /*m!*/",
 				want: []string{"o:/*M!100100 a; */", "o:;", "c:/*m!*/"},
 			},
@@ -129,7 +128,7 @@ func TestScanner_Next(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if got, open := scan(tc.sql, tc.dialect); !open {
-					t.Errorf("tokens = %q, want an open one", got)
+					t.Errorf("tokens = %q, want an open token", got)
 				}
 			})
 		}
@@ -139,8 +138,7 @@ func TestScanner_Next(t *testing.T) {
 // FuzzTokens checks that the tokens cover the whole input in every dialect.
 func FuzzTokens(f *testing.F) {
 	for _, seed := range []string{
-		"", "it's", `a\`, `"`, "`", "--", "/*", "*/", "$$", "$a$", "]",
-		"q'[", "#", "1e-", "\xff",
+		"", "it's", `a\`, `"`, "`", "--", "/*", "*/", "$$", "$a$", "]", "q'[", "#", "1e-", "\xff",
 	} {
 		f.Add(seed)
 	}
@@ -156,7 +154,7 @@ func FuzzTokens(f *testing.F) {
 				all.WriteString(sql[token.Start:token.End])
 			}
 			if all.String() != sql {
-				t.Errorf("%s: tokens are %q of %q", dialect, all.String(), sql)
+				t.Errorf("%s: tokens = %q, want %q", dialect, all.String(), sql)
 			}
 		}
 	})

@@ -22,8 +22,7 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "GO with a comment", dialect: "sqlserver",
-				text: "a\nGO -- why\nb\nGO--; 5\nc",
-				want: []string{"1:a", "3:b", "5:c"},
+				text: "a\nGO -- why\nb\nGO--; 5\nc", want: []string{"1:a", "3:b", "5:c"},
 			},
 			{
 				name: "GO as a name", dialect: "sqlserver", text: "SELECT\nGO.x",
@@ -41,7 +40,13 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "semicolons within parentheses", dialect: "postgres",
-				text: "CREATE RULE r AS ON INSERT TO a DO ALSO (INSERT INTO b VALUES (1); DELETE FROM c);\nd;", want: []string{"1:CREATE RULE r AS ON INSERT TO a DO ALSO (INSERT INTO b VALUES (1); DELETE FROM c)", "2:d"},
+				text: "CREATE RULE r AS ON INSERT TO a DO ALSO " +
+					"(INSERT INTO b VALUES (1); DELETE FROM c);\nd;",
+				want: []string{
+					"1:CREATE RULE r AS ON INSERT TO a DO ALSO " +
+						"(INSERT INTO b VALUES (1); DELETE FROM c)",
+					"2:d",
+				},
 			},
 			{
 				name: "parentheses in strings and comments",
@@ -71,10 +76,12 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "JAVA in a block", dialect: "oracle",
-				text: "-- plinth:begin\nCREATE JAVA SOURCE NAMED a AS class A { int b; }\n-- plinth:end", want: []string{"2:CREATE JAVA SOURCE NAMED a AS class A { int b; }"},
+				text: "-- plinth:begin\nCREATE JAVA SOURCE NAMED a AS class A { int b; }\n" +
+					"-- plinth:end",
+				want: []string{"2:CREATE JAVA SOURCE NAMED a AS class A { int b; }"},
 			},
 			{
-				name: "executable comments of mariadb", dialect: "mysql",
+				name: "executed comments of mariadb", dialect: "mysql",
 				text: "/*M!100100 SET a = 1 */;\n/* M!b */;",
 				want: []string{"1:/*M!100100 SET a = 1 */"},
 			},
@@ -159,12 +166,14 @@ func TestRead_Dialect(t *testing.T) {
 			{
 				name: "variable of sqlserver", dialect: "sqlserver",
 				text: "\nDECLARE @a int; SET @a = 1;",
-				want: "1.sql:2: DECLARE declares a variable that only its own statement can use: put every statement that uses it between the lines -- plinth:begin",
+				want: "1.sql:2: DECLARE declares a variable that only its own statement can use: " +
+					"put every statement that uses it between the lines -- plinth:begin",
 			},
 			{
 				name: "division of oracle by a number at the start of a line", dialect: "oracle",
 				text: "SELECT 4\n/\n2",
-				want: "1.sql:2: / on a line of its own: end the statement before it with a semicolon, or write a division on one line",
+				want: "1.sql:2: / on a line of its own: " +
+					"end the statement before it with a semicolon, or write a division on one line",
 			},
 			{
 				name: "division of oracle by a column at the start of a line", dialect: "oracle",
@@ -174,15 +183,21 @@ func TestRead_Dialect(t *testing.T) {
 			{
 				name: "java of oracle", dialect: "oracle",
 				text: "CREATE OR REPLACE AND COMPILE JAVA SOURCE NAMED a AS class A { }",
-				want: "CREATE JAVA SOURCE contains semicolons that do not end the statement: put it between the lines",
+				want: "CREATE JAVA SOURCE contains semicolons that do not end the statement: " +
+					"put it between the lines",
 			},
 			{
 				name: "type body of oracle", dialect: "oracle",
-				text: "CREATE OR REPLACE TYPE BODY a AS MEMBER FUNCTION b RETURN NUMBER IS c NUMBER; BEGIN", want: "BEGIN starts or ends a transaction, but the migration runs in its own: remove it; if it starts a block of statements, put it",
+				text: "CREATE OR REPLACE TYPE BODY a AS MEMBER FUNCTION b " +
+					"RETURN NUMBER IS c NUMBER; BEGIN",
+				want: "BEGIN starts or ends a transaction, but the migration runs in its own: " +
+					"remove it; if it starts a block of statements, put it",
 			},
 			{
 				name: "directives of goose", text: "-- +goose Up\na;\n-- +goose Down\nb;",
-				want: "1.sql:1: -- +goose is a directive of another tool, and every section of the file would run: keep the up section and remove the directives",
+				want: "1.sql:1: -- +goose is a directive of another tool, " +
+					"and every section of the file would run: " +
+					"keep the up section and remove the directives",
 			},
 			{
 				name: "goose directives without a space", text: "a\n--+GOOSE\n;",
@@ -203,7 +218,10 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "rows of COPY", dialect: "postgres",
-				text: "\ncopy public.a (b, c, d, e, f, g, h, i, j, k, l, m) /* x */ from Stdin WITH (FORMAT csv);\n'\n\\.", want: "1.sql:2: COPY FROM STDIN reads rows that a migration cannot send: write INSERT statements",
+				text: "\ncopy public.a (b, c, d, e, f, g, h, i, j, k, l, m) /* x */ " +
+					"from Stdin WITH (FORMAT csv);\n'\n\\.",
+				want: "1.sql:2: COPY FROM STDIN reads rows that a migration cannot send: " +
+					"write INSERT statements",
 			},
 			{
 				name: "command of psql", dialect: "postgres", text: "a;\n \\echo it's",
@@ -211,7 +229,8 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "LOCK TABLES", dialect: "mysql", text: "lock tables a WRITE",
-				want: "LOCK TABLES ends the transaction of the migration and blocks access to its other tables: remove it",
+				want: "LOCK TABLES ends the transaction of the migration " +
+					"and blocks access to its other tables: remove it",
 			},
 			{
 				name: "UNLOCK TABLES", dialect: "mysql", text: "UNLOCK TABLES",
@@ -223,7 +242,8 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "autocommit", dialect: "mysql", text: "set autocommit=0",
-				want: "SET AUTOCOMMIT starts or ends a transaction, but the migration runs in its own: remove it",
+				want: "SET AUTOCOMMIT starts or ends a transaction, " +
+					"but the migration runs in its own: remove it",
 			},
 			{
 				name: "autocommit of the session", dialect: "mysql",

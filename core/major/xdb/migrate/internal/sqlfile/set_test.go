@@ -25,27 +25,27 @@ func TestRead(t *testing.T) {
 		sets := []fs.FS{
 			files("migrations/0002_b.sql", "b", "migrations/README.md", "x",
 				"migrations/deep/0001_a.sqlite.sql", "a"),
-			files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P", "10.sql",
-				"e",
-				"9_x.sql", "d"),
+			files("0003.sql", "c", "0002_b.sqlite.sql", "B", "0002_b.postgres.sql", "P",
+				"10.sql", "e", "9_x.sql", "d"),
 		}
 		all, err := sqlfile.Read(known, []string{"sqlite"}, sets...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
+		var migrations []string
 		for _, f := range all {
-			got = append(got, f.Migration+"="+f.Statements[0].SQL)
+			migrations = append(migrations, f.Migration+"="+f.Statements[0].SQL)
 		}
-		if want := "0001_a.sql=a 0002_b.sql=B 0003.sql=c 9_x.sql=d 10.sql=e"; strings.Join(got,
-			" ") != want {
-			t.Errorf("migrations = %s, want %s", strings.Join(got, " "), want)
+		got := strings.Join(migrations, " ")
+		if want := "0001_a.sql=a 0002_b.sql=B 0003.sql=c 9_x.sql=d 10.sql=e"; got != want {
+			t.Errorf("migrations = %s, want %s", got, want)
 		}
 	})
 
-	t.Run("chooses the variant of the database", func(t *testing.T) {
+	t.Run("selects the variant of the database", func(t *testing.T) {
 		drivers := append([]string{"cockroach"}, known...)
-		set := files("1.sql", "every", "1.postgres.sql", "postgres", "1.cockroach.sql", "cockroach")
+		set := files("1.sql", "default", "1.postgres.sql", "postgres",
+			"1.cockroach.sql", "cockroach")
 		for _, tc := range []struct {
 			name     string
 			dialects []string
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 		}{
 			{name: "driver", dialects: []string{"cockroach", "postgres"}, want: "cockroach"},
 			{name: "dialect", dialects: []string{"other", "postgres"}, want: "postgres"},
-			{name: "every", dialects: []string{"sqlite", "sqlite"}, want: "every"},
+			{name: "default", dialects: []string{"sqlite", "sqlite"}, want: "default"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				all, err := sqlfile.Read(drivers, tc.dialects, set)
@@ -77,7 +77,7 @@ func TestRead(t *testing.T) {
 			return all[0].SHA256
 		}
 		want := digest("a\nb\n")
-		// The digest of these four bytes by sha256sum: stored digests must stay valid.
+		// sha256sum prints this digest of the four bytes. Stored digests must not change.
 		if want != "911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2" {
 			t.Errorf("digest = %s", want)
 		}
@@ -109,25 +109,25 @@ func TestRead(t *testing.T) {
 				want: "migration 1_a b.sql: the name must be a version",
 			},
 			{
-				name: "a long version",
-				set:  files("1234567890123456789.sql", ""), want: "the name must be a version",
+				name: "a long version", set: files("1234567890123456789.sql", ""),
+				want: "the name must be a version",
 			},
 			{
 				name: "a long name", set: files("1_"+strings.Repeat("a", 200)+".sql", ""),
 				want: "longer than 120 bytes",
 			},
 			{
-				name: "a typo in the variant",
-				set:  files("1_a.postgre.sql", ""),
-				want: `migration 1_a.postgre.sql: "postgre" is not a known database (known: mysql, oracle, postgres, sqlite, sqlserver)`,
+				name: "a typo in the variant", set: files("1_a.postgre.sql", ""),
+				want: `migration 1_a.postgre.sql: "postgre" is not a known database ` +
+					"(known: mysql, oracle, postgres, sqlite, sqlserver)",
 			},
 			{
 				name: "two dots", set: files("1_a.b.sqlite.sql", ""),
 				want: `"b.sqlite" is not a known database`,
 			},
 			{
-				name: "an empty variant",
-				set:  files("1_a..sql", ""), want: `"" is not a known database`,
+				name: "an empty variant", set: files("1_a..sql", ""),
+				want: `"" is not a known database`,
 			},
 			{
 				name: "upper case", set: files("1_a.SQL", ""),
@@ -138,7 +138,7 @@ func TestRead(t *testing.T) {
 				want: "migration 1_a.sql: the text is not UTF-8",
 			},
 			{
-				name: "twice", set: files("a/1_a.sql", "", "b/1_a.sql", ""),
+				name: "two files with the same name", set: files("a/1_a.sql", "", "b/1_a.sql", ""),
 				want: "migration 1_a.sql exists twice: a/1_a.sql and b/1_a.sql",
 			},
 			{
@@ -150,9 +150,10 @@ func TestRead(t *testing.T) {
 				want: "migration 1_b.sql: 01_a.sql has the same version",
 			},
 			{
-				name: "the up part of another tool",
-				set:  files("1_a.up.sql", ""),
-				want: `migration 1_a.up.sql: "up" is not a known database (known: mysql, oracle, postgres, sqlite, sqlserver); a name must not contain another dot, and down migrations are not supported`,
+				name: "the up part of another tool", set: files("1_a.up.sql", ""),
+				want: `migration 1_a.up.sql: "up" is not a known database ` +
+					"(known: mysql, oracle, postgres, sqlite, sqlserver); " +
+					"a name must not contain another dot, and down migrations are not supported",
 			},
 			{
 				name: "the down part of another tool", set: files("1_a.postgres.Down.sql", ""),

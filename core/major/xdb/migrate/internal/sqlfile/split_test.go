@@ -13,13 +13,15 @@ import (
 
 func read(text, dialect string) (f sqlfile.File, err error) {
 	all, err := sqlfile.Read(nil, []string{cmp.Or(dialect, "other")}, files("1.sql", text))
-	if len(all) > 0 { // Read may reject the text before it splits it.
+	if len(all) > 0 { // Read may reject the text without splitting it
 		f = all[0]
 	}
 	return f, err
 }
 
-func split(text, dialect string) (statements []string, alone bool, err error) {
+// split returns the statements of text with their line numbers, and whether the file
+// contains the no-transaction directive.
+func split(text, dialect string) (statements []string, noTransaction bool, err error) {
 	f, err := read(text, dialect)
 	for i, s := range f.Statements {
 		statements = append(statements, fmt.Sprintf("%d:%s", f.Line(i), s.SQL))
@@ -56,7 +58,11 @@ func TestRead_Split(t *testing.T) {
 				name: "dollar quotes", dialect: "postgres", text: "DO $$ BEGIN a; END $$;b",
 				want: []string{"1:DO $$ BEGIN a; END $$", "1:b"},
 			},
-			{name: "block", text: "a;\n-- plinth:begin\n\nCREATE TRIGGER t BEGIN b; END;\n-- plinth:end\nc;", want: []string{"1:a", "4:CREATE TRIGGER t BEGIN b; END;", "6:c"}},
+			{
+				name: "block",
+				text: "a;\n-- plinth:begin\n\nCREATE TRIGGER t BEGIN b; END;\n-- plinth:end\nc;",
+				want: []string{"1:a", "4:CREATE TRIGGER t BEGIN b; END;", "6:c"},
+			},
 			{
 				name: "block with an unmatched quote",
 				text: "-- plinth:begin\nit's;\n  --  plinth:end  ",
@@ -84,7 +90,7 @@ func TestRead_Split(t *testing.T) {
 				want: []string{"1:a / b", "3:DROP c"},
 			},
 			{
-				name: "executable comments of mysql", dialect: "mysql",
+				name: "executed comments of mysql", dialect: "mysql",
 				text: "/*!40101 SET a = 1 */;", want: []string{"1:/*!40101 SET a = 1 */"},
 			},
 			{
@@ -103,18 +109,18 @@ func TestRead_Split(t *testing.T) {
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				got, alone, err := split(tc.text, tc.dialect)
-				if err != nil || !slices.Equal(got, tc.want) || alone {
-					t.Errorf("statements = %q, %t, %v; want %q", got, alone, err, tc.want)
+				got, noTransaction, err := split(tc.text, tc.dialect)
+				if err != nil || !slices.Equal(got, tc.want) || noTransaction {
+					t.Errorf("statements = %q, %t, %v; want %q", got, noTransaction, err, tc.want)
 				}
 			})
 		}
 	})
 
 	t.Run("recognizes the no-transaction directive", func(t *testing.T) {
-		got, alone, err := split("-- why\n-- plinth:no-transaction\na", "")
-		if err != nil || !alone || len(got) != 1 {
-			t.Errorf("statements = %q, %t, %v", got, alone, err)
+		got, noTransaction, err := split("-- why\n-- plinth:no-transaction\na", "")
+		if err != nil || !noTransaction || len(got) != 1 {
+			t.Errorf("statements = %q, %t, %v", got, noTransaction, err)
 		}
 	})
 
@@ -171,7 +177,8 @@ func TestRead_Split(t *testing.T) {
 			{
 				name: "trigger", dialect: "sqlite",
 				text: "\nCREATE TEMP TRIGGER t AFTER INSERT ON x BEGIN a; END",
-				want: "1.sql:2: CREATE TRIGGER with a BEGIN contains semicolons that do not end the statement: put it between the lines -- plinth:begin and -- plinth:end",
+				want: "1.sql:2: CREATE TRIGGER with a BEGIN contains semicolons that do not end " +
+					"the statement: put it between the lines -- plinth:begin and -- plinth:end",
 			},
 			{
 				name: "definer", dialect: "mysql",
@@ -234,8 +241,7 @@ func TestRead_Split(t *testing.T) {
 		}
 	})
 
-	// TestRead_Split reads the output of a dump: hundreds of thousands of tokens on one
-	// line.
+	// A dump may contain hundreds of thousands of tokens on one line.
 	t.Run("reads long lines", func(t *testing.T) {
 		text := "INSERT INTO t VALUES " + strings.Repeat("(1, 'abc', 2), ", 60_000) + "(1, 'a', 2)"
 		for _, dialect := range []string{"postgres", "sqlserver", "oracle"} {
@@ -273,7 +279,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		// Separator lines of SQL Server and Oracle are in no statement.
+		// The separator lines of SQL Server and Oracle are not part of a statement.
 		separated := strings.Contains(text, "/") || strings.Contains(strings.ToUpper(text), "GO")
 		for _, dialect := range []string{"", "mysql", "sqlite", "postgres", "sqlserver", "oracle"} {
 			script, err := read(text, dialect)
@@ -285,8 +291,8 @@ func FuzzSplit(f *testing.F) {
 			for i, s := range script.Statements {
 				// The next byte can change the kind of the last token.
 				got = append(got, words(s.SQL+";", dialect)...)
-				if first, _, _ := strings.Cut(s.SQL,
-					"\n"); !strings.Contains(lines[script.Line(i)-1], first) {
+				first, _, _ := strings.Cut(s.SQL, "\n")
+				if !strings.Contains(lines[script.Line(i)-1], first) {
 					t.Errorf("%q is not on line %d of %q", s.SQL, script.Line(i), text)
 				}
 			}
@@ -297,7 +303,7 @@ func FuzzSplit(f *testing.F) {
 			// the whole text.
 			if want := words(text, dialect); !strings.Contains(text, "plinth:") &&
 				!slices.Equal(got, want) {
-				t.Errorf("%s: statements contain %q, the text %q", dialect, got, want)
+				t.Errorf("%s: tokens of the statements = %q, want %q", dialect, got, want)
 			}
 		}
 	})

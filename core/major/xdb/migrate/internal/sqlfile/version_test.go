@@ -29,6 +29,6 @@ func TestVersionOf(t *testing.T) {
 	}
 	all, err := sqlfile.Read(known, []string{"mysql"}, files("0007_a.mysql.sql", ""))
 	if err != nil || all[0].Version != 7 {
-		t.Errorf("migrations = %v, %v; want one of version 7", all, err)
+		t.Errorf("migrations = %v, %v; want one with version 7", all, err)
 	}
 }
