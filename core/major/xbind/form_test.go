@@ -142,7 +142,7 @@ func TestBinder_Form_Errors(t *testing.T) {
 		},
 		{name: "no body", contentType: urlencoded, want: xerror.BodyEmpty},
 		{
-			name: "a broken escape", contentType: urlencoded, body: "title=%zz",
+			name: "an invalid escape", contentType: urlencoded, body: "title=%zz",
 			want: xerror.BodyError,
 		},
 		{name: "a semicolon", contentType: urlencoded, body: "title=a;b=c", want: xerror.BodyError},

@@ -88,7 +88,7 @@ func TestBinder_Data(t *testing.T) {
 		c := request(`[{"price":1},{"price":-2}]`)
 		if xbind.Bind(c, &[]item{}).Data() != nil ||
 			failedFields(reported(t, c)) != "[1].price:gte" {
-			t.Errorf("slice with a bad element: %v", c.Errors)
+			t.Errorf("slice with an invalid element: %v", c.Errors)
 		}
 		var pointer *item
 		if got := xbind.Bind(request(`{"price":1}`), &pointer).Data(); got == nil ||
@@ -296,7 +296,7 @@ func TestBinder_Data_Errors(t *testing.T) {
 			"list for a map", `{"items":[{"tags":[]}]}`, xerror.BodyType, "tags must be an object",
 			"items[0].tags:type",
 		},
-		{"bad escape in a name", `{"n\x":1}`, xerror.BodyError, "valid JSON at byte 5", ""},
+		{"invalid escape in a name", `{"n\x":1}`, xerror.BodyError, "valid JSON at byte 5", ""},
 		{
 			"rule", `{"name":"` + secret + secret + `","items":[{"price":-5}]}`, xerror.BodyError,
 			"name must be a maximum of 20 characters", "name:max items[0].price:gte",

@@ -30,7 +30,7 @@ func TestManager_Lease(t *testing.T) {
 		m := newManager(t)
 		leases, err := m.Leases()
 		check(t, err)
-		if again, _ := m.Leases(); again != leases {
+		if second, _ := m.Leases(); second != leases {
 			t.Error("Leases returned a different value")
 		}
 		lease, err := m.Lease(t.Context(), "job", time.Minute)

@@ -83,17 +83,17 @@ func TestKeyCache_GetOrLoad_Context(t *testing.T) {
 		gin.SetMode(gin.TestMode)
 		engine := gin.New()
 		engine.ContextWithFallback = true
-		var wrong atomic.Int64
+		var mismatches atomic.Int64
 		engine.GET("/:id", func(g *gin.Context) {
 			id := g.Param("id")
 			g.Set("handler", id)
 			_, _, _ = c.GetOrLoad(g, "k", func(ctx context.Context) (*string, error) {
 				for ctx.Err() == nil {
 					if v := ctx.Value("handler"); v != nil && v != id {
-						wrong.Add(1)
+						mismatches.Add(1)
 					}
 					if ctx.Value(ctxKey("request")) != id {
-						wrong.Add(1)
+						mismatches.Add(1)
 					}
 				}
 				return nil, ctx.Err()
@@ -113,8 +113,8 @@ func TestKeyCache_GetOrLoad_Context(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		if wrong.Load() > 0 {
-			t.Errorf("loads read %d values of other requests", wrong.Load())
+		if mismatches.Load() > 0 {
+			t.Errorf("loads read %d values of other requests", mismatches.Load())
 		}
 	})
 }

@@ -57,7 +57,7 @@ func (l *sqlLogger) line(ctx context.Context, level slog.Level, msg string, args
 	}
 }
 
-// ParamsFilter implements gorm.ParamsFilter: it keeps parameters out of the statement.
+// ParamsFilter implements gorm.ParamsFilter. It removes the parameters of the statement.
 func (l *sqlLogger) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
 	return sql, nil
 }

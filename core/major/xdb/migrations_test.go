@@ -48,7 +48,7 @@ func TestResolve_Migrations(t *testing.T) {
 			"xdb: migration 0002_b.sql has no file for fake: add 0002_b.sql or 0002_b.fake.sql",
 			"xdb: migration 0003_c.sql:3: unterminated string, quoted name or comment",
 			"xdb: migration 0005_e.mysql.sql:1: BEGIN starts or ends a transaction, " +
-				"but the migration runs in its own: remove it; " +
+				"but the migration already runs in one: remove it; " +
 				"if it starts a block of statements, " +
 				"put it between the lines -- plinth:begin and -- plinth:end",
 		}

@@ -96,7 +96,7 @@ func WithTablePrefix(prefix string) Option { return func(o *Options) { o.TablePr
 // WithMaxOpenConns limits the connections of the pool; 0 is no limit.
 func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = cmp.Or(n, off) } }
 
-// WithMaxIdleConns limits the idle connections; 0 keeps no idle connection.
+// WithMaxIdleConns limits the idle connections; 0 disables them.
 func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = cmp.Or(n, off) } }
 
 // WithConnMaxLifetime sets the maximum age of a connection; 0 is no limit.

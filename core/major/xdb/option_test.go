@@ -257,9 +257,9 @@ func TestWithAutoMigrate(t *testing.T) {
 	if len(o.AutoMigrate) != 3 {
 		t.Errorf("entities = %d, want 3", len(o.AutoMigrate))
 	}
-	again := xdb.NewOptions(xdb.WithAutoMigrate(&a{}))
-	if len(again.AutoMigrate) != 1 {
-		t.Errorf("entities = %d, want 1", len(again.AutoMigrate))
+	second := xdb.NewOptions(xdb.WithAutoMigrate(&a{}))
+	if len(second.AutoMigrate) != 1 {
+		t.Errorf("entities = %d, want 1", len(second.AutoMigrate))
 	}
 }
 

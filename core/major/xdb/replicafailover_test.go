@@ -62,9 +62,9 @@ func TestReplica_Failover(t *testing.T) {
 	t.Run("still uses the replica after an invalid statement", func(t *testing.T) {
 		c := &cluster{}
 		db := openCluster(t.Context(), t, c, nil)
-		broken := driver.Translate(driver.Syntax, io.EOF, "")
-		c.at(firstDSN).failWith.Store(&broken)
-		c.at(secondDSN).failWith.Store(&broken)
+		invalid := driver.Translate(driver.Syntax, io.EOF, "")
+		c.at(firstDSN).failWith.Store(&invalid)
+		c.at(secondDSN).failWith.Store(&invalid)
 		primary, replicas := c.statements(func() {
 			for range 4 {
 				if err := db.Find(&[]article{}).Error; driver.KindOf(err) != driver.Syntax {

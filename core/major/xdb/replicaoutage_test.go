@@ -201,7 +201,7 @@ func TestOpen_Replicas(t *testing.T) {
 			<-time.After(6 * time.Second)
 			_, replicas := c.statements(func() { _ = db.Find(&[]article{}) })
 			if primary != 1 || replicas != 1 {
-				t.Errorf("reads = %d on the primary before and %d on the replica after, want one each",
+				t.Errorf("reads = %d on the primary and then %d on the replica, want 1 and 1",
 					primary, replicas)
 			}
 		})

@@ -186,32 +186,38 @@ func TestVersion_Update(t *testing.T) {
 		{
 			name: "save",
 			tx:   db.Save(&a),
-			want: "UPDATE `accounts` SET `created_at`=?,`updated_at`=?,`deleted_at`=?,`balance`=?,`version`=`accounts`.`version` + 1 " +
+			want: "UPDATE `accounts` SET `created_at`=?,`updated_at`=?,`deleted_at`=?," +
+				"`balance`=?,`version`=`accounts`.`version` + 1 " +
 				"WHERE `id` = ? AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
 		},
 		{
 			name: "one column of an entity",
 			tx:   db.Model(&a).Update("balance", 2),
-			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?," +
+				"`version`=`accounts`.`version` + 1 " +
 				"WHERE `id` = ? AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
 		},
 		{
 			name: "conditions with OR",
 			tx:   db.Model(&a).Where("x = ?", 1).Or("y = ?", 2).Update("balance", 2),
-			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
-				"WHERE (x = ? OR y = ? AND `id` = ?) AND `accounts`.`version` = ? AND `accounts`.`deleted_at` IS NULL",
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?," +
+				"`version`=`accounts`.`version` + 1 " +
+				"WHERE (x = ? OR y = ? AND `id` = ?) AND `accounts`.`version` = ? " +
+				"AND `accounts`.`deleted_at` IS NULL",
 		},
 		{
 			name: "no entity",
 			tx: db.Model(&account{}).Where("id > ?", 1).
 				Updates(map[string]any{"balance": 2, "version": 99}),
-			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 " +
+			want: "UPDATE `accounts` SET `balance`=?,`updated_at`=?," +
+				"`version`=`accounts`.`version` + 1 " +
 				"WHERE id > ? AND `accounts`.`deleted_at` IS NULL",
 		},
 		{
 			name: "without hooks",
 			tx:   db.Model(&a).UpdateColumn("balance", 3),
-			want: "UPDATE `accounts` SET `balance`=? WHERE `accounts`.`deleted_at` IS NULL AND `id` = ?",
+			want: "UPDATE `accounts` SET `balance`=? " +
+				"WHERE `accounts`.`deleted_at` IS NULL AND `id` = ?",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -242,7 +248,8 @@ func TestBaseEntity_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"id":"1152921504606846976","created_at":"1970-01-01T00:00:00Z","updated_at":"1970-01-01T00:00:01Z","Balance":0,"Version":0}`
+	const want = `{"id":"1152921504606846976","created_at":"1970-01-01T00:00:00Z",` +
+		`"updated_at":"1970-01-01T00:00:01Z","Balance":0,"Version":0}`
 	if string(text) != want {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
@@ -255,7 +262,8 @@ func TestBaseEntityWithSoftDelete_Restore(t *testing.T) {
 	a := account{}
 	a.ID = 5
 	tx := newDryRunDB(t).Unscoped().Model(&a).Update("deleted_at", nil)
-	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?,`version`=`accounts`.`version` + 1 WHERE `id` = ?"
+	want := "UPDATE `accounts` SET `deleted_at`=?,`updated_at`=?," +
+		"`version`=`accounts`.`version` + 1 WHERE `id` = ?"
 	if got := tx.Statement.SQL.String(); got != want || tx.Error != nil {
 		t.Errorf("statement = %s, %v; want %s", got, tx.Error, want)
 	}

@@ -89,7 +89,9 @@ func local(host string) bool {
 // Missing returns one error with a line for each variable whose value is empty, or nil.
 // Drivers use it to report every missing part at once:
 //
-//	err := driver.Missing(map[xenv.EnvKey]string{xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name})
+//	err := driver.Missing(map[xenv.EnvKey]string{
+//		xenv.DatabaseUser: c.User, xenv.DatabaseName: c.Name,
+//	})
 func Missing(parts map[xenv.EnvKey]string) error {
 	var problems []error
 	for _, key := range slices.Sorted(maps.Keys(parts)) {

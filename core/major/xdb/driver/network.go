@@ -27,11 +27,11 @@ func TranslateNetwork(err error) error {
 }
 
 func isNetwork(err error) bool {
-	for _, broken := range []error{
+	for _, netErr := range []error{
 		sqldriver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
 	} {
-		if errors.Is(err, broken) {
+		if errors.Is(err, netErr) {
 			return true
 		}
 	}

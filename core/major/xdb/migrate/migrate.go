@@ -69,8 +69,8 @@ type Migration struct {
 	StartedAt, FinishedAt time.Time
 }
 
-var errInTransaction = errors.New(
-	"xdb: migrate.Apply needs the database itself: within a transaction it would wait for its own locks")
+var errInTransaction = errors.New("xdb: migrate.Apply needs the database itself: " +
+	"within a transaction it would wait for its own locks")
 
 // Apply applies the pending SQL files in the order of their versions, each once, even if
 // several processes call it concurrently. xdb.Open calls it for Options.Migrations.

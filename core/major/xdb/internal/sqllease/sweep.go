@@ -46,8 +46,8 @@ func (b *Backend) sweep() {
 	}
 }
 
-// sweepRows deletes expired rows and returns how many it found. It keeps rows that were
-// acquired in the meantime.
+// sweepRows deletes expired rows and returns how many it found. It does not delete rows
+// that were acquired in the meantime.
 func (b *Backend) sweepRows(ctx context.Context) (found int, err error) {
 	age := retention.Microseconds()
 	var ids []string

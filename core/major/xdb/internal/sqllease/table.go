@@ -24,7 +24,7 @@ type tableRow struct {
 	ID      string `gorm:"column:id;primaryKey;size:64;not null"` // nameID(Name)
 	Slot    int64  `gorm:"column:slot;primaryKey;autoIncrement:false;not null"`
 	Name    string `gorm:"column:name;size:200;not null"`  // for display
-	Slots   int64  `gorm:"column:slots;not null"`          // number of slots of the name; 0: unknown
+	Slots   int64  `gorm:"column:slots;not null"`          // number of slots; 0 if unknown
 	Holder  string `gorm:"column:holder;size:80;not null"` // holderText, or released
 	Token   int64  `gorm:"column:token;not null"`
 	Mark    int64  `gorm:"column:mark;not null"`
@@ -89,7 +89,7 @@ func (b *Backend) Prepare(ctx context.Context) error {
 }
 
 // prepare creates the table if it is missing, and checks its columns. After a failure the
-// next call tries again.
+// next call repeats this.
 func (b *Backend) prepare(ctx context.Context) error {
 	if b.prepared.Load() {
 		return nil

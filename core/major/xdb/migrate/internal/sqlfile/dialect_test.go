@@ -128,7 +128,8 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "COMMIT in a procedure", dialect: "postgres",
-				text: "-- plinth:begin\nCREATE PROCEDURE p() AS $$ BEGIN COMMIT; END $$\n-- plinth:end",
+				text: "-- plinth:begin\nCREATE PROCEDURE p() AS $$ BEGIN COMMIT; END $$\n" +
+					"-- plinth:end",
 				want: []string{"2:CREATE PROCEDURE p() AS $$ BEGIN COMMIT; END $$"},
 			},
 		} {
@@ -190,7 +191,7 @@ func TestRead_Dialect(t *testing.T) {
 				name: "type body of oracle", dialect: "oracle",
 				text: "CREATE OR REPLACE TYPE BODY a AS MEMBER FUNCTION b " +
 					"RETURN NUMBER IS c NUMBER; BEGIN",
-				want: "BEGIN starts or ends a transaction, but the migration runs in its own: " +
+				want: "BEGIN starts or ends a transaction, but the migration already runs in one: " +
 					"remove it; if it starts a block of statements, put it",
 			},
 			{
@@ -238,12 +239,13 @@ func TestRead_Dialect(t *testing.T) {
 			},
 			{
 				name: "XA", dialect: "mysql", text: "XA START 'a'",
-				want: "XA starts or ends a transaction, but the migration runs in its own: remove it",
+				want: "XA starts or ends a transaction, " +
+					"but the migration already runs in one: remove it",
 			},
 			{
 				name: "autocommit", dialect: "mysql", text: "set autocommit=0",
 				want: "SET AUTOCOMMIT starts or ends a transaction, " +
-					"but the migration runs in its own: remove it",
+					"but the migration already runs in one: remove it",
 			},
 			{
 				name: "autocommit of the session", dialect: "mysql",
@@ -300,7 +302,7 @@ func TestRead_Dialect(t *testing.T) {
 				got, _, err := split("-- plinth:begin\n-- why\n"+tc.body+"\n-- plinth:end\n",
 					tc.dialect)
 				want := "1.sql:3: " + tc.want +
-					" starts or ends a transaction, but the migration runs in its own: remove it"
+					" starts or ends a transaction, but the migration already runs in one: remove it"
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("statements = %q, error = %v; want %q", got, err, want)
 				}

@@ -8,7 +8,7 @@ import (
 
 const (
 	useBlock = "put it between the lines -- plinth:begin and -- plinth:end"
-	ownTx    = "starts or ends a transaction, but the migration runs in its own: remove it"
+	ownTx    = "starts or ends a transaction, but the migration already runs in one: remove it"
 )
 
 // rule rejects statements that start with one of words and contain the words of contains.

@@ -156,7 +156,7 @@ func TestRead_Split(t *testing.T) {
 				want: "-- plinth:begin must be on a line of its own",
 			},
 			{
-				name: "late no-transaction", text: "a;\n-- plinth:no-transaction",
+				name: "no-transaction after a statement", text: "a;\n-- plinth:no-transaction",
 				want: "1.sql:2: -- plinth:no-transaction must precede the first statement",
 			},
 			{
@@ -234,7 +234,7 @@ func TestRead_Split(t *testing.T) {
 			t.Error("comments change the digests")
 		}
 		if got := digests("a;c"); got[0] != ab[0] || got[1] == ab[1] {
-			t.Error("a digest does not cover the statements up to its own")
+			t.Error("a digest does not cover all statements up to its statement")
 		}
 		if got := digests("ab"); got[0] == ab[1] {
 			t.Error("other statements have the same digest")
