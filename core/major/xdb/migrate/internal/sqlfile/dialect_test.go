@@ -191,8 +191,9 @@ func TestRead_Dialect(t *testing.T) {
 				name: "type body of oracle", dialect: "oracle",
 				text: "CREATE OR REPLACE TYPE BODY a AS MEMBER FUNCTION b " +
 					"RETURN NUMBER IS c NUMBER; BEGIN",
-				want: "BEGIN starts or ends a transaction, but the migration already runs in one: " +
-					"remove it; if it starts a block of statements, put it",
+				want: "BEGIN starts or ends a transaction, " +
+					"but the migration already runs in one: remove it; " +
+					"if it starts a block of statements, put it",
 			},
 			{
 				name: "directives of goose", text: "-- +goose Up\na;\n-- +goose Down\nb;",
@@ -301,8 +302,8 @@ func TestRead_Dialect(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				got, _, err := split("-- plinth:begin\n-- why\n"+tc.body+"\n-- plinth:end\n",
 					tc.dialect)
-				want := "1.sql:3: " + tc.want +
-					" starts or ends a transaction, but the migration already runs in one: remove it"
+				want := "1.sql:3: " + tc.want + " starts or ends a transaction, " +
+					"but the migration already runs in one: remove it"
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("statements = %q, error = %v; want %q", got, err, want)
 				}
