@@ -19,8 +19,8 @@ import (
 // sqlLogger writes gorm's log to xlog: slow statements at WARN, invalid statements at
 // ERROR (WARN in a request), and all others at DEBUG, without parameters and literals.
 //
-// It does not log errors that the caller is expected to handle: no row, a violated
-// constraint, a deadlock, or a context that ended.
+// A statement is not invalid if the caller is expected to handle its error: no row, a
+// violated constraint, a deadlock, or a context that ended.
 type sqlLogger struct {
 	log     *xlog.LogNamedLogger
 	slow    time.Duration // 0 disables the warning

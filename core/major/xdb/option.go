@@ -42,7 +42,7 @@ func FromEnv() Option {
 			o.DSN, o.Parts = "", driver.Config{}
 		}
 		o.Parts.Source = s
-		replaceZeros(o, defaults()) // any 0 after Fill is then the value of a variable
+		replaceZeros(o, defaults()) // so a 0 after Fill is the value of a variable
 		if err := xenv.Fill(s, o); err != nil {
 			o.problems = append(o.problems, err)
 		}

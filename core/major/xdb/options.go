@@ -79,7 +79,8 @@ type Options struct {
 }
 
 // Enabled reports whether there is a database to open: a driver other than "none" or a
-// dialector is set, or an option is invalid, which Resolve then reports.
+// dialector is set. It also returns true if an option is invalid, so that Resolve reports
+// the error.
 func (o Options) Enabled() bool {
 	return o.Driver != "" && o.Driver != none || o.Dialector != nil || len(o.problems) > 0
 }
@@ -94,11 +95,11 @@ var defaults = sync.OnceValue(func() Options {
 	return o
 })
 
-// off disables a limit, a retry or a log of Options. The WithX functions and the
-// variables use 0 for it.
+// off disables a limit, a retry or a log in Options. In the With functions and in the
+// variables, 0 has this meaning.
 const off = -1
 
-// allOff disables everything for which 0 is the default.
+// allOff disables every limit, retry and log for which 0 means the default.
 var allOff = Options{
 	MaxOpenConns: off, MaxIdleConns: off, ConnMaxLifetime: off, ConnMaxIdleTime: off,
 	ConnectTimeout: off, AcquireTimeout: off, SlowThreshold: off,

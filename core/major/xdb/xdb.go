@@ -110,10 +110,11 @@ func NewContext(ctx context.Context, db *gorm.DB) context.Context {
 func WithPrimary(ctx context.Context) context.Context { return dbconn.WithPrimary(ctx) }
 
 // CheckHealth pings the server. If all connections of the pool are in use, it opens
-// another one, so that a saturated pool is not mistaken for an unavailable server. (With
-// a dialector of the application it uses only the pool.) If the server rejects that
-// connection because of its limit, it has responded, and CheckHealth returns nil.
-// Replicas that are down do not matter: the primary serves their reads.
+// another one, so that a saturated pool is not mistaken for an unavailable server. (If
+// the database was opened with a Dialector, it uses only the pool.) If the server rejects
+// that connection because of its limit, it has responded, and CheckHealth returns nil.
+// The result does not depend on replicas, because the primary serves the reads of a
+// replica that is down.
 func CheckHealth(ctx context.Context, db *gorm.DB) error {
 	return dbconn.Of(db).CheckHealth(ctx, db)
 }

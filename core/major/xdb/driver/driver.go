@@ -99,10 +99,10 @@ type Retrier interface {
 // rolls it back.
 //
 // If the lock belongs to a connection, run receives that connection and may change its
-// settings: close the connection instead of returning it to the pool, which also releases
-// the lock. Do not bind a transaction on it to a context that can be canceled:
-// database/sql would roll it back from another goroutine and close the connection while
-// it is in use.
+// settings. Migrate must then close the connection instead of returning it to the pool,
+// which also releases the lock. Do not bind a transaction on the connection to a context
+// that can be canceled: database/sql would roll it back from another goroutine and close
+// the connection while it is in use.
 //
 // Migrate polls for the lock instead of waiting in one long statement: a database may
 // have to wait for every running statement, as PostgreSQL does for CREATE INDEX
