@@ -195,6 +195,7 @@ func TestDriver_Describe(t *testing.T) {
 		"sqlserver://u:secret@[::1]:5?database=app":                    "[::1]:5/app",
 		"server=db;port=5;user id=u;password=\"se;cret\";database=app": "db:5/app",
 		"sqlserver://u:sec/ret@db":                                     "",
+		"sqlserver://u:secret@db?database=a%0Ab":                       "db:1433/a%0Ab",
 	} {
 		if got := (sqlserver.Driver{}).Describe(dsn); got != want {
 			t.Errorf("Describe = %q, want %q", got, want)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 
 	"github.com/microsoft/go-mssqldb/msdsn"
@@ -42,5 +43,5 @@ func (Driver) Describe(dsn string) string {
 	if cfg.Instance != "" {
 		address = cfg.Host + `\` + cfg.Instance
 	}
-	return address + "/" + cfg.Database
+	return address + "/" + url.PathEscape(cfg.Database)
 }
