@@ -12,10 +12,10 @@
 // before the shutdown timeout expires, it cancels the remaining tasks and returns an
 // error with their names.
 //
-// All tasks of an application share one pool. At most DefaultConcurrency tasks run at a
-// time, and DefaultQueueSize tasks wait; Init changes these limits. A task beyond them is
-// rejected immediately, with a log message and an error of its handle. Async never
-// blocks.
+// All tasks of an application share one pool. At most DefaultConcurrency tasks run
+// concurrently, and at most DefaultQueueSize tasks wait; Init changes these limits. A
+// task beyond the limits is rejected: its Handle.Wait returns ErrFull, and a log message
+// reports it. Async never blocks.
 //
 // Tasks exist only in memory: a crash of the process loses them. Use package job for
 // durable jobs.
@@ -50,9 +50,9 @@ var (
 )
 
 // Async runs fn in the background. The context of fn has the values of ctx without its
-// cancellation. If ctx is in an xdb transaction, the context of fn has the database
-// outside the transaction. fn may start before the transaction commits; use xdb.OnCommit
-// to prevent that.
+// cancellation. If ctx is in an xdb transaction, fn uses the database outside the
+// transaction and may start before the commit; call Async in xdb.OnCommit to start fn
+// after the commit.
 //
 // Outside an application, for example in a test, there is no concurrency limit, and only
 // the caller can wait for fn.
@@ -86,8 +86,8 @@ func start(
 	ctx context.Context, name string, fn func(ctx context.Context) error, options []Option,
 ) *Handle {
 	if ctx.Value(xctx.PooledKey) != nil {
-		panic("asyncx: the context is a *gin.Context or derived from one, which gin reuses after the handler " +
-			"returns; use c.Request.Context()")
+		panic("asyncx: the context is a *gin.Context or derived from one, which gin reuses " +
+			"after the handler returns; use c.Request.Context()")
 	}
 	c, err := newConfig(name, options)
 	if err != nil {

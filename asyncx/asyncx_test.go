@@ -32,42 +32,41 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var errWork = errors.New("the task failed")
 
 // application returns the context and lifecycle of an application, and its log.
-func application(t *testing.T) (context.Context, *xhook.Lifecycle, *lines) {
+func application(t *testing.T) (context.Context, *xhook.Lifecycle, *logBuffer) {
 	t.Helper()
-	out := &lines{}
+	out := &logBuffer{}
 	engine, err := xlog.New(xlog.Config{
-		Writer: out, Format: xlog.FormatJSON,
-		Level: slog.LevelDebug,
+		Writer: out, Format: xlog.FormatJSON, Level: slog.LevelDebug,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lifecycle := xhook.New()
-	return xhook.NewContext(xlog.NewContext(context.Background(), engine), lifecycle), lifecycle,
-		out
+	ctx := xlog.NewContext(context.Background(), engine)
+	return xhook.NewContext(ctx, lifecycle), lifecycle, out
 }
 
-// lines collects log output.
-type lines struct {
+// logBuffer collects log output.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
 // stop stops the application with a timeout.
-func stop(lifecycle *xhook.Lifecycle, within time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+func stop(lifecycle *xhook.Lifecycle, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return lifecycle.Stop(ctx)
 }
@@ -75,15 +74,15 @@ func stop(lifecycle *xhook.Lifecycle, within time.Duration) error {
 type tenantKey struct{}
 
 func TestAsync(t *testing.T) {
-	t.Run("keeps the values of the context without its cancellation", func(t *testing.T) {
+	t.Run("passes on the values of the context without its cancellation", func(t *testing.T) {
 		app, lifecycle, _ := application(t)
 		request := xctx.NewRequest(context.WithValue(app, tenantKey{}, "acme"), nil)
 		request.SetID("request-7")
 		ctx, cancel := context.WithCancel(request)
-		began, ended := make(chan struct{}), make(chan struct{})
+		started, release := make(chan struct{}), make(chan struct{})
 		h := asyncx.Async(ctx, func(ctx context.Context) {
-			close(began)
-			<-ended
+			close(started)
+			<-release
 			if ctx.Err() != nil {
 				t.Errorf("the context was canceled with the request: %v", context.Cause(ctx))
 			}
@@ -94,9 +93,9 @@ func TestAsync(t *testing.T) {
 				t.Errorf("request id = %v, want request-7", got)
 			}
 		})
-		<-began
+		<-started
 		cancel()
-		close(ended)
+		close(release)
 		if err := h.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -130,17 +129,23 @@ func TestAsync(t *testing.T) {
 		}{
 			{
 				name: "gin context",
-				ctx:  func(c *gin.Context) context.Context { return c }, want: true,
-			},
-			{name: "derived", ctx: func(c *gin.Context) context.Context {
-				return context.WithValue(c, tenantKey{}, "acme")
-			}, want: true},
-			{
-				name: "copied", ctx: func(c *gin.Context) context.Context { return c.Copy() },
+				ctx:  func(c *gin.Context) context.Context { return c },
 				want: true,
 			},
 			{
-				name: "the request's",
+				name: "derived context",
+				ctx: func(c *gin.Context) context.Context {
+					return context.WithValue(c, tenantKey{}, "acme")
+				},
+				want: true,
+			},
+			{
+				name: "copy",
+				ctx:  func(c *gin.Context) context.Context { return c.Copy() },
+				want: true,
+			},
+			{
+				name: "context of the request",
 				ctx:  func(c *gin.Context) context.Context { return c.Request.Context() },
 			},
 		} {
@@ -153,7 +158,7 @@ func TestAsync(t *testing.T) {
 							t.Errorf("panic = %v, want a panic: %t", p, tc.want)
 						}
 						if tc.want && !strings.Contains(fmt.Sprint(p), "c.Request.Context()") {
-							t.Errorf("panic = %v, want a message with the alternative", p)
+							t.Errorf("panic = %v, want a message that names c.Request.Context()", p)
 						}
 					}()
 					h := asyncx.Async(tc.ctx(c), func(context.Context) {})
@@ -200,8 +205,7 @@ func TestAsync(t *testing.T) {
 			t.Errorf("err = %v, want the panic", err)
 		}
 		for _, want := range []string{
-			`"work":"broken"`, "out of range", "request-8",
-			"asyncx_test.panics",
+			`"work":"broken"`, "out of range", "request-8", "asyncx_test.panics",
 		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("the log does not contain %s:\n%s", want, out)
@@ -227,11 +231,11 @@ func TestWithRetry(t *testing.T) {
 	t.Run("waits according to the policy until it succeeds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			app, lifecycle, _ := application(t)
-			began := time.Now()
-			var at []time.Duration
+			start := time.Now()
+			var attempts []time.Duration
 			h := asyncx.AsyncErr(app, func(context.Context) error {
-				at = append(at, time.Since(began))
-				switch len(at) {
+				attempts = append(attempts, time.Since(start))
+				switch len(attempts) {
 				case 1:
 					return errWork
 				case 2:
@@ -243,12 +247,9 @@ func TestWithRetry(t *testing.T) {
 			if err := h.Wait(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if got, want := fmt.Sprint(at),
-				fmt.Sprint([]time.Duration{
-					0, time.Second,
-					time.Second + time.Minute,
-				}); got != want {
-				t.Errorf("attempts at %s, want %s", got, want)
+			want := []time.Duration{0, time.Second, time.Second + time.Minute}
+			if fmt.Sprint(attempts) != fmt.Sprint(want) {
+				t.Errorf("attempts after %s, want %s", attempts, want)
 			}
 			if err := stop(lifecycle, time.Minute); err != nil {
 				t.Error(err)
@@ -287,7 +288,7 @@ func TestWithTimeout(t *testing.T) {
 
 func TestHandle_Cancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
+		start := time.Now()
 		h := asyncx.AsyncErr(t.Context(), func(context.Context) error { return errWork },
 			asyncx.WithRetry(2, backoff.Constant(time.Hour)))
 		synctest.Wait()
@@ -295,8 +296,8 @@ func TestHandle_Cancel(t *testing.T) {
 		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) {
 			t.Errorf("err = %v, want ErrCanceled", err)
 		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("took %s", took)
+		if elapsed := time.Since(start); elapsed != 0 {
+			t.Errorf("Wait returned after %s, want 0s", elapsed)
 		}
 	})
 }
@@ -337,18 +338,18 @@ func TestInit(t *testing.T) {
 		})
 	})
 
-	t.Run("fails after the first task", func(t *testing.T) {
+	t.Run("fails after the first task, with an invalid option, and outside an application", func(t *testing.T) {
 		app, lifecycle, _ := application(t)
 		_ = asyncx.Async(app, func(context.Context) {}).Wait(t.Context())
 		if _, err := asyncx.Init(asyncx.WithConcurrency(2))(app); err == nil {
-			t.Error("no error")
+			t.Error("Init after the first task = nil, want an error")
 		}
 		if _, err := asyncx.Init(asyncx.WithConcurrency(0))(app); !errors.Is(err,
 			asyncx.ErrOption) {
 			t.Errorf("err = %v, want ErrOption", err)
 		}
 		if _, err := asyncx.Init()(t.Context()); err == nil {
-			t.Error("no error outside an application")
+			t.Error("Init outside an application = nil, want an error")
 		}
 		if err := stop(lifecycle, time.Minute); err != nil {
 			t.Error(err)

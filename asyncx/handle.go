@@ -15,7 +15,7 @@ type Handle struct {
 	config
 
 	fn      func(ctx context.Context) error
-	ctx     context.Context // of all attempts
+	ctx     context.Context // parent of the contexts of all attempts
 	end     context.CancelCauseFunc
 	stopCtx context.Context // of the pool; its cancellation cancels ctx
 	done    chan struct{}
@@ -33,8 +33,9 @@ func (h *Handle) Name() string { return h.name }
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
 // Wait waits until the task is done or ctx is canceled. It returns the error of the last
-// attempt, a *xhook.PanicError after a panic, ErrFull or ErrStopped if the task never
-// ran, or the cause of ctx.
+// attempt, which is an *xhook.PanicError after a panic. It returns ErrFull or ErrStopped
+// if the task was rejected, ErrStopped or ErrCanceled if the task was canceled before its
+// next attempt, and the cause of ctx if ctx was canceled first.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
@@ -70,8 +71,8 @@ func (h *Handle) reject(err error) {
 // errExited is the error of a task that called runtime.Goexit.
 var errExited = errors.New("asyncx: the task called runtime.Goexit")
 
-// attempt runs attempt number, starting with 1, and passes the next attempt to submit
-// when it is due.
+// attempt runs one attempt. number counts from 1. If a retry is needed, attempt passes it
+// to submit when it is due.
 func (h *Handle) attempt(number int, submit func(run func())) {
 	if err := h.cause(); err != nil {
 		h.abandon(err)
@@ -80,22 +81,22 @@ func (h *Handle) attempt(number int, submit func(run func())) {
 	h.started = true
 	start := time.Now()
 	err := errExited
-	// deferred because of runtime.Goexit
+	// deferred, so that it also runs after runtime.Goexit
 	defer func() { h.settle(number, time.Since(start), err, submit) }()
 	err = h.run()
 }
 
 // settle completes the task after an attempt, or schedules the next attempt.
-func (h *Handle) settle(number int, took time.Duration, err error, submit func(run func())) {
+func (h *Handle) settle(number int, elapsed time.Duration, err error, submit func(run func())) {
 	if err == nil {
 		h.log.Debug(h.ctx, "background task done",
-			slog.String("work", h.name), slog.Duration("took", took))
+			slog.String("work", h.name), slog.Duration("took", elapsed))
 		h.finish(nil)
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("work", h.name), slog.Int("attempt", number),
-		slog.Duration("took", took), slog.Any("error", err),
+		slog.Duration("took", elapsed), slog.Any("error", err),
 	}
 	var p *xhook.PanicError
 	if errors.As(err, &p) {
@@ -104,12 +105,12 @@ func (h *Handle) settle(number int, took time.Duration, err error, submit func(r
 	var wait time.Duration
 	last := number >= h.attempts || h.cause() != nil
 	if !last {
-		policy := xhook.Guard(func() error {
+		policyErr := xhook.Guard(func() error {
 			wait = max(h.backoff(number), 0)
 			return nil
 		})
-		if policy != nil {
-			last, attrs = true, append(attrs, slog.String("backoff", policy.Error()))
+		if policyErr != nil {
+			last, attrs = true, append(attrs, slog.String("backoff", policyErr.Error()))
 		}
 	}
 	if last {
@@ -122,7 +123,7 @@ func (h *Handle) settle(number int, took time.Duration, err error, submit func(r
 	h.after(wait, func() { submit(func() { h.attempt(number+1, submit) }) })
 }
 
-// cause returns why the task must stop, or nil.
+// cause returns the cause of the task's cancellation, or nil.
 func (h *Handle) cause() error {
 	if err := context.Cause(h.ctx); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLinks checks that a job worker does not link gin.
+// TestLinks checks that background tasks and job workers do not depend on gin.
 func TestLinks(t *testing.T) {
 	for _, path := range []string{".", "./job", "./outbox"} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", path).Output()
@@ -15,7 +15,7 @@ func TestLinks(t *testing.T) {
 		}
 		if deps := string(out); strings.Contains(deps, "gin-gonic") ||
 			!strings.Contains(deps, "context\n") {
-			t.Errorf("%s links gin, or its dependencies are unknown:\n%s", path, deps)
+			t.Errorf("%s depends on gin, or the output of go list is incomplete:\n%s", path, deps)
 		}
 	}
 }

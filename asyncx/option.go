@@ -63,9 +63,9 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithRetry makes at most attempts attempts, until one returns no error and does not
-// panic. p is the wait between attempts; nil means backoff.Default. A waiting task does
-// not count as running.
+// WithRetry runs the task up to attempts times, until an attempt returns no error and
+// does not panic. p sets the wait between attempts; nil means backoff.Default. A task
+// that waits for a retry does not count as running.
 func WithRetry(attempts int, p backoff.Policy) Option {
 	return func(c *config) {
 		if attempts < 1 {

@@ -63,14 +63,14 @@ func Init(options ...PoolOption) func(ctx context.Context) (any, error) {
 // pools are the pools of the running applications.
 var pools = struct {
 	sync.Mutex
-	of map[*xhook.Lifecycle]*pool
-}{of: map[*xhook.Lifecycle]*pool{}}
+	byLifecycle map[*xhook.Lifecycle]*pool
+}{byLifecycle: map[*xhook.Lifecycle]*pool{}}
 
 // poolOf returns the pool of an application. A zero c means the defaults.
 func poolOf(lifecycle *xhook.Lifecycle, c poolConfig) *pool {
 	pools.Lock()
 	defer pools.Unlock()
-	if p := pools.of[lifecycle]; p != nil {
+	if p := pools.byLifecycle[lifecycle]; p != nil {
 		return p
 	}
 	if c == (poolConfig{}) {
@@ -79,26 +79,27 @@ func poolOf(lifecycle *xhook.Lifecycle, c poolConfig) *pool {
 	p := &pool{config: c, workers: pond.NewPool(c.concurrency), tasks: map[*Handle]struct{}{}}
 	p.stopCtx, p.cancelStop = context.WithCancelCause(context.Background())
 	p.closed = !lifecycle.OnStop(hookName, func(ctx context.Context) error {
-		defer forget(lifecycle)
+		defer removePool(lifecycle)
 		return p.stop(ctx)
 	})
 	if !p.closed {
-		pools.of[lifecycle] = p
+		pools.byLifecycle[lifecycle] = p
 	}
 	return p
 }
 
-// forget removes the pool of a stopped application.
-func forget(lifecycle *xhook.Lifecycle) {
+// removePool removes the pool of a stopped application.
+func removePool(lifecycle *xhook.Lifecycle) {
 	pools.Lock()
 	defer pools.Unlock()
-	delete(pools.of, lifecycle)
+	delete(pools.byLifecycle, lifecycle)
 }
 
 // pool runs the background tasks of an application.
 type pool struct {
 	config poolConfig
-	// unbounded queue, because pool enforces the limit; an idle pool has no goroutines
+	// workers has an unbounded queue, because accept enforces the limit. It has no
+	// goroutines when it is idle.
 	workers pond.Pool
 
 	stopCtx    context.Context // canceled when tasks must stop
@@ -107,12 +108,12 @@ type pool struct {
 	mu     sync.Mutex
 	tasks  map[*Handle]struct{} // accepted and not done
 	closed bool
-	idle   chan struct{} // closed when no task is left; nil before shutdown
+	idle   chan struct{} // closed when all tasks are done; nil before shutdown
 }
 
 // accept submits the task or rejects it.
 func (p *pool) accept(h *Handle) {
-	h.onDone = func() { p.drop(h) }
+	h.onDone = func() { p.remove(h) }
 	p.mu.Lock()
 	var rejection error
 	switch {
@@ -134,12 +135,12 @@ func (p *pool) accept(h *Handle) {
 }
 
 func (p *pool) submit(run func()) {
-	// it fails only if the queue is full or the pool is stopped, which never happens
+	// Go fails only if the queue is full or the pool is stopped; neither happens.
 	_ = p.workers.Go(run)
 }
 
-// drop removes a completed task.
-func (p *pool) drop(h *Handle) {
+// remove removes a completed task.
+func (p *pool) remove(h *Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.tasks, h)
@@ -149,7 +150,7 @@ func (p *pool) drop(h *Handle) {
 	}
 }
 
-// wait returns a channel that is closed when no task is left. After that, the pool
+// wait returns a channel that is closed when all tasks are done. From then on, the pool
 // rejects tasks.
 func (p *pool) wait() <-chan struct{} {
 	p.mu.Lock()
@@ -176,14 +177,14 @@ func (p *pool) stop(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, xhook.ErrForced):
-		return fmt.Errorf("%w: canceled: %s", ErrStopped, list(canceled))
+		return fmt.Errorf("%w: canceled: %s", ErrStopped, joinNames(canceled))
 	default:
 		return fmt.Errorf("%w: canceled: %s; abandoned: %s",
-			ErrStopped, list(canceled), list(p.names()))
+			ErrStopped, joinNames(canceled), joinNames(p.names()))
 	}
 }
 
-// names returns the names of the remaining tasks, and closes the pool.
+// names closes the pool and returns the names of the remaining tasks.
 func (p *pool) names() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,12 +197,12 @@ func (p *pool) names() []string {
 	return names
 }
 
-// listed is the maximum number of names in an error.
-const listed = 10
+// maxListed is the maximum number of names in an error.
+const maxListed = 10
 
-func list(names []string) string {
-	if len(names) > listed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:listed], ", "), len(names)-listed)
+func joinNames(names []string) string {
+	if len(names) > maxListed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 	}
 	return strings.Join(names, ", ")
 }

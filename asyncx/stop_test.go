@@ -27,17 +27,17 @@ func TestAsync_Shutdown(t *testing.T) {
 					<-time.After(time.Second)
 					order = append(order, "second")
 					if len(order) == 2 {
-						return errWork // retries
+						return errWork // causes a retry
 					}
 					return nil
 				}, asyncx.WithRetry(2, backoff.Constant(time.Second)))
 			})
-			began := time.Now()
+			start := time.Now()
 			if err := stop(lifecycle, time.Minute); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(began); took != 4*time.Second || len(order) != 3 {
-				t.Errorf("shutdown took %s and ran %v, want 4s for 3 attempts", took, order)
+			if elapsed := time.Since(start); elapsed != 4*time.Second || len(order) != 3 {
+				t.Errorf("shutdown took %s and ran %v, want 4s for 3 attempts", elapsed, order)
 			}
 			if err := asyncx.Async(app, func(context.Context) {
 				t.Error("the task ran")
@@ -47,28 +47,28 @@ func TestAsync_Shutdown(t *testing.T) {
 		})
 	})
 
-	t.Run("cancels tasks in time and names them", func(t *testing.T) {
+	t.Run("cancels the remaining tasks before the timeout and returns their names", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			app, lifecycle, _ := application(t)
 			if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {
 				t.Fatal(err)
 			}
-			obedient := asyncx.AsyncErr(app, func(ctx context.Context) error {
+			cooperative := asyncx.AsyncErr(app, func(ctx context.Context) error {
 				<-ctx.Done()
 				return context.Cause(ctx)
-			}, asyncx.WithName("obedient"))
+			}, asyncx.WithName("cooperative"))
 			queued := asyncx.Async(app, func(context.Context) { t.Error("the task started") },
 				asyncx.WithName("queued"))
-			began := time.Now()
+			start := time.Now()
 			err := stop(lifecycle, 10*time.Second)
-			if took := time.Since(began); took != 8*time.Second {
-				t.Errorf("shutdown took %s, want 8s", took)
+			if elapsed := time.Since(start); elapsed != 8*time.Second {
+				t.Errorf("shutdown took %s, want 8s", elapsed)
 			}
 			if !errors.Is(err, asyncx.ErrStopped) ||
-				!strings.Contains(err.Error(), "canceled: obedient, queued") {
+				!strings.Contains(err.Error(), "canceled: cooperative, queued") {
 				t.Errorf("err = %v, want the names of the canceled tasks", err)
 			}
-			for _, h := range []*asyncx.Handle{obedient, queued} {
+			for _, h := range []*asyncx.Handle{cooperative, queued} {
 				if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrStopped) {
 					t.Errorf("%s: err = %v, want ErrStopped", h.Name(), err)
 				}
@@ -80,9 +80,9 @@ func TestAsync_Shutdown(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			app, lifecycle, _ := application(t)
 			release := make(chan struct{})
-			h := asyncx.Async(app, func(context.Context) { <-release }, asyncx.WithName("deaf"))
+			h := asyncx.Async(app, func(context.Context) { <-release }, asyncx.WithName("stuck"))
 			err := stop(lifecycle, 10*time.Second)
-			if err == nil || !strings.Contains(err.Error(), "deaf") {
+			if err == nil || !strings.Contains(err.Error(), "stuck") {
 				t.Errorf("err = %v, want the name of the abandoned task", err)
 			}
 			close(release)
@@ -105,13 +105,13 @@ func TestHandle_Wait(t *testing.T) {
 	})
 
 	t.Run("wraps the cause of the cancellation", func(t *testing.T) {
-		began := make(chan struct{})
+		started := make(chan struct{})
 		h := asyncx.AsyncErr(t.Context(), func(ctx context.Context) error {
-			close(began)
+			close(started)
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		<-began
+		<-started
 		h.Cancel()
 		if err := h.Wait(t.Context()); !errors.Is(err, asyncx.ErrCanceled) ||
 			!errors.Is(err, context.Canceled) {
@@ -136,7 +136,7 @@ func TestAsync_Concurrency(t *testing.T) {
 		t.Error(err)
 	}
 	if got := ran.Load(); got != 5000 {
-		t.Errorf("%d ran, want 5000", got)
+		t.Errorf("%d tasks ran, want 5000", got)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestAsync_Goexit(t *testing.T) {
 	for range 3 {
 		if err := asyncx.Async(app,
 			func(context.Context) { runtime.Goexit() }).Wait(t.Context()); err == nil {
-			t.Error("no error")
+			t.Error("Wait = nil after runtime.Goexit, want an error")
 		}
 	}
 	if err := asyncx.Async(app, func(context.Context) {}).Wait(t.Context()); err != nil {
@@ -167,7 +167,7 @@ func TestWithRetry_PolicyPanic(t *testing.T) {
 		t.Errorf("err = %v, want the error of the task", err)
 	}
 	if !strings.Contains(out.String(), "no wait") {
-		t.Errorf("the log does not report the policy:\n%s", out)
+		t.Errorf("the log does not report the panic of the policy:\n%s", out)
 	}
 	if err := stop(lifecycle, time.Minute); err != nil {
 		t.Error(err)
@@ -180,9 +180,9 @@ func TestAsync_Memory(t *testing.T) {
 	const many = 50
 	for range many {
 		func() {
-			kept := new([1 << 16]byte)
-			runtime.AddCleanup(kept, func(struct{}) { collected.Add(1) }, struct{}{})
-			<-asyncx.Async(app, func(context.Context) { kept[0] = 1 }).Done()
+			data := new([1 << 16]byte)
+			runtime.AddCleanup(data, func(struct{}) { collected.Add(1) }, struct{}{})
+			<-asyncx.Async(app, func(context.Context) { data[0] = 1 }).Done()
 		}()
 	}
 	for end := time.Now().Add(10 * time.Second); collected.Load() < many-5 &&

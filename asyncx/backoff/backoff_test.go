@@ -36,7 +36,7 @@ func TestPolicy(t *testing.T) {
 			policy: backoff.Exponential(time.Second, time.Hour), attempt: 0, want: time.Second,
 		},
 		{
-			name:    "exponential, below the maximum",
+			name:    "exponential, lowest attempt",
 			policy:  backoff.Exponential(time.Second, time.Hour),
 			attempt: math.MinInt, want: time.Second,
 		},
@@ -46,11 +46,11 @@ func TestPolicy(t *testing.T) {
 			attempt: math.MaxInt, want: math.MaxInt64,
 		},
 		{
-			name:   "exponential, zero, many attempts",
+			name:   "exponential, zero first wait",
 			policy: backoff.Exponential(0, time.Hour), attempt: 5000, want: 0,
 		},
 		{
-			name:   "exponential, negative",
+			name:   "exponential, negative first wait",
 			policy: backoff.Exponential(-time.Second, time.Hour), attempt: 3, want: 0,
 		},
 		{
@@ -63,7 +63,7 @@ func TestPolicy(t *testing.T) {
 		},
 		{name: "constant", policy: backoff.Constant(time.Minute), attempt: 100, want: time.Minute},
 		{
-			name:   "constant, negative",
+			name:   "constant, negative wait",
 			policy: backoff.Constant(-time.Minute), attempt: 1, want: 0,
 		},
 		{
@@ -79,11 +79,11 @@ func TestPolicy(t *testing.T) {
 			attempt: math.MaxInt, want: time.Minute,
 		},
 		{
-			name:   "schedule, attempt 0",
+			name:   "schedule, negative attempt",
 			policy: backoff.Schedule(time.Second, time.Minute), attempt: -1, want: time.Second,
 		},
 		{
-			name:   "schedule, negative",
+			name:   "schedule, negative wait",
 			policy: backoff.Schedule(-time.Second), attempt: 1, want: 0,
 		},
 		{name: "schedule, empty", policy: backoff.Schedule(), attempt: 1, want: 0},
@@ -95,8 +95,11 @@ func TestPolicy(t *testing.T) {
 			name: "negative jitter", policy: backoff.Jitter(backoff.Constant(time.Minute), -1),
 			attempt: 1, want: time.Minute,
 		},
-		{name: "NaN jitter", policy: backoff.Jitter(backoff.Constant(time.Minute),
-			math.NaN()), attempt: 1, want: time.Minute},
+		{
+			name:    "NaN jitter",
+			policy:  backoff.Jitter(backoff.Constant(time.Minute), math.NaN()),
+			attempt: 1, want: time.Minute,
+		},
 		{
 			name:   "jitter of a negative wait",
 			policy: backoff.Jitter(func(int) time.Duration { return -1 }, 1), attempt: 1, want: 0,

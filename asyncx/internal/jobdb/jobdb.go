@@ -13,10 +13,10 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// Find returns given, or the application's database if given is nil.
-func Find(ctx context.Context, given *gorm.DB) (*gorm.DB, error) {
-	if given != nil {
-		return given, nil
+// Find returns db, or the application's database if db is nil.
+func Find(ctx context.Context, db *gorm.DB) (*gorm.DB, error) {
+	if db != nil {
+		return db, nil
 	}
 	db, err := xdb.GetDB(ctx)
 	if err != nil {
@@ -26,11 +26,11 @@ func Find(ctx context.Context, given *gorm.DB) (*gorm.DB, error) {
 	return db, nil
 }
 
-// Silent returns a database without a log: polls would fill it, and errors are returned.
+// Silent returns db without its logger: polls would fill the log, and callers receive the
+// errors.
 func Silent(db *gorm.DB) *gorm.DB {
 	return db.Session(&gorm.Session{
-		NewDB: true, SkipDefaultTransaction: true,
-		Logger: logger.Discard,
+		NewDB: true, SkipDefaultTransaction: true, Logger: logger.Discard,
 	})
 }
 

@@ -13,7 +13,7 @@ type Workers struct {
 	all []chan struct{}
 }
 
-// Listen returns a channel that receives after Wake, until leave is called.
+// Listen returns a channel that receives a value after each Wake, until leave is called.
 func (w *Workers) Listen() (wake chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	w.mu.Lock()
