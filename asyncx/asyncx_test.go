@@ -338,7 +338,7 @@ func TestInit(t *testing.T) {
 		})
 	})
 
-	t.Run("fails after the first task, with an invalid option, and outside an application", func(t *testing.T) {
+	t.Run("rejects late, invalid and misplaced calls", func(t *testing.T) {
 		app, lifecycle, _ := application(t)
 		_ = asyncx.Async(app, func(context.Context) {}).Wait(t.Context())
 		if _, err := asyncx.Init(asyncx.WithConcurrency(2))(app); err == nil {

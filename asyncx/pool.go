@@ -201,8 +201,8 @@ func (p *pool) names() []string {
 const maxListed = 10
 
 func joinNames(names []string) string {
-	if len(names) > maxListed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
+	if extra := len(names) - maxListed; extra > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), extra)
 	}
 	return strings.Join(names, ", ")
 }

@@ -47,7 +47,7 @@ func TestAsync_Shutdown(t *testing.T) {
 		})
 	})
 
-	t.Run("cancels the remaining tasks before the timeout and returns their names", func(t *testing.T) {
+	t.Run("cancels the remaining tasks and returns their names", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			app, lifecycle, _ := application(t)
 			if _, err := asyncx.Init(asyncx.WithConcurrency(1))(app); err != nil {

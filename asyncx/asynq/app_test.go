@@ -72,7 +72,7 @@ func TestOpen_Application(t *testing.T) {
 	got := make(chan WelcomeArgs, 1)
 	handler := Welcome.Handle(func(_ context.Context, args WelcomeArgs) error {
 		got <- args
-		stop() // as SIGTERM would
+		stop() // like SIGTERM
 		return nil
 	})
 	if err := xmain.RunContext(ctx, reg, nil, nil, job.New(job.WithHandlers(handler))); err != nil {

@@ -29,17 +29,18 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// takeOver is the maximum time until asynq reassigns the job of a crashed worker: 30 s of
-// lease, 30 s of clock skew, and up to one minute between two checks. asynq has no
-// settings for them.
-const takeOver = 2 * time.Minute
+// takeoverTimeout is the maximum time until asynq reassigns the job of a crashed worker:
+// a lease of 30 s, a tolerated clock skew of 30 s, and up to one minute between two
+// checks. asynq does not allow changing these times.
+const takeoverTimeout = 2 * time.Minute
 
 // ErrTaken is the cause of a canceled attempt whose lease was not renewed in time, or
-// whose task was cancelled with asynq's tools. Another worker may have the job. The
+// whose task was canceled with asynq's tools. Another worker may have the job. The
 // outcome of the attempt is ignored.
 var ErrTaken = errors.New("asynq: lease lost")
 
-var errNoClient = errors.New("asynq: the application has no Redis client: use xoption.WithCache with NOSQL_DRIVER=redis and import " +
+var errNoClient = errors.New("asynq: the application has no Redis client: use " +
+	"xoption.WithCache with NOSQL_DRIVER=redis and import " +
 	"_ \"github.com/plinthgo/plinth/cacheplugins/redis\", or use WithClient")
 
 // Option configures the engine.
@@ -49,11 +50,12 @@ type config struct {
 	client    redis.UniversalClient
 	queue     string
 	retention time.Duration
-	faults    []error
+	errs      []error
 }
 
-func (c *config) fault(format string, args ...any) {
-	c.faults = append(c.faults,
+// addError records an invalid option.
+func (c *config) addError(format string, args ...any) {
+	c.errs = append(c.errs,
 		fmt.Errorf("asynq: %w: "+format, append([]any{job.ErrOption}, args...)...))
 }
 
@@ -62,7 +64,7 @@ func (c *config) fault(format string, args ...any) {
 func WithClient(client redis.UniversalClient) Option {
 	return func(c *config) {
 		if client == nil {
-			c.fault("WithClient: the client is nil")
+			c.addError("WithClient: the client is nil")
 		}
 		c.client = client
 	}
@@ -72,13 +74,13 @@ func WithClient(client redis.UniversalClient) Option {
 var validQueue = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
 
 // WithQueue sets the queue name: 1 to 100 characters of [A-Za-z0-9._:-]. Services with
-// different names do not share jobs. Replicas, and a worker in its own process, need the
-// same name. The default is NOSQL_PREFIX without trailing colons, or else the application
-// name; other characters become "-".
+// different names do not share jobs. All replicas and separate worker processes of a
+// service need the same name. The default is NOSQL_PREFIX without trailing colons, or
+// else the application name, with invalid characters replaced by "-".
 func WithQueue(name string) Option {
 	return func(c *config) {
 		if !validQueue.MatchString(name) {
-			c.fault("WithQueue: invalid name %.120q: use 1 to 100 characters of [A-Za-z0-9._:-]",
+			c.addError("WithQueue: invalid name %.120q: use 1 to 100 characters of [A-Za-z0-9._:-]",
 				name)
 		}
 		c.queue = name
@@ -86,11 +88,11 @@ func WithQueue(name string) Option {
 }
 
 // WithRetention sets how long completed jobs are kept, at least 1 s. By default they are
-// deleted immediately. The option of the process that stores the job applies.
+// deleted immediately. The option of the process that enqueues the job applies.
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
-			c.fault("WithRetention: %s is less than 1s", d)
+			c.addError("WithRetention: %s is less than 1s", d)
 		}
 		c.retention = d
 	}
@@ -106,7 +108,7 @@ func Open(options ...Option) job.Opener {
 				option(&c)
 			}
 		}
-		if err := errors.Join(c.faults...); err != nil {
+		if err := errors.Join(c.errs...); err != nil {
 			return nil, err
 		}
 		ctx = xctx.Unpooled(ctx)
@@ -128,14 +130,14 @@ func Open(options ...Option) job.Opener {
 	}
 }
 
-var notInQueue = regexp.MustCompile(`[^A-Za-z0-9._:-]`)
+var invalidInQueue = regexp.MustCompile(`[^A-Za-z0-9._:-]`)
 
 func defaultQueue() string {
 	name := strings.TrimRight(xenv.GetEnvString(xenv.NoSqlPrefix, ""), ":")
 	if name == "" {
 		name = xenv.ApplicationName()
 	}
-	name = notInQueue.ReplaceAllString(name, "-")
+	name = invalidInQueue.ReplaceAllString(name, "-")
 	return name[:min(len(name), 100)]
 }
 
@@ -144,13 +146,15 @@ type engine struct {
 	client    redis.UniversalClient
 	names     names
 	retention time.Duration
-	wakes     wake.Workers
+	workers   wake.Workers
 	closed    atomic.Bool
 }
 
 // Capabilities implements driver.Engine.
 func (*engine) Capabilities() driver.Capabilities {
-	return driver.Capabilities{Interface: 1, Name: "asynq on redis", TakeoverTimeout: takeOver}
+	return driver.Capabilities{
+		Interface: 1, Name: "asynq on redis", TakeoverTimeout: takeoverTimeout,
+	}
 }
 
 // Ping implements driver.Engine.
@@ -158,7 +162,7 @@ func (e *engine) Ping(ctx context.Context) error {
 	if err := e.open(ctx); err != nil {
 		return err
 	}
-	return failed(ctx, "ping", e.client.Ping(ctx).Err())
+	return wrapError(ctx, "ping", e.client.Ping(ctx).Err())
 }
 
 // Close implements driver.Engine. The client stays open.
@@ -178,21 +182,23 @@ func (e *engine) open(ctx context.Context) error {
 	return nil
 }
 
-// failed wraps err together with the context's error, which asynq does not always wrap.
-func failed(ctx context.Context, what string, err error) error {
+// wrapError wraps err with the operation, and with the context's error, which asynq does
+// not always wrap.
+func wrapError(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
-		return fmt.Errorf("asynq: %s: %w: %w", what, ctx.Err(), err)
+		return fmt.Errorf("asynq: %s: %w: %w", operation, ctx.Err(), err)
 	default:
-		return fmt.Errorf("asynq: %s: %w", what, err)
+		return fmt.Errorf("asynq: %s: %w", operation, err)
 	}
 }
 
-func poke(c chan<- struct{}) {
+// notify sends to c without blocking.
+func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // a wake-up is pending
+	default: // a notification is pending
 	}
 }

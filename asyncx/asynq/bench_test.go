@@ -30,7 +30,7 @@ func benchmark(b *testing.B, replicas int) {
 	for i := range replicas {
 		ctx, e, _ := p.open(b)
 		if i == 0 {
-			if err := e.Insert(ctx, some(n)); err != nil {
+			if err := e.Insert(ctx, newJobs(n)); err != nil {
 				b.Fatal(err)
 			}
 			b.ResetTimer()
@@ -71,7 +71,7 @@ func BenchmarkInsert(b *testing.B) {
 			ctx, e, _ := p.open(b)
 			start := time.Now()
 			for range b.N {
-				if err := e.Insert(ctx, some(size)); err != nil {
+				if err := e.Insert(ctx, newJobs(size)); err != nil {
 					b.Fatal(err)
 				}
 			}

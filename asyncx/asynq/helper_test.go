@@ -12,8 +12,8 @@ import (
 
 const testKind = "test.kind"
 
-// some returns n jobs.
-func some(n int, change ...func(j *driver.Job)) []driver.Job {
+// newJobs returns n jobs, each modified by change.
+func newJobs(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
 		all[i] = driver.Job{
@@ -61,9 +61,12 @@ func collect(kinds ...string) (driver.Work, chan driver.Attempt) {
 	}, started
 }
 
-func noFailure(t *testing.T) func(context.Context, string, error) {
+// logErrors returns a Work.OnError that logs errors.
+func logErrors(t *testing.T) func(context.Context, string, error) {
 	t.Helper()
-	return func(_ context.Context, what string, err error) { t.Logf("failed: %s: %v", what, err) }
+	return func(_ context.Context, operation string, err error) {
+		t.Logf("OnError: %s: %v", operation, err)
+	}
 }
 
 // next waits for an attempt.
@@ -88,7 +91,8 @@ func wantIdle(t *testing.T, started <-chan driver.Attempt, why string) {
 	}
 }
 
-func until(t *testing.T, what string, ok func() bool) {
+// eventually waits until ok returns true.
+func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); sleep(20 * time.Millisecond) {
 		if time.Since(start) > 30*time.Second {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// logger forwards asynq's messages about the server. Package job logs the outcomes of
-// jobs.
+// logger reports asynq's messages about the server to onError. Package job logs the
+// outcomes of jobs.
 type logger struct {
-	ctx    context.Context // asynq's methods have no context
-	failed func(ctx context.Context, what string, err error)
+	ctx     context.Context // asynq's methods have no context
+	onError func(ctx context.Context, operation string, err error)
 }
 
 // Debug implements asynq.Logger.
@@ -29,16 +29,16 @@ func (l *logger) Error(args ...any) { l.report(args) }
 // Fatal implements asynq.Logger. It does not exit the process.
 func (l *logger) Fatal(args ...any) { l.report(args) }
 
-// usual are parts of messages that are not errors: outcomes of jobs, and races with other
-// workers.
-var usual = []string{"Retry exhausted for task", "revoke task", "NOT FOUND"}
+// ignoredMessages are parts of messages that do not report server errors: outcomes of
+// jobs, and races with other workers.
+var ignoredMessages = []string{"Retry exhausted for task", "revoke task", "NOT FOUND"}
 
 func (l *logger) report(args []any) {
 	text := fmt.Sprint(args...)
-	for _, part := range usual {
+	for _, part := range ignoredMessages {
 		if strings.Contains(text, part) {
 			return
 		}
 	}
-	l.failed(l.ctx, "asynq", errors.New(text))
+	l.onError(l.ctx, "asynq", errors.New(text))
 }

@@ -25,7 +25,7 @@ const (
 	leasePart     = "lease"
 )
 
-// key returns asynq's key of a part of a queue.
+// key returns the Redis key of a part of a queue.
 func key(queue, part string) string { return "asynq:{" + queue + "}:" + part }
 
 func taskKey(queue, id string) string { return key(queue, taskPart) + id }
@@ -37,7 +37,8 @@ func (n names) queue(kind string, priority int) string {
 	return n.prefix + kind + ":" + strconv.Itoa(priority)
 }
 
-// parse reverts queue. ok is false for other queues. A kind contains no colon.
+// parse is the inverse of queue. ok is false for queues of other services. A kind
+// contains no colon.
 func (n names) parse(queue string) (kind string, priority int, ok bool) {
 	rest, ours := strings.CutPrefix(queue, n.prefix)
 	kind, digit, found := strings.Cut(rest, ":")
@@ -67,8 +68,8 @@ func headersOf(j *driver.Job, created time.Time) map[string]string {
 	return h
 }
 
-// replayed returns the headers of a job that runs at now.
-func replayed(headers map[string]string, now time.Time) map[string]string {
+// replayHeaders returns a copy of headers with now as the time of the next attempt.
+func replayHeaders(headers map[string]string, now time.Time) map[string]string {
 	h := map[string]string{}
 	maps.Copy(h, headers)
 	h[headerRunAt] = strconv.FormatInt(now.UnixNano(), 10)

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// The keys are recorded from asynq's commands.
+// TestKey compares the keys with those of asynq's recorded scripts.
 func TestKey(t *testing.T) {
 	r := &recorder{}
 	client := hibiken.NewClientFromRedisClient(r)
@@ -30,7 +30,7 @@ func TestKey(t *testing.T) {
 	}
 	for i, s := range r.scripts {
 		if s.keys[0] != want[i][0] || s.keys[1] != want[i][1] {
-			t.Errorf("asynq's keys = %v, want %v", s.keys, want[i])
+			t.Errorf("keys of asynq = %v, want %v", s.keys, want[i])
 		}
 	}
 }
@@ -71,30 +71,28 @@ func TestNames_jobOf(t *testing.T) {
 	}
 }
 
-// Another release of asynq could dequeue in another order, and at the pace of lookPause.
-func TestLink_awaitLook(t *testing.T) {
+// Another release of asynq could dequeue with another script. Then it would poll at
+// dequeueInterval, in its own order.
+func TestClient_awaitDequeue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &link{looked: make(chan struct{})}
-		if err := l.awaitLook(t.Context()); !errors.Is(err, errUnknown) {
-			t.Errorf("awaitLook = %v, want %v", err, errUnknown)
+		c := &client{firstDequeue: make(chan struct{})}
+		if err := c.awaitDequeue(t.Context()); !errors.Is(err, errUnknown) {
+			t.Errorf("awaitDequeue = %v, want %v", err, errUnknown)
 		}
-		close(l.looked)
-		if err := l.awaitLook(t.Context()); err != nil {
-			t.Errorf("awaitLook = %v after a look, want nil", err)
+		close(c.firstDequeue)
+		if err := c.awaitDequeue(t.Context()); err != nil {
+			t.Errorf("awaitDequeue = %v after a dequeue, want nil", err)
 		}
 	})
 }
 
-func TestLink_archiving(t *testing.T) {
+func TestClient_withoutLimits(t *testing.T) {
 	var reported []error
-	l := &link{worker: &worker{Work: driver.Work{OnError: func(_ context.Context, _ string,
-		err error,
-	) {
-		reported = append(reported, err)
-	}}}}
+	onError := func(_ context.Context, _ string, err error) { reported = append(reported, err) }
+	c := &client{worker: &worker{Work: driver.Work{OnError: onError}}}
 	args := []any{"id", "message", int64(1), "cutoff", "most", int64(2), int64(3)}
 	for range 2 {
-		if got := l.archiving(t.Context(), args); got[3] != "cutoff" || got[4] != "most" {
+		if got := c.withoutLimits(t.Context(), args); got[3] != "cutoff" || got[4] != "most" {
 			t.Errorf("arguments = %v, want them unchanged", got)
 		}
 	}
@@ -115,7 +113,7 @@ func TestDue(t *testing.T) {
 				t.Errorf("a job with a delay of %s is due %s after it",
 					wait, at.Sub(now.Add(wait)))
 			}
-			d := waitOf(0, &outcome{driver.Outcome{Action: driver.Retry, Wait: wait}}, nil)
+			d := retryDelay(0, &outcome{driver.Outcome{Action: driver.Retry, Wait: wait}}, nil)
 			if at := time.Unix(now.Add(d).Unix(), 0); at.Before(now.Add(wait)) ||
 				at.Sub(now.Add(wait)) >= time.Second {
 				t.Errorf("a retry after %s is due %s after it", wait, at.Sub(now.Add(wait)))
@@ -126,7 +124,7 @@ func TestDue(t *testing.T) {
 
 func TestLogger(t *testing.T) {
 	reported := 0
-	l := &logger{ctx: t.Context(), failed: func(context.Context, string, error) { reported++ }}
+	l := &logger{ctx: t.Context(), onError: func(context.Context, string, error) { reported++ }}
 	l.Debug("x")
 	l.Info("x")
 	l.Warn("Retry exhausted for task id=1")

@@ -20,14 +20,13 @@ import (
 )
 
 func TestOpen(t *testing.T) {
-	t.Run("names the fix if there is no client", func(t *testing.T) {
+	t.Run("names the options that set a client", func(t *testing.T) {
 		_, err := asynq.Open()(t.Context())
 		if err == nil {
 			t.Fatal("Open = nil without a client")
 		}
 		for _, want := range []string{
-			"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis",
-			"WithClient",
+			"xoption.WithCache", "NOSQL_DRIVER=redis", "cacheplugins/redis", "WithClient",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want it to name %s", err, want)
@@ -41,17 +40,18 @@ func TestOpen(t *testing.T) {
 		if !errors.Is(err, job.ErrOption) {
 			t.Fatalf("Open = %v, want %v", err, job.ErrOption)
 		}
-		for _, want := range []string{"WithClient", `WithQueue: invalid name "a{b}"`, "WithRetention: 1ms"} {
+		for _, want := range []string{
+			"WithClient", `WithQueue: invalid name "a{b}"`, "WithRetention: 1ms",
+		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want it to name %s", err, want)
 			}
 		}
 	})
 
-	t.Run("fails without the password in the error", func(t *testing.T) {
+	t.Run("returns errors without the password", func(t *testing.T) {
 		client := goredis.NewClient(&goredis.Options{
-			Addr: "127.0.0.1:1", Password: "s3cret",
-			DialerRetries: 1,
+			Addr: "127.0.0.1:1", Password: "s3cret", DialerRetries: 1,
 		})
 		defer func() { _ = client.Close() }()
 		_, err := asynq.Open(asynq.WithClient(client))(t.Context())
@@ -59,8 +59,10 @@ func TestOpen(t *testing.T) {
 			t.Errorf("Open = %v, want an error without the password", err)
 		}
 		c := onRedis(t).config
-		wrong := goredis.NewClient(&goredis.Options{Addr: net.JoinHostPort(c.Host,
-			strconv.Itoa(c.Port)), Username: "unknown", Password: "s3cret"})
+		wrong := goredis.NewClient(&goredis.Options{
+			Addr:     net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
+			Username: "unknown", Password: "s3cret",
+		})
 		defer func() { _ = wrong.Close() }()
 		_, err = asynq.Open(asynq.WithClient(wrong))(t.Context())
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
@@ -88,7 +90,7 @@ func TestWithQueue(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				j := some(1)
+				j := newJobs(1)
 				if err := e.Insert(ctx, j); err != nil {
 					t.Fatal(err)
 				}
@@ -107,17 +109,17 @@ func TestWithQueue(t *testing.T) {
 	t.Run("isolates services", func(t *testing.T) {
 		p := onRedis(t)
 		ctx, e, _ := p.open(t)
-		inner := p
-		inner.queue += ":" + testKind // as similar as possible
-		for _, other := range []place{onRedis(t), inner} {
+		similar := p
+		similar.queue += ":" + testKind
+		for _, other := range []testQueue{onRedis(t), similar} {
 			otherCtx, o, _ := other.open(t)
-			j := some(1)[0]
+			j := newJobs(1)[0]
 			if err := o.Insert(otherCtx, []driver.Job{j}); err != nil {
 				t.Fatal(err)
 			}
 			w, started := collect(testKind)
 			stop := work(t, ctx, e, w)
-			wantIdle(t, started, "which is another service's")
+			wantIdle(t, started, "although another service stored the job")
 			stop()
 			if !deleted(ctx, e, j.ID) {
 				t.Error("Get returned a job of another service")
@@ -143,11 +145,11 @@ func TestEngine_Transaction(t *testing.T) {
 	if _, err := k.Enqueue(tx, "x"); !errors.Is(err, job.ErrTransaction) {
 		t.Errorf("Enqueue = %v, want %v", err, job.ErrTransaction)
 	}
-	var inside error
-	transaction.OnCommit(tx, func(ctx context.Context) { _, inside = k.Enqueue(ctx, "y") })
+	var enqueueErr error
+	transaction.OnCommit(tx, func(ctx context.Context) { _, enqueueErr = k.Enqueue(ctx, "y") })
 	end(true)
 	if records, err := e.List(ctx, driver.Query{State: driver.Waiting, Limit: 10}); err != nil ||
-		inside != nil || len(records) != 1 {
-		t.Errorf("%d waiting jobs after the commit (%v, %v), want 1", len(records), err, inside)
+		enqueueErr != nil || len(records) != 1 {
+		t.Errorf("%d waiting jobs after the commit (%v, %v), want 1", len(records), err, enqueueErr)
 	}
 }

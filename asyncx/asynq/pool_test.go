@@ -19,12 +19,12 @@ func TestEngine_SmallPool(t *testing.T) {
 		state  driver.State
 		change func(ctx context.Context, id string) error
 	}{
-		{"more changes than connections delete their jobs", driver.Waiting, e.Delete},
-		{"more changes than connections replay their jobs", driver.Dead, e.Replay},
+		{"deletes more jobs at once than connections exist", driver.Waiting, e.Delete},
+		{"replays more jobs at once than connections exist", driver.Dead, e.Replay},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			jobs := some(16, ofKind("kind."+string(tc.state)))
+			jobs := newJobs(16, ofKind("kind."+string(tc.state)))
 			if err := e.Insert(ctx, jobs); err != nil {
 				t.Fatal(err)
 			}
@@ -51,14 +51,14 @@ func discard(t *testing.T, ctx context.Context, e driver.Engine, jobs []driver.J
 	t.Helper()
 	stop := work(t, ctx, e, driver.Work{
 		Kinds: []string{jobs[0].Kind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
-		OnError: noFailure(t),
+		OnError: logErrors(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
 	defer stop()
 	for i := range jobs {
-		until(t, "the job is dead", func() bool {
+		eventually(t, "the job is dead", func() bool {
 			r, err := e.Get(ctx, jobs[i].ID)
 			return err == nil && r.State == driver.Dead
 		})

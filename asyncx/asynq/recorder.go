@@ -17,7 +17,7 @@ type script struct {
 // runs several recorded scripts in one Redis transaction, which asynq's client does not
 // support.
 type recorder struct {
-	redis.UniversalClient // nil: no other method is called
+	redis.UniversalClient // nil; asynq calls only the methods below
 
 	scripts []script
 }
@@ -60,28 +60,28 @@ func (noScript) Error() string { return "NOSCRIPT recorded" }
 // RedisError implements redis.Error.
 func (noScript) RedisError() {}
 
-// bound runs scripts on one connection or client with a context, which asynq's Inspector
-// does not accept.
-type bound struct {
-	redis.UniversalClient // nil: no other method is called
+// boundClient runs scripts with a context, which asynq's Inspector does not accept, on a
+// client or on one of its connections.
+type boundClient struct {
+	redis.UniversalClient // nil; asynq calls only the methods below
 
 	scripter redis.Scripter
-	ctx      context.Context // the purpose of bound
+	ctx      context.Context // context of the scripts
 }
 
-// SIsMember returns true: the caller has found the queue already.
-func (b bound) SIsMember(context.Context, string, any) *redis.BoolCmd {
+// SIsMember returns true, because the caller has already found the queue.
+func (b boundClient) SIsMember(context.Context, string, any) *redis.BoolCmd {
 	cmd := redis.NewBoolCmd(b.ctx) // the Inspector passes its own context
 	cmd.SetVal(true)
 	return cmd
 }
 
 // EvalSha implements redis.Scripter.
-func (b bound) EvalSha(_ context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+func (b boundClient) EvalSha(_ context.Context, sha string, keys []string, args ...any) *redis.Cmd {
 	return b.scripter.EvalSha(b.ctx, sha, keys, args...)
 }
 
 // Eval implements redis.Scripter.
-func (b bound) Eval(_ context.Context, source string, keys []string, args ...any) *redis.Cmd {
+func (b boundClient) Eval(_ context.Context, source string, keys []string, args ...any) *redis.Cmd {
 	return b.scripter.Eval(b.ctx, source, keys, args...)
 }

@@ -23,17 +23,17 @@ func (e *engine) Get(ctx context.Context, id string) (driver.Record, error) {
 	}
 	queue, err := e.find(ctx, id)
 	if err != nil {
-		return driver.Record{}, failed(ctx, "get", err)
+		return driver.Record{}, wrapError(ctx, "get", err)
 	}
 	info, err := taskInfo(ctx, e.client, queue, id)
 	if err != nil {
-		return driver.Record{}, failed(ctx, "get", err)
+		return driver.Record{}, wrapError(ctx, "get", err)
 	}
 	return e.record(info), nil
 }
 
-// queues returns the names of this engine's queues for one kind, or for all if kind is
-// "".
+// queues returns the names of this engine's queues for one kind, or for all kinds if kind
+// is "".
 func (e *engine) queues(ctx context.Context, kind string) ([]string, error) {
 	all, err := e.client.SMembers(ctx, allQueues).Result()
 	return slices.DeleteFunc(all, func(name string) bool {
@@ -67,7 +67,7 @@ func (e *engine) find(ctx context.Context, id string) (string, error) {
 }
 
 func inspector(ctx context.Context, scripter redis.Scripter) *asynq.Inspector {
-	return asynq.NewInspectorFromRedisClient(bound{scripter: scripter, ctx: ctx})
+	return asynq.NewInspectorFromRedisClient(boundClient{scripter: scripter, ctx: ctx})
 }
 
 func taskInfo(
@@ -113,8 +113,8 @@ func (e *engine) record(info *asynq.TaskInfo) driver.Record {
 	return r
 }
 
-// List implements driver.Engine. It reads the IDs of all jobs in the state, but stores
-// only one page. A job that changes its state during the call may be missing.
+// List implements driver.Engine. It reads the IDs of all jobs in the state, but keeps
+// only one page in memory. A job that changes its state during the call may be missing.
 func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, error) {
 	if err := e.open(ctx); err != nil {
 		return nil, err
@@ -122,28 +122,28 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	for {
 		ids, err := e.page(ctx, q)
 		if err != nil {
-			return nil, failed(ctx, "list", err)
+			return nil, wrapError(ctx, "list", err)
 		}
 		records, err := e.recordsOf(ctx, ids, q.State)
 		if err != nil {
-			return nil, failed(ctx, "list", err)
+			return nil, wrapError(ctx, "list", err)
 		}
 		if len(records) > 0 || len(ids) < q.Limit {
 			return records, nil
 		}
-		q.After = ids[len(ids)-1].id // all of them have changed
+		q.After = ids[len(ids)-1].id // the states of all these jobs have changed
 	}
 }
 
-// place is the ID and queue of a job.
-type place struct{ id, queue string }
+// taskRef identifies a job by its ID and queue.
+type taskRef struct{ id, queue string }
 
-// recordsOf returns the records that are still in the state.
+// recordsOf returns the records of the jobs that are still in the state.
 func (e *engine) recordsOf(
-	ctx context.Context, places []place, state driver.State,
+	ctx context.Context, refs []taskRef, state driver.State,
 ) ([]driver.Record, error) {
 	var records []driver.Record
-	for _, p := range places {
+	for _, p := range refs {
 		info, err := taskInfo(ctx, e.client, p.queue, p.id)
 		if errors.Is(err, driver.ErrNotFound) {
 			continue
@@ -159,7 +159,7 @@ func (e *engine) recordsOf(
 }
 
 // page returns the first IDs of a query.
-func (e *engine) page(ctx context.Context, q driver.Query) ([]place, error) {
+func (e *engine) page(ctx context.Context, q driver.Query) ([]taskRef, error) {
 	queues, err := e.queues(ctx, q.Kind)
 	if err != nil {
 		return nil, err
@@ -172,11 +172,11 @@ func (e *engine) page(ctx context.Context, q driver.Query) ([]place, error) {
 		}
 	}
 	c.trim()
-	return c.places, nil
+	return c.refs, nil
 }
 
-// ids adds the IDs of a queue to the collector. Jobs move from scheduled and retry to
-// pending, so pending is last.
+// ids adds the IDs of a queue to the collector. It reads pending last, because jobs move
+// there from scheduled and retry.
 func (e *engine) ids(ctx context.Context, c *collector, state driver.State) error {
 	switch state {
 	case driver.Dead:
@@ -225,23 +225,23 @@ func (e *engine) elements(ctx context.Context, c *collector, part string) error 
 
 // collector collects the smallest IDs.
 type collector struct {
-	after  string
-	limit  int
-	queue  string
-	places []place
+	after string
+	limit int
+	queue string
+	refs  []taskRef
 }
 
 func (c *collector) add(id string) {
 	if id <= c.after {
 		return
 	}
-	if c.places = append(c.places, place{id, c.queue}); len(c.places) >= 2*c.limit+scanCount {
+	if c.refs = append(c.refs, taskRef{id, c.queue}); len(c.refs) >= 2*c.limit+scanCount {
 		c.trim()
 	}
 }
 
 func (c *collector) trim() {
-	slices.SortFunc(c.places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
-	c.places = slices.Compact(c.places)
-	c.places = c.places[:min(len(c.places), c.limit)]
+	slices.SortFunc(c.refs, func(a, b taskRef) int { return cmp.Compare(a.id, b.id) })
+	c.refs = slices.Compact(c.refs)
+	c.refs = c.refs[:min(len(c.refs), c.limit)]
 }

@@ -27,24 +27,24 @@ import (
 	cachedriver "github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// place is a queue of one test on a server.
-type place struct {
+// testQueue is the queue of one test on a server.
+type testQueue struct {
 	config cachedriver.Config
 	source string
 	queue  string
 }
 
-// onRedis returns a place on the test server, or skips the test.
-func onRedis(tb testing.TB) place {
+// onRedis returns a new queue on the test server, or skips the test.
+func onRedis(tb testing.TB) testQueue {
 	tb.Helper()
 	address, source := cachetest.Server(tb, redis.Name)
-	return on(tb, parts(tb, address), source)
+	return newTestQueue(tb, parts(tb, address), source)
 }
 
-// on returns an empty place on a server, and cleans it at the end of the test.
-func on(tb testing.TB, config cachedriver.Config, source string) place {
+// newTestQueue returns an empty queue on a server, and cleans it at the end of the test.
+func newTestQueue(tb testing.TB, config cachedriver.Config, source string) testQueue {
 	tb.Helper()
-	p := place{config, source, "test-" + strings.ToLower(rand.Text()[:12])}
+	p := testQueue{config, source, "test-" + strings.ToLower(rand.Text()[:12])}
 	tb.Cleanup(func() { p.clean(tb) })
 	return p
 }
@@ -59,7 +59,7 @@ func parts(tb testing.TB, address string) cachedriver.Config {
 	host, text, err := net.SplitHostPort(u.Host)
 	port, err2 := strconv.Atoi(text)
 	if errors.Join(err, err2) != nil {
-		tb.Fatal("the server's URL has no host and port")
+		tb.Fatal("the server URL has no host or no valid port")
 	}
 	pass, _ := u.User.Password()
 	return cachedriver.Config{Host: host, Port: port, User: u.User.Username(), Pass: pass}
@@ -76,8 +76,8 @@ func quiet(tb testing.TB) context.Context {
 	return xlog.NewContext(context.WithoutCancel(tb.Context()), log)
 }
 
-// app returns the context of an application with the place's Redis as its cache.
-func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
+// app returns the context of an application whose cache is the server.
+func (p testQueue) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 	tb.Helper()
 	ctx := quiet(tb)
 	m, err := xcache.Open(ctx, xcache.Options{Driver: redis.Name, Config: p.config})
@@ -100,7 +100,7 @@ func (p place) app(tb testing.TB) (context.Context, goredis.UniversalClient) {
 }
 
 // open opens an engine and closes it at the end of the test.
-func (p place) open(
+func (p testQueue) open(
 	tb testing.TB, options ...asynq.Option,
 ) (context.Context, driver.Engine, goredis.UniversalClient) {
 	tb.Helper()
@@ -117,8 +117,8 @@ func (p place) open(
 	return ctx, e, client
 }
 
-// clean removes the place's keys.
-func (p place) clean(tb testing.TB) {
+// clean removes the keys of the queue.
+func (p testQueue) clean(tb testing.TB) {
 	tb.Helper()
 	if p.config.URL != "" {
 		return // the cluster belongs to the test
@@ -129,8 +129,8 @@ func (p place) clean(tb testing.TB) {
 	for iter.Next(ctx) {
 		keys = append(keys, iter.Val())
 	}
-	for some := range slices.Chunk(keys, 1000) {
-		client.Del(ctx, some...)
+	for chunk := range slices.Chunk(keys, 1000) {
+		client.Del(ctx, chunk...)
 	}
 	for _, queue := range p.queues(ctx, tb, client) {
 		client.SRem(ctx, "asynq:queues", queue)
@@ -140,8 +140,10 @@ func (p place) clean(tb testing.TB) {
 	}
 }
 
-// queues returns asynq's queues of the place.
-func (p place) queues(ctx context.Context, tb testing.TB, client goredis.UniversalClient) []string {
+// queues returns the names of asynq's queues that belong to the test queue.
+func (p testQueue) queues(
+	ctx context.Context, tb testing.TB, client goredis.UniversalClient,
+) []string {
 	tb.Helper()
 	all, err := client.SMembers(ctx, "asynq:queues").Result()
 	if err != nil {
@@ -156,59 +158,62 @@ func (p place) queues(ctx context.Context, tb testing.TB, client goredis.Univers
 	return ours
 }
 
-var errCut = errors.New("disconnected by the test")
+var errDisconnected = errors.New("disconnected by the test")
 
-// cut makes every command fail while off is set, as if the server were unreachable.
-type cut struct{ off atomic.Bool }
+// disconnector makes every command fail while down is set, as if the server were
+// unreachable.
+type disconnector struct{ down atomic.Bool }
 
 // DialHook implements redis.Hook.
-func (*cut) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+func (*disconnector) DialHook(next goredis.DialHook) goredis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.
-func (c *cut) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+func (c *disconnector) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	return func(ctx context.Context, cmd goredis.Cmder) error {
-		if c.off.Load() {
-			cmd.SetErr(errCut)
-			return errCut
+		if c.down.Load() {
+			cmd.SetErr(errDisconnected)
+			return errDisconnected
 		}
 		return next(ctx, cmd)
 	}
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (c *cut) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+func (c *disconnector) ProcessPipelineHook(
+	next goredis.ProcessPipelineHook,
+) goredis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []goredis.Cmder) error {
-		if c.off.Load() {
+		if c.down.Load() {
 			for _, cmd := range cmds {
-				cmd.SetErr(errCut)
+				cmd.SetErr(errDisconnected)
 			}
-			return errCut
+			return errDisconnected
 		}
 		return next(ctx, cmds)
 	}
 }
 
-// replica opens another replica on the place. Disconnect also sets its leases two minutes
-// back, because each check would wait that long.
-func (p place) replica(tb testing.TB) jobtest.Replica {
+// replica opens another replica on the queue. Disconnect also moves its leases two
+// minutes into the past, because each check would otherwise wait that long.
+func (p testQueue) replica(tb testing.TB) jobtest.Replica {
 	tb.Helper()
 	ctx, e, client := p.open(tb)
 	_, admin := p.app(tb)
-	c := &cut{}
+	c := &disconnector{}
 	client.AddHook(c)
 	return jobtest.Replica{
 		Engine: e, Context: ctx,
 		Disconnect: func(tb testing.TB) {
 			tb.Helper()
-			c.off.Store(true)
+			c.down.Store(true)
 			p.expire(ctx, tb, admin)
 		},
-		Reconnect: func(testing.TB) { c.off.Store(false) },
+		Reconnect: func(testing.TB) { c.down.Store(false) },
 	}
 }
 
-// expire sets the leases of all running jobs two minutes back.
-func (p place) expire(ctx context.Context, tb testing.TB, client goredis.UniversalClient) {
+// expire moves the leases of all running jobs two minutes into the past.
+func (p testQueue) expire(ctx context.Context, tb testing.TB, client goredis.UniversalClient) {
 	tb.Helper()
 	for _, queue := range p.queues(ctx, tb, client) {
 		lease := "asynq:{" + queue + "}:lease"

@@ -14,12 +14,12 @@ import (
 func TestEngine_Durability(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis")
-	p := on(t, parts(t, servers.URL), "private server")
+	p := newTestQueue(t, parts(t, servers.URL), "private server")
 	ctx, e, client := p.open(t)
 	w, started := collect(testKind)
 	work(t, ctx, e, w)
-	kept, lost := some(1, ofKind("kind.later"))[0], some(1, ofKind("kind.later"))[0]
-	if err := e.Insert(ctx, []driver.Job{kept}); err != nil {
+	persisted, lost := newJobs(1, ofKind("kind.later"))[0], newJobs(1, ofKind("kind.later"))[0]
+	if err := e.Insert(ctx, []driver.Job{persisted}); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Save(ctx).Err(); err != nil {
@@ -31,9 +31,10 @@ func TestEngine_Durability(t *testing.T) {
 	if err := errors.Join(servers.Kill(""), servers.Start("")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "jobs can be stored again", func() bool { return e.Insert(ctx, some(1)) == nil })
+	eventually(t, "jobs can be stored again",
+		func() bool { return e.Insert(ctx, newJobs(1)) == nil })
 	next(t, started) // the worker continues after the restart and the loss of all scripts
-	if r, err := e.Get(ctx, kept.ID); err != nil || r.State != driver.Waiting {
+	if r, err := e.Get(ctx, persisted.ID); err != nil || r.State != driver.Waiting {
 		t.Errorf("Get of the persisted job = %s, %v; want waiting", r.State, err)
 	}
 	if _, err := e.Get(ctx, lost.ID); !errors.Is(err, driver.ErrNotFound) {
@@ -47,15 +48,15 @@ func TestEngine_Cluster(t *testing.T) {
 	jobtest.Run(t, jobtest.Harness{
 		Open: func(tb testing.TB) jobtest.Store {
 			tb.Helper()
-			p := on(tb, cachedriver.Config{URL: servers.URL}, "private servers")
+			p := newTestQueue(tb, cachedriver.Config{URL: servers.URL}, "private servers")
 			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
 				tb.Helper()
 				ctx, e, _ := p.open(tb)
 				return jobtest.Replica{Engine: e, Context: ctx}
 			}}
 		},
-		LateTolerance: slack, Source: "private servers", Server: "Redis Cluster",
-		Differences: tooLong,
+		LateTolerance: lateTolerance, Source: "private servers", Server: "Redis Cluster",
+		Differences: skippedChecks,
 	})
 }
 
@@ -63,13 +64,13 @@ func TestEngine_Cluster(t *testing.T) {
 func TestEngine_Insert_Cluster(t *testing.T) {
 	t.Parallel()
 	servers := cachetest.StartServers(t, "redis-cluster")
-	p := on(t, cachedriver.Config{URL: servers.URL}, "private servers")
+	p := newTestQueue(t, cachedriver.Config{URL: servers.URL}, "private servers")
 	ctx, e, _ := p.open(t)
-	there := some(1, ofKind("kind.z"), func(j *driver.Job) { j.Delay = time.Hour })[0]
-	if err := e.Insert(ctx, []driver.Job{there}); err != nil {
+	existing := newJobs(1, ofKind("kind.z"), func(j *driver.Job) { j.Delay = time.Hour })[0]
+	if err := e.Insert(ctx, []driver.Job{existing}); err != nil {
 		t.Fatal(err)
 	}
-	batch := append(some(2, ofKind("kind.a")), there)
+	batch := append(newJobs(2, ofKind("kind.a")), existing)
 	if err := e.Insert(ctx, batch); err == nil {
 		t.Error("Insert = nil for an existing ID")
 	}
@@ -78,7 +79,7 @@ func TestEngine_Insert_Cluster(t *testing.T) {
 			t.Error("a job of the rejected batch exists")
 		}
 	}
-	if _, err := e.Get(ctx, there.ID); err != nil {
+	if _, err := e.Get(ctx, existing.ID); err != nil {
 		t.Errorf("Get of the existing job = %v", err)
 	}
 }

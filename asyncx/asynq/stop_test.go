@@ -13,14 +13,14 @@ func TestEngine_Work_Shutdown(t *testing.T) {
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
 	for range 50 {
-		j := some(1)
+		j := newJobs(1)
 		if err := e.Insert(ctx, j); err != nil {
 			t.Fatal(err)
 		}
 		started, end := make(chan struct{}), make(chan struct{})
 		stop := work(t, ctx, e, driver.Work{
 			Kinds: []string{testKind}, Concurrency: 1, PollInterval: time.Second,
-			OnError: noFailure(t),
+			OnError: logErrors(t),
 			Run: func(context.Context, driver.Attempt) driver.Outcome {
 				close(started)
 				<-end

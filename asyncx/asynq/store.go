@@ -14,25 +14,25 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// changes is the maximum number of attempts of a change under contention.
-const changes = 20
+// maxChangeTries is the maximum number of tries of a change under contention.
+const maxChangeTries = 20
 
 var errBusy = errors.New("the job is changed concurrently")
 
-// never is the deadline of all attempts: asynq requires one, but package job limits
-// attempts.
-var never = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+// noDeadline is the deadline of all attempts, in the far future. asynq requires a
+// deadline, but package job limits attempts.
+var noDeadline = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // batch contains the jobs of an Insert that share a Redis transaction.
 type batch struct {
-	places  []place
-	queues  []any    // names
-	tasks   []string // keys
+	refs    []taskRef
+	queues  []any    // queue names
+	tasks   []string // task keys
 	scripts []script
 }
 
 // Insert implements driver.Engine. It uses one Redis transaction. In a cluster it uses
-// one per kind and priority, because their keys are on different servers.
+// one transaction per kind and priority, because their keys are on different servers.
 func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	if err := e.open(ctx); err != nil || len(jobs) == 0 {
 		return err
@@ -46,18 +46,18 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			for _, stored := range batches[:i] {
 				e.rollback(ctx, stored)
 			}
-			return failed(ctx, "insert", err)
+			return wrapError(ctx, "insert", err)
 		}
 	}
-	e.wakes.Wake()
+	e.workers.Wake()
 	return nil
 }
 
 // batches encodes the jobs with asynq.
 func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
-	_, whole := e.client.(*redis.Client) // one server has all keys
+	_, singleServer := e.client.(*redis.Client) // one server has all keys
 	var all []*batch
-	of := map[string]*batch{}
+	byGroup := map[string]*batch{}
 	seen := map[string]bool{}
 	now := time.Now()
 	for i := range jobs {
@@ -67,20 +67,20 @@ func (e *engine) batches(jobs []driver.Job) ([]*batch, error) {
 		}
 		seen[j.ID] = true
 		queue := e.names.queue(j.Kind, j.Priority)
-		s, err := e.storing(j.ID, queue, j.Kind, j.Args, headersOf(j, now), due(now, j.Delay))
+		s, err := e.enqueueScript(j.ID, queue, j.Kind, j.Args, headersOf(j, now), due(now, j.Delay))
 		if err != nil {
 			return nil, err
 		}
 		group := queue
-		if whole {
+		if singleServer {
 			group = ""
 		}
-		b := of[group]
+		b := byGroup[group]
 		if b == nil {
 			b = &batch{}
-			of[group], all = b, append(all, b)
+			byGroup[group], all = b, append(all, b)
 		}
-		b.places, b.scripts = append(b.places, place{j.ID, queue}), append(b.scripts, s)
+		b.refs, b.scripts = append(b.refs, taskRef{j.ID, queue}), append(b.scripts, s)
 		b.tasks = append(b.tasks, taskKey(queue, j.ID))
 		if !slices.Contains(b.queues, any(queue)) {
 			b.queues = append(b.queues, queue)
@@ -98,20 +98,20 @@ func due(now time.Time, delay time.Duration) time.Time {
 	return now.Add(delay + time.Second - 1).Truncate(time.Second)
 }
 
-// storing returns the script that stores a task.
-func (e *engine) storing(
+// enqueueScript returns asynq's script that stores a task.
+func (e *engine) enqueueScript(
 	id, queue, kind string, args []byte, headers map[string]string, at time.Time,
 ) (script, error) {
 	options := []asynq.Option{
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Deadline(never),
-		asynq.Retention(e.retention),
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32),
+		asynq.Deadline(noDeadline), asynq.Retention(e.retention),
 	}
 	if !at.IsZero() {
 		options = append(options, asynq.ProcessAt(at))
 	}
 	r := &recorder{}
-	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(asynq.NewTaskWithHeaders(kind, args,
-		headers), options...); err != nil {
+	task := asynq.NewTaskWithHeaders(kind, args, headers)
+	if _, err := asynq.NewClientFromRedisClient(r).Enqueue(task, options...); err != nil {
 		return script{}, fmt.Errorf("asynq: encode the job %.40q: %w", id, err)
 	}
 	if len(r.scripts) != 1 {
@@ -122,22 +122,22 @@ func (e *engine) storing(
 
 // insert stores a batch. It fails if one of the jobs exists.
 func (e *engine) insert(ctx context.Context, b *batch) error {
-	_, whole := e.client.(*redis.Client)
-	if !whole { // the set and the queue are on different servers
+	_, singleServer := e.client.(*redis.Client)
+	if !singleServer { // the set and the queue are on different servers
 		if err := e.client.SAdd(ctx, allQueues, b.queues...).Err(); err != nil {
 			return err
 		}
 	}
 	return e.watch(ctx, func(tx *redis.Tx) error {
-		there, err := tx.Exists(ctx, b.tasks...).Result()
+		existing, err := tx.Exists(ctx, b.tasks...).Result()
 		if err != nil {
 			return err
 		}
-		if there > 0 {
-			return fmt.Errorf("%d of the IDs exist already", there)
+		if existing > 0 {
+			return fmt.Errorf("%d of the IDs exist already", existing)
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			if whole {
+			if singleServer {
 				p.SAdd(ctx, allQueues, b.queues...)
 			}
 			send(ctx, p, b.scripts)
@@ -153,19 +153,19 @@ func send(ctx context.Context, p redis.Pipeliner, scripts []script) {
 	}
 }
 
-// rollback deletes jobs of a failed Insert that another server of the cluster has stored.
-// A worker may have started them already.
+// rollback deletes the jobs of a failed Insert that other servers of the cluster have
+// stored. A worker may have started them already.
 func (e *engine) rollback(ctx context.Context, b *batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	for _, p := range b.places {
+	for _, p := range b.refs {
 		_ = inspector(ctx, e.client).DeleteTask(p.queue, p.id) // the caller returns the first error
 	}
 }
 
 // watch retries fn while other clients change the keys.
 func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ...string) error {
-	for range changes {
+	for range maxChangeTries {
 		if err := e.client.Watch(ctx, fn, keys...); !errors.Is(err, redis.TxFailedErr) {
 			return err
 		}
@@ -174,39 +174,39 @@ func (e *engine) watch(ctx context.Context, fn func(tx *redis.Tx) error, keys ..
 }
 
 // Replay implements driver.Engine. It deletes the task and stores it again in one Redis
-// transaction, because asynq's own operation keeps the attempt count.
+// transaction, because asynq's own operation does not reset the attempt count.
 func (e *engine) Replay(ctx context.Context, id string) error {
 	err := e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
 		if info.State != asynq.TaskStateArchived {
 			return nil, driver.ErrState
 		}
-		deleting, err := deleting(info)
+		remove, err := deleteScript(info)
 		if err != nil {
 			return nil, err
 		}
-		storing, err := e.storing(id, info.Queue, info.Type, info.Payload,
-			replayed(info.Headers, time.Now()), time.Time{})
-		return []script{deleting, storing}, err
+		enqueue, err := e.enqueueScript(id, info.Queue, info.Type, info.Payload,
+			replayHeaders(info.Headers, time.Now()), time.Time{})
+		return []script{remove, enqueue}, err
 	})
 	if err == nil {
-		e.wakes.Wake()
+		e.workers.Wake()
 	}
-	return failed(ctx, "replay", err)
+	return wrapError(ctx, "replay", err)
 }
 
 // Delete implements driver.Engine.
 func (e *engine) Delete(ctx context.Context, id string) error {
-	return failed(ctx, "delete", e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
+	return wrapError(ctx, "delete", e.change(ctx, id, func(info *asynq.TaskInfo) ([]script, error) {
 		if s := stateOf(info.State); s != driver.Waiting && s != driver.Dead {
 			return nil, driver.ErrState
 		}
-		deleting, err := deleting(info)
-		return []script{deleting}, err
+		remove, err := deleteScript(info)
+		return []script{remove}, err
 	}))
 }
 
-// deleting returns the script that deletes a task.
-func deleting(info *asynq.TaskInfo) (script, error) {
+// deleteScript returns asynq's script that deletes a task.
+func deleteScript(info *asynq.TaskInfo) (script, error) {
 	r := &recorder{}
 	if err := asynq.NewInspectorFromRedisClient(r).DeleteTask(info.Queue, info.ID); err != nil {
 		return script{}, err

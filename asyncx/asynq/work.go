@@ -14,22 +14,24 @@ import (
 )
 
 const (
-	// forwardEvery is the maximum interval of moving due jobs.
-	forwardEvery = 5 * time.Second
-	// cleanEvery is the interval of deleting expired completed jobs.
-	cleanEvery = time.Minute
-	// settleTime is how long shutdown waits for the server after the last attempt.
-	settleTime = 5 * time.Second
-	// lookTime is the timeout of asynq's first dequeue.
-	lookTime = 30 * time.Second
-	// lookPause is asynq's pause between two dequeues. The link waits for
-	// Work.PollInterval instead, with wake-ups.
-	lookPause = time.Millisecond
-	// noAbort disables asynq's shutdown timeout, because package job cancels attempts.
-	noAbort = 1000 * time.Hour
+	// forwardInterval is the maximum interval between checks for due jobs.
+	forwardInterval = 5 * time.Second
+	// cleanupInterval is the interval between deletions of expired completed jobs.
+	cleanupInterval = time.Minute
+	// settleTimeout is how long shutdown waits for asynq's server after the last attempt.
+	settleTimeout = 5 * time.Second
+	// dequeueTimeout is the timeout of asynq's first dequeue.
+	dequeueTimeout = 30 * time.Second
+	// dequeueInterval is asynq's pause between two dequeues. Instead, the client waits
+	// for Work.PollInterval or a notification.
+	dequeueInterval = time.Millisecond
+	// noShutdownTimeout disables asynq's shutdown timeout, because package job cancels
+	// attempts.
+	noShutdownTimeout = 1000 * time.Hour
 )
 
-// workerCrashed is the stored error of a job whose worker crashed, after it was reported.
+// workerCrashed is the stored error of a job whose worker crashed, after TakenOver was
+// set.
 const workerCrashed = "the worker of the last attempt crashed"
 
 var errUnknown = errors.New("asynq: unsupported release of asynq; use v0.26.0, as in go.mod")
@@ -53,23 +55,27 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	}
 	values := context.WithoutCancel(ctx)
 	k := &worker{Work: w, engine: e, newContext: func() context.Context { return values }}
-	l, end := newLink(ctx, k)
-	defer end()
-	wake, leave := e.wakes.Listen()
+	c, cancel := newClient(ctx, k)
+	defer cancel()
+	wake, leave := e.workers.Listen()
 	defer leave()
-	l.wake = wake
-	server := asynq.NewServerFromRedisClient(l, asynq.Config{
+	c.wake = wake
+	server := asynq.NewServerFromRedisClient(c, asynq.Config{
 		Concurrency: w.Concurrency, Queues: e.names.weights(w.Kinds), StrictPriority: true,
-		BaseContext:       k.newContext,
-		TaskCheckInterval: lookPause, DelayedTaskCheckInterval: min(w.PollInterval, forwardEvery),
-		JanitorInterval: cleanEvery,
-		RetryDelayFunc:  waitOf, IsFailure: isFailure, ShutdownTimeout: noAbort,
-		Logger: &logger{ctx: values, failed: w.OnError}, LogLevel: asynq.WarnLevel,
+		BaseContext: k.newContext,
+
+		TaskCheckInterval:        dequeueInterval,
+		DelayedTaskCheckInterval: min(w.PollInterval, forwardInterval),
+		JanitorInterval:          cleanupInterval,
+		ShutdownTimeout:          noShutdownTimeout,
+
+		RetryDelayFunc: retryDelay, IsFailure: isFailure,
+		Logger: &logger{ctx: values, onError: w.OnError}, LogLevel: asynq.WarnLevel,
 	})
 	if err := server.Start(k); err != nil {
 		return fmt.Errorf("asynq: work: %w", err)
 	}
-	err := l.awaitLook(ctx)
+	err := c.awaitDequeue(ctx)
 	if err == nil {
 		<-ctx.Done()
 	}
@@ -80,15 +86,15 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 		defer close(stopped)
 		server.Shutdown()
 	}()
-	k.settle(stopped, end)
+	k.settle(stopped, cancel)
 	return err
 }
 
 // settle waits until asynq has stopped and no attempt is running, because asynq does not
 // wait for attempts with an expired lease. It cancels commands that are still pending
-// settleTime after the last attempt.
-func (w *worker) settle(stopped <-chan struct{}, end func()) {
-	ticker := time.NewTicker(settleTime / 20)
+// settleTimeout after the last attempt.
+func (w *worker) settle(stopped <-chan struct{}, cancelCommands func()) {
+	ticker := time.NewTicker(settleTimeout / 20)
 	defer ticker.Stop()
 	for idle := false; stopped != nil || !idle; {
 		select {
@@ -97,8 +103,8 @@ func (w *worker) settle(stopped <-chan struct{}, end func()) {
 		case <-ticker.C:
 		}
 		var since time.Time
-		if since, idle = w.running.idle(); idle && time.Since(since) > settleTime {
-			end()
+		if since, idle = w.running.idle(); idle && time.Since(since) > settleTimeout {
+			cancelCommands()
 		}
 	}
 }
@@ -149,7 +155,7 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 		last = w.lastError(task, queue, id)
 	}
 	crashed := last == asynq.ErrLeaseExpired.Error()
-	// with the values of Work's context, and without asynq's deadline
+	// ctx has the values of Work's context, but not asynq's deadline
 	o := w.Run(ctx, driver.Attempt{
 		Job:    w.engine.names.jobOf(id, queue, t.Type(), t.Payload(), t.Headers()),
 		Number: failures + 1, CreatedAt: timeOf(t.Headers(), headerCreated), TakenOver: crashed,
@@ -158,7 +164,7 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	case o.Action == driver.Complete:
 		return nil
 	case o.Action == driver.Release && crashed:
-		o.Error = workerCrashed // reset, so that TakenOver is set only once
+		o.Error = workerCrashed // so that the next attempt is not TakenOver
 	case o.Action == driver.Release && failures > 0:
 		o.Error = last
 	case o.Action == driver.Release:
@@ -167,8 +173,8 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	return &outcome{o}
 }
 
-// lastError returns the stored error of the job. asynq replaces it at each attempt, and
-// stores a crash of the worker there.
+// lastError returns the stored error of the job. asynq replaces it after each attempt,
+// and stores asynq.ErrLeaseExpired after a crash of the worker.
 func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -179,7 +185,7 @@ func (w *worker) lastError(ctx context.Context, queue, id string) string {
 	return info.LastErr
 }
 
-// outcome is an outcome as an error for asynq.
+// outcome converts an outcome to an error for asynq.
 type outcome struct{ driver.Outcome }
 
 // Error returns the stored error. asynq stores only valid UTF-8.
@@ -193,8 +199,8 @@ func (v *outcome) Unwrap() error {
 	return nil
 }
 
-// waitOf returns the time until the next attempt, 0 after a worker crash.
-func waitOf(_ int, err error, _ *asynq.Task) time.Duration {
+// retryDelay returns the time until the next attempt, 0 after a worker crash.
+func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 	var v *outcome
 	if !errors.As(err, &v) || v.Wait <= 0 {
 		return 0
@@ -202,7 +208,7 @@ func waitOf(_ int, err error, _ *asynq.Task) time.Duration {
 	return v.Wait + time.Second - 1 // asynq truncates to seconds
 }
 
-// isFailure reports whether the attempt counts.
+// isFailure reports whether asynq counts the attempt.
 func isFailure(err error) bool {
 	var v *outcome
 	return !errors.As(err, &v) || v.Action != driver.Release

@@ -19,7 +19,7 @@ import (
 func TestEngine_Work_Order(t *testing.T) {
 	t.Parallel()
 
-	// asynq itself would run all jobs of one kind before those of another.
+	// asynq alone would run all jobs of one kind before those of another.
 	t.Run("runs jobs of one priority in the order of their creation", func(t *testing.T) {
 		t.Parallel()
 		p := onRedis(t)
@@ -27,7 +27,7 @@ func TestEngine_Work_Order(t *testing.T) {
 		kinds := []string{"kind.a", "kind.b", "kind.c"}
 		var want, got []string
 		for i := range 30 {
-			j := some(1, ofKind(kinds[i%3]))
+			j := newJobs(1, ofKind(kinds[i%3]))
 			want = append(want, j[0].ID)
 			if err := e.Insert(ctx, j); err != nil {
 				t.Fatal(err)
@@ -47,7 +47,7 @@ func TestEngine_Work_Order(t *testing.T) {
 		t.Parallel()
 		p := onRedis(t)
 		ctx, e, client := p.open(t)
-		paused, other := some(1, ofKind("kind.a")), some(20, ofKind("kind.b"))
+		paused, other := newJobs(1, ofKind("kind.a")), newJobs(20, ofKind("kind.b"))
 		if err := e.Insert(ctx, slices.Concat(paused, other)); err != nil {
 			t.Fatal(err)
 		}
@@ -64,8 +64,8 @@ func TestEngine_Work_Order(t *testing.T) {
 				t.Errorf("an attempt of kind %s started although its queue is paused", a.Kind)
 			}
 		}
-		if took := time.Since(start); took > 15*time.Second {
-			t.Errorf("the other jobs took %s", took)
+		if elapsed := time.Since(start); elapsed > 15*time.Second {
+			t.Errorf("the other jobs took %s", elapsed)
 		}
 		if err := inspector.UnpauseQueue(p.queue + ":kind.a:3"); err != nil {
 			t.Fatal(err)
@@ -85,33 +85,33 @@ func TestEngine_Work_Poll(t *testing.T) {
 		w.PollInterval = time.Hour
 		stop := work(t, ctx, e, w)
 		wantIdle(t, started, "before the insert")
-		if err := e.Insert(ctx, some(1)); err != nil {
+		if err := e.Insert(ctx, newJobs(1)); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		next(t, started)
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("the job began after %s", took)
+		if elapsed := time.Since(start); elapsed > 20*time.Second {
+			t.Errorf("the job started after %s", elapsed)
 		}
-		if err := e.Insert(ctx,
-			some(1, func(j *driver.Job) { j.Delay = time.Second })); err != nil {
+		late := newJobs(1, func(j *driver.Job) { j.Delay = time.Second })
+		if err := e.Insert(ctx, late); err != nil {
 			t.Fatal(err)
 		}
 		next(t, started) // asynq moves due jobs at least every 5 s
 		start = time.Now()
 		stop()
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("shutdown took %s", took)
+		if elapsed := time.Since(start); elapsed > 5*time.Second {
+			t.Errorf("shutdown took %s", elapsed)
 		}
 	})
 
-	// asynq itself would send 160 commands per round for twenty kinds and four
+	// asynq alone would send 160 commands per round for twenty kinds and four
 	// priorities.
 	t.Run("checks all kinds with one round trip", func(t *testing.T) {
 		t.Parallel()
 		p := onRedis(t)
 		ctx, client := p.app(t)
-		c := &trips{}
+		c := &tripCounter{}
 		client.AddHook(c)
 		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 		if err != nil {
@@ -125,7 +125,7 @@ func TestEngine_Work_Poll(t *testing.T) {
 		w.PollInterval = 500 * time.Millisecond
 		work(t, ctx, e, w)
 		least := int64(math.MaxInt64)
-		for range 4 { // it checks for crashed workers at startup and once a minute
+		for range 4 { // the worker also checks for crashed workers, once a minute
 			before := c.n.Load()
 			sleep(3 * time.Second)
 			least = min(least, c.n.Load()-before)
@@ -136,16 +136,16 @@ func TestEngine_Work_Poll(t *testing.T) {
 	})
 }
 
-// trips counts round trips.
-type trips struct {
-	cut
+// tripCounter counts round trips.
+type tripCounter struct {
+	disconnector
 
 	n atomic.Int64
 }
 
 // ProcessHook implements redis.Hook.
-func (c *trips) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
-	next = c.cut.ProcessHook(next)
+func (c *tripCounter) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	next = c.disconnector.ProcessHook(next)
 	return func(ctx context.Context, cmd goredis.Cmder) error {
 		c.n.Add(1)
 		return next(ctx, cmd)
@@ -153,8 +153,10 @@ func (c *trips) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (c *trips) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
-	next = c.cut.ProcessPipelineHook(next)
+func (c *tripCounter) ProcessPipelineHook(
+	next goredis.ProcessPipelineHook,
+) goredis.ProcessPipelineHook {
+	next = c.disconnector.ProcessPipelineHook(next)
 	return func(ctx context.Context, cmds []goredis.Cmder) error {
 		c.n.Add(1)
 		return next(ctx, cmds)
@@ -164,12 +166,12 @@ func (c *trips) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.Pr
 func TestEngine_Work_Outage(t *testing.T) {
 	t.Parallel()
 
-	// asynq itself would retry immediately.
+	// asynq alone would retry immediately.
 	t.Run("waits for the poll interval", func(t *testing.T) {
 		t.Parallel()
 		p := onRedis(t)
 		ctx, client := p.app(t)
-		c := &trips{}
+		c := &tripCounter{}
 		client.AddHook(c)
 		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 		if err != nil {
@@ -178,41 +180,41 @@ func TestEngine_Work_Outage(t *testing.T) {
 		w, started := collect(testKind)
 		w.PollInterval = 500 * time.Millisecond
 		work(t, ctx, e, w)
-		if err := e.Insert(ctx, some(1)); err != nil {
+		if err := e.Insert(ctx, newJobs(1)); err != nil {
 			t.Fatal(err)
 		}
 		next(t, started)
-		c.off.Store(true)
+		c.down.Store(true)
 		before := c.n.Load()
 		sleep(3 * time.Second)
 		if n := c.n.Load() - before; n > 40 {
-			t.Errorf("a worker sent %d batches in 3 s of an outage, want about 2 per 500 ms",
-				n)
+			t.Errorf("a worker sent %d batches in 3 s of an outage, want about 2 per 500 ms", n)
 		}
-		c.off.Store(false)
-		until(t, "jobs can be stored", func() bool { return e.Insert(ctx, some(1)) == nil })
+		c.down.Store(false)
+		eventually(t, "jobs can be stored", func() bool { return e.Insert(ctx, newJobs(1)) == nil })
 		next(t, started)
 	})
 
-	// asynq itself would retry with a canceled context, and the job would run again.
+	// asynq alone would retry with a canceled context, and the job would run again.
 	t.Run("does not repeat a job that returns during a short outage", func(t *testing.T) {
 		t.Parallel()
 		p := onRedis(t)
 		ctx, client := p.app(t)
-		c := &cut{}
+		c := &disconnector{}
 		client.AddHook(c)
 		e, err := asynq.Open(asynq.WithQueue(p.queue))(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := some(3)
+		all := newJobs(3)
 		if err := e.Insert(ctx, all); err != nil {
 			t.Fatal(err)
 		}
-		outcomes := []driver.Outcome{{}, {
-			Action: driver.Retry, Wait: time.Hour,
-			Error: "try later",
-		}, {Action: driver.Discard, Error: "no good"}}
+		outcomes := []driver.Outcome{
+			{},
+			{Action: driver.Retry, Wait: time.Hour, Error: "try later"},
+			{Action: driver.Discard, Error: "no good"},
+		}
 		want := []driver.State{driver.Done, driver.Waiting, driver.Dead}
 		started, end := make(chan int, 10), make(chan struct{})
 		work(t, ctx, e, driver.Work{
@@ -228,12 +230,12 @@ func TestEngine_Work_Outage(t *testing.T) {
 		for range all {
 			<-started
 		}
-		c.off.Store(true)
+		c.down.Store(true)
 		close(end)
 		sleep(2 * time.Second)
-		c.off.Store(false)
+		c.down.Store(false)
 		for i, j := range all {
-			until(t, "the job is "+string(want[i]), func() bool {
+			eventually(t, "the job is "+string(want[i]), func() bool {
 				r, err := e.Get(ctx, j.ID)
 				return err == nil && r.State == want[i] || errors.Is(err, driver.ErrNotFound) &&
 					want[i] == driver.Done

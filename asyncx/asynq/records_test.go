@@ -14,7 +14,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// asynq itself keeps at most 9999 dead jobs, for 90 days.
+// TestEngine_DeadJobs checks that the limits of asynq, 9999 dead jobs and 90 days, do not
+// apply.
 func TestEngine_DeadJobs(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
@@ -37,18 +38,18 @@ func TestEngine_DeadJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	j := some(1)[0]
+	j := newJobs(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
 	work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
-		OnError: noFailure(t),
+		OnError: logErrors(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
-	until(t, "the job is dead", func() bool {
+	eventually(t, "the job is dead", func() bool {
 		r, err := e.Get(ctx, j.ID)
 		return err == nil && r.State == driver.Dead
 	})
@@ -60,7 +61,7 @@ func TestEngine_DeadJobs(t *testing.T) {
 	}
 	info, err := hibiken.NewInspectorFromRedisClient(client).GetTaskInfo(queue, j.ID)
 	if err != nil || info.State != hibiken.TaskStateArchived || info.LastErr != "no good" {
-		t.Errorf("asynq's tools return %+v, %v; want an archived task with its error", info, err)
+		t.Errorf("GetTaskInfo = %+v, %v; want an archived task with its error", info, err)
 	}
 }
 
@@ -68,7 +69,7 @@ func TestWithRetention(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t, asynq.WithRetention(time.Hour))
-	j := some(1)[0]
+	j := newJobs(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestEngine_Work_Release(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
-	j := some(1)[0]
+	j := newJobs(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +106,10 @@ func TestEngine_Work_Release(t *testing.T) {
 	outcomes <- driver.Outcome{Action: driver.Release, Wait: time.Hour, Error: "not yet"}
 	stop := work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
-		OnError: noFailure(t),
+		OnError: logErrors(t),
 		Run:     func(context.Context, driver.Attempt) driver.Outcome { return <-outcomes },
 	})
-	until(t, "both attempts are over", func() bool {
+	eventually(t, "both attempts have finished", func() bool {
 		r, err := e.Get(ctx, j.ID)
 		return err == nil && time.Until(r.RunAt) > time.Minute
 	})
@@ -122,7 +123,7 @@ func TestEngine_Replay(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, _ := p.open(t)
-	j := some(1)[0]
+	j := newJobs(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +133,12 @@ func TestEngine_Replay(t *testing.T) {
 	}
 	stop := work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
-		OnError: noFailure(t),
+		OnError: logErrors(t),
 		Run: func(context.Context, driver.Attempt) driver.Outcome {
 			return driver.Outcome{Action: driver.Discard, Error: "no good"}
 		},
 	})
-	until(t, "the job is dead", func() bool {
+	eventually(t, "the job is dead", func() bool {
 		r, err := e.Get(ctx, j.ID)
 		return err == nil && r.State == driver.Dead
 	})
@@ -148,7 +149,7 @@ func TestEngine_Replay(t *testing.T) {
 	r, err := e.Get(ctx, j.ID)
 	if err != nil || r.State != driver.Waiting || r.Error != "" ||
 		!r.CreatedAt.Equal(created.CreatedAt) {
-		t.Errorf("the replayed job is %s with error %q, created %s (%v); want waiting, no error, %s",
+		t.Errorf("state, error, CreatedAt = %s, %q, %s (%v); want waiting, no error, %s",
 			r.State, r.Error, r.CreatedAt, err, created.CreatedAt)
 	}
 }
@@ -157,14 +158,14 @@ func TestEngine_Work_CanceledByTools(t *testing.T) {
 	t.Parallel()
 	p := onRedis(t)
 	ctx, e, client := p.open(t)
-	j := some(1)[0]
+	j := newJobs(1)[0]
 	if err := e.Insert(ctx, []driver.Job{j}); err != nil {
 		t.Fatal(err)
 	}
 	causes, numbers := make(chan error, 1), make(chan int, 10)
 	work(t, ctx, e, driver.Work{
 		Kinds: []string{testKind}, Concurrency: 1, PollInterval: 50 * time.Millisecond,
-		OnError: noFailure(t),
+		OnError: logErrors(t),
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			numbers <- a.Number
 			if a.Number == 1 {
@@ -175,7 +176,7 @@ func TestEngine_Work_CanceledByTools(t *testing.T) {
 		},
 	})
 	<-numbers
-	until(t, "the attempt is canceled", func() bool { // the worker may not be subscribed yet
+	eventually(t, "the attempt is canceled", func() bool { // the worker may not be subscribed yet
 		if err := hibiken.NewInspectorFromRedisClient(client).CancelProcessing(j.ID); err != nil {
 			t.Fatal(err)
 		}
