@@ -21,8 +21,8 @@ const (
 // maxLanguage is the maximum length of a stored Accept-Language header, in bytes.
 const maxLanguage = 200
 
-// enqueue contains the options of one Enqueue or EnqueueMany call.
-type enqueue struct {
+// enqueueConfig contains the options of a call of Enqueue or EnqueueMany.
+type enqueueConfig struct {
 	priority    Priority
 	maxAttempts int
 	delay       time.Duration
@@ -31,34 +31,35 @@ type enqueue struct {
 }
 
 // EnqueueOption configures how a job is stored.
-type EnqueueOption func(*enqueue)
+type EnqueueOption func(*enqueueConfig)
 
-// WithDelay delays the first attempt, by the engine's clock. The last WithDelay or
-// WithRunAt applies.
+// WithDelay delays the first attempt by d, measured by the engine's clock. If WithDelay
+// and WithRunAt are combined, the last one applies.
 func WithDelay(d time.Duration) EnqueueOption {
-	return func(e *enqueue) { e.delay, e.at = d, time.Time{} }
+	return func(e *enqueueConfig) { e.delay, e.at = d, time.Time{} }
 }
 
-// WithRunAt delays the first attempt until t, by the clock of this process. A past time
-// means immediately.
+// WithRunAt delays the first attempt until t, measured by the clock of this process. If t
+// is in the past, the job runs immediately.
 func WithRunAt(t time.Time) EnqueueOption {
-	return func(e *enqueue) { e.delay, e.at = 0, t }
+	return func(e *enqueueConfig) { e.delay, e.at = 0, t }
 }
 
 // WithJobPriority overrides the priority of the kind.
-func WithJobPriority(p Priority) EnqueueOption { return func(e *enqueue) { e.priority = p } }
+func WithJobPriority(p Priority) EnqueueOption { return func(e *enqueueConfig) { e.priority = p } }
 
-// WithJobMaxAttempts overrides the maximum attempts of the kind.
-func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueue) { e.maxAttempts = n } }
+// WithJobMaxAttempts overrides the maximum number of attempts of the kind.
+func WithJobMaxAttempts(n int) EnqueueOption { return func(e *enqueueConfig) { e.maxAttempts = n } }
 
 // OutsideTransaction stores the job outside the transaction of ctx if the engine does not
 // support transactions: the job runs even after a rollback. It has no effect with a
 // transactional engine.
-func OutsideTransaction() EnqueueOption { return func(e *enqueue) { e.outside = true } }
+func OutsideTransaction() EnqueueOption { return func(e *enqueueConfig) { e.outside = true } }
 
 // Enqueue stores a job and returns its ID. If ctx is in an xdb transaction, the job is
-// stored when the transaction commits. An engine without transaction support then returns
-// ErrTransaction: use xdb.OnCommit or OutsideTransaction.
+// stored when the transaction commits. If the engine does not support transactions,
+// Enqueue in a transaction returns ErrTransaction; use xdb.OnCommit or
+// OutsideTransaction.
 func (k *Kind[T]) Enqueue(
 	ctx context.Context, args T, options ...EnqueueOption,
 ) (id string, err error) {
@@ -83,8 +84,8 @@ func (k *Kind[T]) EnqueueMany(
 	if err != nil {
 		return nil, err
 	}
-	if t := queue.Capabilities(); !t.Transactional && !e.outside && transaction.In(ctx) {
-		return nil, fmt.Errorf("job: enqueue %s on %s: %w", k.name, t.Name, ErrTransaction)
+	if c := queue.Capabilities(); !c.Transactional && !e.outside && transaction.In(ctx) {
+		return nil, fmt.Errorf("job: enqueue %s on %s: %w", k.name, c.Name, ErrTransaction)
 	}
 	jobs := make([]driver.Job, len(args))
 	ids = make([]string, len(args))
@@ -109,8 +110,8 @@ func (k *Kind[T]) EnqueueMany(
 	return ids, nil
 }
 
-func (k *kind) options(options []EnqueueOption) (enqueue, error) {
-	e := enqueue{priority: k.priority, maxAttempts: k.maxAttempts}
+func (k *kind) options(options []EnqueueOption) (enqueueConfig, error) {
+	e := enqueueConfig{priority: k.priority, maxAttempts: k.maxAttempts}
 	for _, option := range options {
 		if option != nil {
 			option(&e)
@@ -132,7 +133,7 @@ func (k *kind) options(options []EnqueueOption) (enqueue, error) {
 	return e, nil
 }
 
-// metaOf returns the request ID and language of ctx, which are stored with the job.
+// metaOf returns the request ID and the language of ctx, which are stored with the job.
 func metaOf(ctx context.Context) map[string]string {
 	meta := map[string]string{}
 	if id := xctxutil.GetRequestKey(ctx); xctx.ValidID(id) {
@@ -144,7 +145,7 @@ func metaOf(ctx context.Context) map[string]string {
 	return meta
 }
 
-// validLanguage reports whether header can be stored: clients control it, and databases
+// validLanguage reports whether header can be stored. Clients control it, and databases
 // reject some bytes.
 func validLanguage(header string) bool {
 	for _, c := range []byte(header) {

@@ -34,7 +34,7 @@ func (e *deadError) Error() string { return e.err.Error() }
 // Unwrap returns the error that was passed to Dead.
 func (e *deadError) Unwrap() error { return e.err }
 
-// Dead wraps err so that a handler that returns it dead-letters the job without a retry.
+// Dead wraps err. If a handler returns it, the job is dead-lettered without a retry.
 // Dead(nil) is nil.
 func Dead(err error) error {
 	if err == nil {
@@ -55,8 +55,8 @@ func (e *retryError) Error() string { return e.err.Error() }
 // Unwrap returns the error that was passed to RetryAfter.
 func (e *retryError) Unwrap() error { return e.err }
 
-// RetryAfter wraps err so that the next attempt starts after wait instead of the kind's
-// backoff. RetryAfter(nil, wait) is nil.
+// RetryAfter wraps err. If a handler returns it, the next attempt starts after wait
+// instead of the backoff of the kind. RetryAfter(nil, wait) is nil.
 func RetryAfter(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
@@ -70,5 +70,6 @@ type snoozeError struct{ wait time.Duration }
 // Error implements error.
 func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %s", e.wait) }
 
-// Snooze returns an error that postpones the job by wait. The attempt does not count.
+// Snooze returns an error that postpones the job by wait if a handler returns it. The
+// attempt does not count.
 func Snooze(wait time.Duration) error { return &snoozeError{max(wait, 0)} }

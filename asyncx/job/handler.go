@@ -24,8 +24,8 @@ type Handler struct {
 // stored the job, and Info. It is canceled after the kind's timeout, when the shutdown
 // timeout expires, and when the job is reassigned to another worker.
 //
-// If fn returns an error or panics, the job is retried, unless the error comes from Dead,
-// RetryAfter or Snooze.
+// If fn returns an error or panics, the job is retried after the backoff of the kind. An
+// error of Dead, RetryAfter or Snooze changes this.
 func (k *Kind[T]) Handle(fn func(ctx context.Context, args T) error) Handler {
 	if fn == nil {
 		panic(fmt.Errorf("job: kind %s: the handler is nil", k.name))
@@ -45,7 +45,7 @@ type Info struct {
 	ID string
 	// Kind is the name of the kind.
 	Kind string
-	// Attempt counts from 1 to MaxAttempts.
+	// Attempt is the number of the attempt, from 1 to MaxAttempts.
 	Attempt, MaxAttempts int
 	// CreatedAt is the time when the job was stored.
 	CreatedAt time.Time
@@ -63,9 +63,9 @@ func InfoFrom(ctx context.Context) (Info, bool) {
 // errTimeout is the cause of a context that the kind's timeout canceled.
 var errTimeout = errors.New("job: attempt timed out")
 
-// request returns the context of an attempt, with the request ID and language of the
-// request that stored the job. Without such a request, it generates a request ID.
-func request(ctx context.Context, a driver.Attempt) context.Context {
+// requestContext returns the context of an attempt, with the request ID and language of
+// the request that stored the job. Without such a request, it generates a request ID.
+func requestContext(ctx context.Context, a driver.Attempt) context.Context {
 	r := xctx.NewRequest(ctx, nil)
 	if id := a.Meta[metaRequest]; xctx.ValidID(id) {
 		r.SetID(id)

@@ -1,4 +1,5 @@
-// Package job runs durable jobs: any replica of the service can run a stored job.
+// Package job stores and runs durable jobs. Any replica of the service can run a stored
+// job.
 //
 // A kind of job has a name and an argument type:
 //
@@ -25,20 +26,20 @@
 // # Guarantees
 //
 // A job whose Enqueue returned and whose transaction committed runs at least once, even
-// if processes crash. A repeated run has the same ID.
+// if processes crash. If a job runs again, its ID is the same.
 //
-// A failed job is retried with backoff until it succeeds or reaches its maximum attempts.
-// Then it is dead-lettered, and can be replayed. An attempt counts even if its process
-// crashed, so that a job that crashes its process does not repeat forever.
+// A failed job is retried with backoff until it succeeds or reaches its maximum number of
+// attempts. Then it is dead-lettered, and can be replayed. An attempt counts even if its
+// process crashed, so that a job that crashes its process is not retried forever.
 //
-// A process may crash after the work and before the outcome is stored. Handlers must
-// therefore be idempotent, for example by using the job ID as a key.
+// A process may crash after the handler has returned and before the outcome is stored.
+// Handlers must therefore be idempotent, for example by using the job ID as a key.
 //
 // # Engines
 //
-// An engine stores the jobs: outbox, in a table of any database of xdb; river, with River
-// on PostgreSQL; asynq, with asynq on Redis. asynq does not support transactions: Enqueue
-// in a database transaction fails.
+// An engine stores the jobs. Package outbox uses a table of any xdb database, package
+// river uses River on PostgreSQL, and package asynq uses asynq on Redis. asynq does not
+// support transactions: Enqueue in a database transaction fails.
 package job
 
 import (
@@ -59,8 +60,7 @@ const (
 // maxArgs is the maximum size of encoded arguments, in bytes.
 const maxArgs = 1 << 20
 
-// Priority orders waiting jobs. A job waits as long as jobs with a higher priority are
-// waiting.
+// Priority orders waiting jobs. A worker starts due jobs with a higher priority first.
 type Priority int
 
 // Priorities, from highest to lowest.
@@ -129,7 +129,8 @@ func (k *kind) Name() string { return k.name }
 func (k *kind) check() error {
 	switch {
 	case !validName.MatchString(k.name):
-		return fmt.Errorf("job: kind %q: invalid name: use 1 to 100 characters of a-z, 0-9, dot, underscore and dash", k.name)
+		return fmt.Errorf("job: kind %q: invalid name: use 1 to 100 characters of a-z, 0-9, "+
+			"dot, underscore and dash", k.name)
 	case !k.priority.valid():
 		return fmt.Errorf("job: kind %s: invalid priority %d", k.name, k.priority)
 	case k.maxAttempts < 1:

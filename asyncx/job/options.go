@@ -27,7 +27,7 @@ type config struct {
 	poll        time.Duration
 	stopTimeout time.Duration
 	log         *xlog.LogNamedLogger
-	faults      []error
+	errs        []error
 }
 
 func newConfig(options []Option) *config {
@@ -43,15 +43,15 @@ func newConfig(options []Option) *config {
 	return c
 }
 
-// WithHandlers adds handlers, one for each kind. It may be used several times.
+// WithHandlers adds handlers, at most one per kind. It may be used several times.
 func WithHandlers(handlers ...Handler) Option {
 	return func(c *config) {
 		for _, h := range handlers {
 			switch {
 			case h.kind == nil:
-				c.fault("WithHandlers: invalid handler: create it with Kind.Handle")
+				c.addError("WithHandlers: invalid handler: create it with Kind.Handle")
 			case c.handlers[h.kind.name] != nil:
-				c.fault("WithHandlers: the kind " + h.kind.name + " has two handlers")
+				c.addError("WithHandlers: the kind " + h.kind.name + " has two handlers")
 			default:
 				c.handlers[h.kind.name] = &h
 			}
@@ -62,8 +62,8 @@ func WithHandlers(handlers ...Handler) Option {
 // WithConcurrency sets how many jobs run concurrently in this process. The default is 10.
 func WithConcurrency(n int) Option { return func(c *config) { c.concurrency = n } }
 
-// WithPollInterval sets the average interval of polls for jobs without a notification,
-// such as jobs from other processes. The default is one second.
+// WithPollInterval sets the average interval of polls. Polls find jobs without a
+// notification, such as jobs from other processes. The default is one second.
 func WithPollInterval(d time.Duration) Option { return func(c *config) { c.poll = d } }
 
 // WithGracefulStopTimeout sets how long shutdown waits for running jobs. The
@@ -72,29 +72,29 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 	return func(c *config) { c.stopTimeout = d }
 }
 
-// fault records an invalid option.
-func (c *config) fault(what string) {
-	c.faults = append(c.faults, fmt.Errorf("job: %w: %s", ErrOption, what))
+// addError records an invalid option.
+func (c *config) addError(what string) {
+	c.errs = append(c.errs, fmt.Errorf("job: %w: %s", ErrOption, what))
 }
 
-// check returns the queue of ctx, and all errors of the options.
+// check returns the queue of ctx, or the errors of all invalid options.
 func (c *config) check(ctx context.Context) (*Queue, error) {
-	faults := slices.Clone(c.faults)
-	wrong := func(is bool, format string, args ...any) {
-		if is {
-			faults = append(faults,
+	errs := slices.Clone(c.errs)
+	reject := func(invalid bool, format string, args ...any) {
+		if invalid {
+			errs = append(errs,
 				fmt.Errorf("job: %w: "+format, append([]any{ErrOption}, args...)...))
 		}
 	}
-	wrong(len(c.handlers) == 0 && len(faults) == 0, "no handler: add WithHandlers")
-	wrong(c.concurrency < 1, "WithConcurrency: %d is less than 1", c.concurrency)
-	wrong(c.poll <= 0, "WithPollInterval: %s is not positive", c.poll)
-	wrong(c.stopTimeout <= 0, "WithGracefulStopTimeout: %s is not positive", c.stopTimeout)
+	reject(len(c.handlers) == 0 && len(errs) == 0, "no handler: add WithHandlers")
+	reject(c.concurrency < 1, "WithConcurrency: %d is less than 1", c.concurrency)
+	reject(c.poll <= 0, "WithPollInterval: %s is not positive", c.poll)
+	reject(c.stopTimeout <= 0, "WithGracefulStopTimeout: %s is not positive", c.stopTimeout)
 	q, err := GetQueue(ctx)
 	if err != nil {
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
-	return q, errors.Join(faults...)
+	return q, errors.Join(errs...)
 }
 
 func (c *config) kinds() []string { return slices.Sorted(maps.Keys(c.handlers)) }

@@ -43,7 +43,7 @@ var validID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 // Queue stores, lists and modifies jobs. It is safe for concurrent use.
 type Queue struct{ engine driver.Engine }
 
-// NewQueue returns a queue on an open engine.
+// NewQueue returns a queue that stores its jobs with an open engine.
 func NewQueue(engine driver.Engine) *Queue { return &Queue{engine} }
 
 // Opener opens an engine. ctx is the application's context, with its database and cache.
@@ -69,25 +69,25 @@ func Init(open Opener) func(ctx context.Context) (any, error) {
 }
 
 // checkVersion returns an error if engine implements another version of the interface.
-// The error names the older module.
+// The error names the outdated module.
 func checkVersion(engine driver.Engine) error {
 	capabilities := engine.Capabilities()
-	written := cmp.Or(capabilities.Interface, 1)
-	if written == driver.InterfaceVersion {
+	version := cmp.Or(capabilities.Interface, 1)
+	if version == driver.InterfaceVersion {
 		return nil
 	}
-	const ours = "github.com/plinthgo/plinth/asyncx"
+	const asyncx = "github.com/plinthgo/plinth/asyncx"
 	t := reflect.TypeOf(engine)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	behind := t.PkgPath()
-	if written > driver.InterfaceVersion {
-		behind = ours
+	outdated := t.PkgPath()
+	if version > driver.InterfaceVersion {
+		outdated = asyncx
 	}
 	return fmt.Errorf("job: incompatible engine: %q of %s implements version %d of the interface, "+
 		"and %s has version %d: run `go get %s@latest`",
-		capabilities.Name, t.PkgPath(), written, ours, driver.InterfaceVersion, behind)
+		capabilities.Name, t.PkgPath(), version, asyncx, driver.InterfaceVersion, outdated)
 }
 
 // GetQueue returns the queue of the application. It returns a ConfigError if ctx has no
@@ -95,8 +95,9 @@ func checkVersion(engine driver.Engine) error {
 func GetQueue(ctx context.Context) (*Queue, *xerror.Error) {
 	q, err := xctxutil.Get[*Queue](xctx.Unpooled(ctx), xctx.JobQueueKey)
 	if err != nil {
-		return nil, xerror.Wrap(xerror.ConfigError, "no job queue", fmt.Errorf(
-			"add the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())} or one with another engine: %w", err))
+		return nil, xerror.Wrap(xerror.ConfigError, "no job queue",
+			fmt.Errorf("add the node {Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())} "+
+				"or one with another engine: %w", err))
 	}
 	return q, nil
 }
@@ -120,10 +121,10 @@ func (q *Queue) Capabilities() driver.Capabilities { return q.engine.Capabilitie
 // because the engine deleted it after completion.
 func (q *Queue) Get(ctx context.Context, id string) (Record, error) {
 	if !validID.MatchString(id) {
-		return Record{}, failed("get", ErrNotFound)
+		return Record{}, wrapError("get", ErrNotFound)
 	}
 	r, err := q.engine.Get(xctx.Unpooled(ctx), id)
-	return r, failed("get", err)
+	return r, wrapError("get", err)
 }
 
 // List returns a page of jobs, oldest first. A Limit of 0 means 100. It returns ErrOption
@@ -145,11 +146,11 @@ func (q *Queue) List(ctx context.Context, query Query) ([]Record, error) {
 		query.Limit = 100
 	}
 	records, err := q.engine.List(xctx.Unpooled(ctx), query)
-	return records, failed("list", err)
+	return records, wrapError("list", err)
 }
 
-// Replay runs a dead job again, immediately and with its attempts reset. The ID stays the
-// same. It returns ErrState if the job is not dead.
+// Replay returns a dead job to the queue. The job is due immediately, with the same ID,
+// and starts again with attempt 1. Replay returns ErrState if the job is not dead.
 func (q *Queue) Replay(ctx context.Context, id string) error {
 	return change(ctx, "replay", id, q.engine.Replay)
 }
@@ -160,25 +161,27 @@ func (q *Queue) Delete(ctx context.Context, id string) error {
 	return change(ctx, "delete", id, q.engine.Delete)
 }
 
-// change applies do to a job after it validates the ID.
+// change validates the ID and calls do.
 func change(
-	ctx context.Context, what, id string, do func(ctx context.Context, id string) error,
+	ctx context.Context, operation, id string, do func(ctx context.Context, id string) error,
 ) error {
 	if !validID.MatchString(id) {
-		return failed(what, ErrNotFound)
+		return wrapError(operation, ErrNotFound)
 	}
-	return failed(what, do(xctx.Unpooled(ctx), id))
+	return wrapError(operation, do(xctx.Unpooled(ctx), id))
 }
 
-// CheckHealth implements xhook.HealthChecker. It returns nil if jobs can be stored.
-func (q *Queue) CheckHealth(ctx context.Context) error { return failed("ping", q.engine.Ping(ctx)) }
+// CheckHealth implements xhook.HealthChecker. It pings the server of the engine.
+func (q *Queue) CheckHealth(ctx context.Context) error {
+	return wrapError("ping", q.engine.Ping(ctx))
+}
 
 // Close closes the engine.
-func (q *Queue) Close() error { return failed("close", q.engine.Close()) }
+func (q *Queue) Close() error { return wrapError("close", q.engine.Close()) }
 
-func failed(what string, err error) error {
+func wrapError(operation string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("job: %s: %w", what, err)
+	return fmt.Errorf("job: %s: %w", operation, err)
 }

@@ -34,7 +34,7 @@ type shutdown struct {
 	cancelStop context.CancelCauseFunc
 	abandoned  chan struct{} // closed when running handlers are abandoned
 	returned   chan struct{} // closed when Engine.Work has returned
-	onReturn   func()        // call it after Engine.Work has returned
+	onReturn   func()        // must be called after Engine.Work has returned
 }
 
 // newWorker returns a worker, and a context that is canceled when the worker must not

@@ -22,8 +22,8 @@ const maxError = 2000
 // workerCrashed is the stored error of a job whose worker crashed.
 const workerCrashed = "the worker of the last attempt crashed"
 
-// failedEvery is the minimum interval of log messages about an outage.
-const failedEvery = 10 * time.Second
+// outageLogInterval is the minimum interval between log messages about an outage.
+const outageLogInterval = 10 * time.Second
 
 // errGoexit is the error of a handler that called runtime.Goexit.
 var errGoexit = errors.New("job: the handler called runtime.Goexit")
@@ -45,8 +45,8 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	}
 }
 
-// Work runs jobs until ctx is canceled and the running jobs have returned. It returns
-// startup errors. ctx must have a queue.
+// Work runs jobs until ctx is canceled, and returns when the running jobs have returned.
+// It returns startup errors. ctx must have a queue.
 func Work(ctx context.Context, options ...Option) error { return newConfig(options).work(ctx) }
 
 // work runs a worker until it stops.
@@ -63,7 +63,8 @@ func (c *config) work(ctx context.Context) error {
 	err = queue.engine.Work(acceptCtx, driver.Work{
 		Kinds: c.kinds(), Concurrency: c.concurrency, PollInterval: c.poll,
 		MaxDuration: c.longest(),
-		Run:         w.run, OnError: w.failed, OnLost: w.lost,
+
+		Run: w.run, OnError: w.onError, OnLost: w.onLost,
 	})
 	if err != nil {
 		return fmt.Errorf("job: work on %s: %w", queue, err)
@@ -81,10 +82,10 @@ type worker struct {
 	suppressed int       // failures since then
 }
 
-// failed logs an engine failure, at most once per failedEvery.
-func (w *worker) failed(ctx context.Context, what string, err error) {
+// onError logs a failed operation of the engine, at most once per outageLogInterval.
+func (w *worker) onError(ctx context.Context, operation string, err error) {
 	w.mu.Lock()
-	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < failedEvery {
+	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < outageLogInterval {
 		w.suppressed++
 		w.mu.Unlock()
 		return
@@ -93,25 +94,25 @@ func (w *worker) failed(ctx context.Context, what string, err error) {
 	w.loggedAt, w.suppressed = time.Now(), 0
 	w.mu.Unlock()
 	w.log.Warn(ctx, "queue operation failed",
-		slog.String("operation", what), slog.Any("error", err), slog.Int("unreported", suppressed))
+		slog.String("operation", operation), slog.Any("error", err),
+		slog.Int("unreported", suppressed))
 }
 
-// lost logs an ignored outcome.
-func (w *worker) lost(ctx context.Context, a driver.Attempt, err error) {
-	w.log.Warn(request(ctx, a), "job lost: outcome ignored",
+// onLost logs an ignored outcome.
+func (w *worker) onLost(ctx context.Context, a driver.Attempt, err error) {
+	w.log.Warn(requestContext(ctx, a), "job lost: outcome ignored",
 		append(attrsOf(a), slog.Any("cause", err))...)
 }
 
 func attrsOf(a driver.Attempt) []slog.Attr {
 	return []slog.Attr{
-		slog.String("kind", a.Kind), slog.String("id", a.ID),
-		slog.Int("attempt", a.Number),
+		slog.String("kind", a.Kind), slog.String("id", a.ID), slog.Int("attempt", a.Number),
 	}
 }
 
 // run runs an attempt and returns its outcome.
 func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
-	ctx = request(ctx, a)
+	ctx = requestContext(ctx, a)
 	attrs := attrsOf(a)
 	err := xhook.Guard(func() error {
 		o = w.try(ctx, a, attrs)
@@ -119,11 +120,10 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 	})
 	if err != nil { // the backoff or a method of the handler's error panicked
 		o = driver.Outcome{
-			Action: driver.Retry, Wait: backoff.Default()(a.Number),
-			Error: text(err),
+			Action: driver.Retry, Wait: backoff.Default()(a.Number), Error: errorText(err),
 		}
 		if a.Number >= a.MaxAttempts {
-			o = driver.Outcome{Action: driver.Discard, Error: text(err)}
+			o = driver.Outcome{Action: driver.Discard, Error: errorText(err)}
 		}
 		w.logOutcome(ctx, o, err, attrs)
 	}
@@ -132,7 +132,7 @@ func (w *worker) run(ctx context.Context, a driver.Attempt) (o driver.Outcome) {
 
 func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) driver.Outcome {
 	h := w.handlers[a.Kind]
-	if h == nil { // the engine returns the job to a worker with a handler
+	if h == nil { // a worker with a handler can run the released job
 		return driver.Outcome{
 			Action: driver.Release, Wait: w.poll,
 			Error: "this worker has no handler for " + a.Kind,
@@ -160,8 +160,8 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	return o
 }
 
-// delay releases a job whose worker crashed. Either this job or another job of that
-// worker may have caused the crash, so jitter keeps those jobs apart.
+// delay releases a job whose worker crashed. Any job of that worker may have caused the
+// crash, so jitter makes these jobs run at different times.
 func (w *worker) delay(ctx context.Context, h *Handler, a driver.Attempt) driver.Outcome {
 	a.Number-- // this attempt does not run
 	wait := backoff.Jitter(h.kind.backoff, 0.5)(a.Number)
@@ -178,15 +178,15 @@ func (w *worker) await(ctx context.Context, h *Handler, a driver.Attempt, attrs 
 		defer func() { done <- err }()
 		err = h.attempt(ctx, a.Args)
 	}()
-	late := time.NewTimer(h.kind.timeout + lateGrace)
-	defer late.Stop()
+	timer := time.NewTimer(h.kind.timeout + lateGrace)
+	defer timer.Stop()
 	for {
 		select {
 		case err := <-done:
 			return err
 		case <-w.abandoned:
 			return errAbandoned
-		case <-late.C:
+		case <-timer.C:
 			w.log.Warn(ctx, "handler still running after its timeout", attrs...)
 		}
 	}
@@ -207,17 +207,16 @@ func (*worker) outcome(
 	case errors.As(err, &snooze):
 		return driver.Outcome{Action: driver.Release, Wait: snooze.wait}
 	case errors.As(err, &dead):
-		return driver.Outcome{Action: driver.Discard, Error: text(err)}
+		return driver.Outcome{Action: driver.Discard, Error: errorText(err)}
 	case errors.Is(context.Cause(ctx), errStopping):
 		return driver.Outcome{Action: driver.Release}
 	case a.Number >= a.MaxAttempts:
-		return driver.Outcome{Action: driver.Discard, Error: text(err)}
+		return driver.Outcome{Action: driver.Discard, Error: errorText(err)}
 	case errors.As(err, &retry):
-		return driver.Outcome{Action: driver.Retry, Wait: retry.wait, Error: text(err)}
+		return driver.Outcome{Action: driver.Retry, Wait: retry.wait, Error: errorText(err)}
 	default:
 		return driver.Outcome{
-			Action: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0),
-			Error: text(err),
+			Action: driver.Retry, Wait: max(h.kind.backoff(a.Number), 0), Error: errorText(err),
 		}
 	}
 }
@@ -225,10 +224,10 @@ func (*worker) outcome(
 // logOutcome logs the outcome of an attempt.
 func (w *worker) logOutcome(ctx context.Context, o driver.Outcome, err error, attrs []slog.Attr) {
 	attrs = slices.Clone(attrs)
-	failed := slog.LevelWarn
+	level := slog.LevelWarn // of a failure
 	var p *xhook.PanicError
 	if errors.As(err, &p) {
-		failed = slog.LevelError
+		level = slog.LevelError
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
 	switch o.Action {
@@ -243,20 +242,21 @@ func (w *worker) logOutcome(ctx context.Context, o driver.Outcome, err error, at
 		}
 		w.log.Info(ctx, "job released", append(attrs, slog.Duration("wait", o.Wait))...)
 	case driver.Retry:
-		w.log.Log(ctx, failed, "job failed",
+		w.log.Log(ctx, level, "job failed",
 			append(attrs, slog.Duration("wait", o.Wait), slog.Any("error", err))...)
 	}
 }
 
-// text returns the stored form of err: valid UTF-8 without NUL, at most maxError bytes.
-func text(err error) string {
+// errorText returns the stored form of err: valid UTF-8 without NUL, at most maxError
+// bytes.
+func errorText(err error) string {
 	s := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "\uFFFD")
 	if len(s) <= maxError {
 		return s
 	}
-	cut := maxError
-	for !utf8.RuneStart(s[cut]) {
-		cut--
+	end := maxError
+	for !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return s[:cut]
+	return s[:end]
 }

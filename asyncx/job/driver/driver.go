@@ -55,12 +55,13 @@ type Job struct {
 	// Priority is between MinPriority and MaxPriority. Among waiting jobs, the job with
 	// the smaller number runs first.
 	Priority int
-	// Delay is the time until the first attempt, by the engine's clock; not negative.
+	// Delay is the time until the first attempt, measured by the engine's clock. It is
+	// not negative.
 	Delay time.Duration
 	// MaxAttempts is the maximum number of attempts, at least 1. Package job enforces it;
 	// an engine only stores it.
 	MaxAttempts int
-	// Meta is stored with the job: a few short strings at most.
+	// Meta is stored with the job. It contains a few short strings.
 	Meta map[string]string
 }
 
@@ -109,7 +110,8 @@ const (
 // Outcome is the result of an attempt.
 type Outcome struct {
 	Action Action
-	// Wait is the time until the next attempt, by the engine's clock; 0 is immediately.
+	// Wait is the time until the next attempt, measured by the engine's clock; 0 means
+	// immediately.
 	Wait time.Duration
 	// Error is stored with the job for Retry and Discard: at most 2000 bytes.
 	Error string
@@ -132,7 +134,7 @@ type Work struct {
 	// It cancels ctx when the job is reassigned, and then ignores the outcome.
 	Run func(ctx context.Context, a Attempt) Outcome
 	// OnError reports a failed operation on the server. It does not block.
-	OnError func(ctx context.Context, what string, err error)
+	OnError func(ctx context.Context, operation string, err error)
 	// OnLost reports an outcome that the engine ignored, or may have ignored, because the
 	// job was reassigned. It does not block. Nil disables the report. An engine that
 	// cannot detect this does not call it.
@@ -143,9 +145,9 @@ type Work struct {
 type Query struct {
 	// State is the state of the records.
 	State State
-	// Kind is the kind of the records; "" is any kind.
+	// Kind is the kind of the records; "" means any kind.
 	Kind string
-	// After is the ID of the last record of the previous page, a UUID; "" is the first
+	// After is the ID of the last record of the previous page, a UUID; "" means the first
 	// page.
 	After string
 	// Limit is the page size, at least 1.
@@ -158,9 +160,8 @@ const InterfaceVersion = 1
 
 // Capabilities describe an engine.
 type Capabilities struct {
-	// Interface is the InterfaceVersion that the engine implements. Write the number
-	// itself, not the constant; 0 is 1. Startup fails if it differs from
-	// InterfaceVersion.
+	// Interface is the InterfaceVersion that the engine implements; 0 means 1. Set it to
+	// a literal, not to the constant. Startup fails if it differs from InterfaceVersion.
 	Interface int
 	// Name is a display name, such as "outbox on postgres".
 	Name string
@@ -189,8 +190,8 @@ type Engine interface {
 	Get(ctx context.Context, id string) (Record, error)
 	// List returns a page of records ordered by ID, which is the order of creation.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// Replay returns a dead job to the queue, with its attempts reset. It returns
-	// ErrState if the job is not dead.
+	// Replay returns a dead job to the queue and resets its attempts. It returns ErrState
+	// if the job is not dead.
 	Replay(ctx context.Context, id string) error
 	// Delete removes a waiting or dead job. It returns ErrState if the job is running, or
 	// is done and still stored.

@@ -18,22 +18,23 @@ import (
 // ErrAway is the error of calls while the store is disconnected.
 var ErrAway = errors.New("memory: disconnected")
 
-// TakeoverTimeout is the time after which a worker counts as crashed.
+// TakeoverTimeout is the time without a renewal after which a worker counts as crashed.
 const TakeoverTimeout = 400 * time.Millisecond
 
 // Store stores jobs.
 type Store struct {
-	mu    sync.Mutex
-	jobs  map[string]*entry
-	down  bool
-	plain bool
+	mu   sync.Mutex
+	jobs map[string]*entry
+	down bool
+
+	withoutTransactions bool
 }
 
 // entry is a job in a Store.
 type entry struct {
 	driver.Record
-	holder int // counts the claims
-	until  time.Time
+	holder int       // number of the current claim
+	until  time.Time // end of the claim
 }
 
 // New returns an empty store whose engines join transactions of Transaction.
@@ -41,19 +42,21 @@ func New() *Store { return &Store{jobs: map[string]*entry{}} }
 
 // NewWithoutTransactions returns an empty store whose engines do not support
 // transactions.
-func NewWithoutTransactions() *Store { return &Store{jobs: map[string]*entry{}, plain: true} }
+func NewWithoutTransactions() *Store {
+	return &Store{jobs: map[string]*entry{}, withoutTransactions: true}
+}
 
 // Connect returns an engine on the store.
 func (m *Store) Connect() *Engine { return &Engine{m: m} }
 
-// SetDown disconnects the store from all engines, or reconnects it.
+// SetDown disconnects all engines from the store, or reconnects them.
 func (m *Store) SetDown(down bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = down
 }
 
-// Forget removes a job in any state, for a deliberately broken engine.
+// Forget removes a job in any state. A deliberately broken engine uses it.
 func (m *Store) Forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,15 +76,15 @@ func Transaction(ctx context.Context, fn func(ctx context.Context) error) error 
 
 // Engine implements driver.Engine.
 type Engine struct {
-	m            *Store
-	closed, away bool // guarded by m.mu
+	m                    *Store
+	closed, disconnected bool // guarded by m.mu
 }
 
 // SetAway disconnects the engine from its store, or reconnects it.
-func (r *Engine) SetAway(away bool) {
+func (r *Engine) SetAway(disconnected bool) {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	r.away = away
+	r.disconnected = disconnected
 }
 
 // call runs do on the store, unless ctx is done or the engine is closed or disconnected.
@@ -94,7 +97,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 	switch {
 	case r.closed:
 		return driver.ErrClosed
-	case r.away, r.m.down:
+	case r.disconnected, r.m.down:
 		return ErrAway
 	}
 	return do(r.m)
@@ -104,7 +107,7 @@ func (r *Engine) call(ctx context.Context, do func(m *Store) error) error {
 func (r *Engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
 		Interface: 1, Name: "memory (a test double)",
-		Transactional: !r.m.plain, TakeoverTimeout: TakeoverTimeout,
+		Transactional: !r.m.withoutTransactions, TakeoverTimeout: TakeoverTimeout,
 	}
 }
 
@@ -118,7 +121,7 @@ func (r *Engine) Insert(ctx context.Context, jobs []driver.Job) error {
 			}
 			seen[j.ID] = true
 		}
-		if m.plain || !transaction.In(ctx) {
+		if m.withoutTransactions || !transaction.In(ctx) {
 			m.add(jobs)
 			return nil
 		}
@@ -139,8 +142,7 @@ func (m *Store) add(jobs []driver.Job) {
 	for _, j := range jobs {
 		j.Args, j.Meta = slices.Clone(j.Args), maps.Clone(j.Meta)
 		m.jobs[j.ID] = &entry{Record: driver.Record{
-			Job: j, State: driver.Waiting, CreatedAt: now,
-			RunAt: now.Add(j.Delay),
+			Job: j, State: driver.Waiting, CreatedAt: now, RunAt: now.Add(j.Delay),
 		}}
 	}
 }
@@ -153,9 +155,9 @@ func (r *Engine) claim(
 		now := time.Now()
 		var ready []*entry
 		for _, e := range m.jobs {
-			waits := e.State == driver.Waiting && !e.RunAt.After(now)
+			due := e.State == driver.Waiting && !e.RunAt.After(now)
 			if slices.Contains(kinds, e.Kind) &&
-				(waits || e.State == driver.Running && e.until.Before(now)) {
+				(due || e.State == driver.Running && e.until.Before(now)) {
 				ready = append(ready, e)
 			}
 		}
@@ -169,10 +171,10 @@ func (r *Engine) claim(
 		e.State, e.until, e.RunAt = driver.Running, now.Add(TakeoverTimeout), now
 		e.Attempt++
 		e.holder++
-		a, holder = driver.Attempt{
-			Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt,
-			TakenOver: crashed,
-		}, e.holder
+		a = driver.Attempt{
+			Job: e.Job, Number: e.Attempt, CreatedAt: e.CreatedAt, TakenOver: crashed,
+		}
+		holder = e.holder
 		return nil
 	})
 	return e, a, holder, err
@@ -180,8 +182,8 @@ func (r *Engine) claim(
 
 // Work implements driver.Engine.
 func (r *Engine) Work(ctx context.Context, w driver.Work) error {
-	if err := r.call(context.WithoutCancel(ctx), func(*Store) error { return nil }); errors.Is(err,
-		driver.ErrClosed) {
+	err := r.call(context.WithoutCancel(ctx), func(*Store) error { return nil })
+	if errors.Is(err, driver.ErrClosed) {
 		return err
 	}
 	var attempts sync.WaitGroup
@@ -232,8 +234,8 @@ func (r *Engine) attempt(
 			case <-time.After(TakeoverTimeout / 8):
 			}
 			held := true
-			if err := r.hold(e, holder, func() { e.until = time.Now().Add(TakeoverTimeout) },
-				&held); err == nil && held {
+			renew := func() { e.until = time.Now().Add(TakeoverTimeout) }
+			if err := r.hold(e, holder, renew, &held); err == nil && held {
 				until = time.Now().Add(TakeoverTimeout)
 			}
 			if !held {
@@ -266,7 +268,7 @@ func (r *Engine) finish(
 	}
 }
 
-// hold runs do if the job still belongs to holder.
+// hold runs do if holder still has the claim, and sets held accordingly.
 func (r *Engine) hold(e *entry, holder int, do func(), held *bool) error {
 	return r.call(context.Background(), func(m *Store) error {
 		*held = m.jobs[e.ID] == e && e.State == driver.Running && e.holder == holder
