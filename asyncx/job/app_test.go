@@ -78,13 +78,13 @@ func TestNew(t *testing.T) {
 		a := newApp(t)
 		k := job.NewKind[note]("note")
 		started := make(chan struct{})
-		runningWorker := xhook.From(a.reg.Init.Ctx)
-		var last error
-		do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+		lifecycle := xhook.From(a.reg.Init.Ctx)
+		var ctxErr error
+		task := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			close(started)
 			<-xhook.Draining(ctx)
 			<-time.After(50 * time.Millisecond)
-			last = ctx.Err()
+			ctxErr = ctx.Err()
 			return nil
 		})))
 		queue := job.MustGetQueue(a.reg.Init.Ctx)
@@ -92,18 +92,18 @@ func TestNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runningWorker.OnStop("look", func(ctx context.Context) error {
+		lifecycle.OnStop("check", func(ctx context.Context) error {
 			if _, err := queue.Get(ctx, id); !errors.Is(err, job.ErrNotFound) {
 				t.Errorf("Get after shutdown = %v, want the job completed before the nodes close",
 					err)
 			}
 			return nil
 		})
-		if err := a.run(t, started, do); err != nil {
+		if err := a.run(t, started, task); err != nil {
 			t.Errorf("RunContext = %v", err)
 		}
-		if last != nil {
-			t.Errorf("the context of the running job = %v, want nil", last)
+		if ctxErr != nil {
+			t.Errorf("the context error of the running job = %v, want nil", ctxErr)
 		}
 		if err := queue.CheckHealth(t.Context()); !errors.Is(err, job.ErrClosed) {
 			t.Errorf("CheckHealth after shutdown = %v, want %v", err, job.ErrClosed)
@@ -116,23 +116,23 @@ func TestNew(t *testing.T) {
 			handle func(ctx context.Context, release <-chan struct{})
 			line   string
 		}{
-			{name: "returns when its context is canceled", handle: func(ctx context.Context,
-				_ <-chan struct{},
-			) {
-				<-ctx.Done()
-			}, line: "job released"},
-			{name: "ignores its context", handle: func(_ context.Context,
-				release <-chan struct{},
-			) {
-				<-release
-			}, line: "job abandoned"},
+			{
+				name:   "returns when its context is canceled",
+				handle: func(ctx context.Context, _ <-chan struct{}) { <-ctx.Done() },
+				line:   "job released",
+			},
+			{
+				name:   "ignores its context",
+				handle: func(_ context.Context, release <-chan struct{}) { <-release },
+				line:   "job abandoned",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				a := newApp(t, xoption.WithShutdownTimeout(time.Second))
 				k := job.NewKind[note]("note")
 				started, release := make(chan struct{}), make(chan struct{})
 				defer close(release)
-				do := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
+				task := job.New(job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 					close(started)
 					tc.handle(ctx, release)
 					return ctx.Err()
@@ -141,7 +141,7 @@ func TestNew(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.run(t, started, do); err != nil {
+				if err := a.run(t, started, task); err != nil {
 					t.Errorf("RunContext = %v, want nil", err)
 				}
 				r, err := a.store.Connect().Get(t.Context(), id)
@@ -163,7 +163,7 @@ func TestNew(t *testing.T) {
 		}
 	})
 
-	t.Run("runs alongside a test", func(t *testing.T) {
+	t.Run("runs in a plinthtest application", func(t *testing.T) {
 		done := make(chan string, 1)
 		app := plinthtest.New(t, xoption.WithDatabase(xoptdatabase.WithAutoMigrate(&User{})),
 			xoption.WithNodes(xregnode.Node{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}))
@@ -200,9 +200,9 @@ func TestInit(t *testing.T) {
 			open job.Opener
 			want error
 		}{
-			{name: "none", want: job.ErrOption},
+			{name: "nil opener", want: job.ErrOption},
 			{
-				name: "broken",
+				name: "failing opener",
 				open: func(context.Context) (driver.Engine, error) { return nil, errBoom },
 				want: errBoom,
 			},
@@ -230,8 +230,7 @@ func TestInit(t *testing.T) {
 			t.Fatal("Init accepted an engine with another interface version")
 		}
 		for _, want := range []string{
-			"version 2", "version 1",
-			"`go get github.com/plinthgo/plinth/asyncx@latest`",
+			"version 2", "version 1", "`go get github.com/plinthgo/plinth/asyncx@latest`",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("Init = %v, want an error that contains %q", err, want)
@@ -243,7 +242,7 @@ func TestInit(t *testing.T) {
 	})
 }
 
-// futureEngine implements a newer version of the interface.
+// futureEngine is an engine for a newer version of the interface.
 type futureEngine struct{ *memory.Engine }
 
 func (f futureEngine) Capabilities() driver.Capabilities {

@@ -24,7 +24,7 @@ var plain = job.NewKind[note]("plain")
 
 func TestKind_Enqueue(t *testing.T) {
 	t.Run("uses the options of the kind and of the call", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note",
 				job.WithPriority(job.PriorityHigh), job.WithMaxAttempts(3), nil)
 			ids, err := k.EnqueueMany(b.ctx, []note{{N: 1}, {N: 2}})
@@ -68,12 +68,17 @@ func TestKind_Enqueue(t *testing.T) {
 					options: []job.EnqueueOption{
 						job.WithRunAt(time.Now().Add(time.Hour)),
 						job.WithDelay(time.Second),
-					}, want: time.Second,
+					},
+					want: time.Second,
 				},
-				{name: "time last", options: []job.EnqueueOption{
-					job.WithDelay(time.Hour),
-					job.WithRunAt(time.Now().Add(time.Second)),
-				}, want: time.Second},
+				{
+					name: "time last",
+					options: []job.EnqueueOption{
+						job.WithDelay(time.Hour),
+						job.WithRunAt(time.Now().Add(time.Second)),
+					},
+					want: time.Second,
+				},
 			} {
 				if r := b.get(t, enqueue(t, b, k, note{}, tc.options...)); r.Delay != tc.want {
 					t.Errorf("%s: the delay is %s, want %s", tc.name, r.Delay, tc.want)
@@ -83,7 +88,7 @@ func TestKind_Enqueue(t *testing.T) {
 	})
 
 	t.Run("stores nothing with an invalid option", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		for _, option := range []job.EnqueueOption{
 			job.WithJobPriority(0), job.WithJobPriority(5), job.WithJobMaxAttempts(0),
 			job.WithDelay(-1),
@@ -96,33 +101,35 @@ func TestKind_Enqueue(t *testing.T) {
 	})
 
 	t.Run("rejects invalid arguments without printing them", func(t *testing.T) {
-		b := newBench(t)
-		number, channel, own := job.NewKind[float64]("number"), job.NewKind[chan int]("channel"),
-			job.NewKind[badEncoder]("own")
-		big := job.NewKind[string]("big")
+		b := newFixture(t)
+		number, channel := job.NewKind[float64]("number"), job.NewKind[chan int]("channel")
+		own, big := job.NewKind[badEncoder]("own"), job.NewKind[string]("big")
 		for _, tc := range []struct {
 			name    string
 			enqueue func() (string, error)
 			want    string
 		}{
 			{
-				name: "unsupported value", enqueue: func() (string, error) {
-					return number.Enqueue(b.ctx, math.Inf(1))
-				},
-				want: "job: kind number: invalid arguments: a value of type float64 cannot be encoded as JSON",
+				name:    "unsupported value",
+				enqueue: func() (string, error) { return number.Enqueue(b.ctx, math.Inf(1)) },
+				want: "job: kind number: invalid arguments: " +
+					"a value of type float64 cannot be encoded as JSON",
 			},
 			{
 				name:    "unsupported type",
 				enqueue: func() (string, error) { return channel.Enqueue(b.ctx, nil) },
-				want:    "job: kind channel: invalid arguments: type chan int cannot be encoded as JSON",
+				want: "job: kind channel: invalid arguments: " +
+					"type chan int cannot be encoded as JSON",
 			},
 			{
-				name:    "failing method",
+				name:    "failing marshaler",
 				enqueue: func() (string, error) { return own.Enqueue(b.ctx, badEncoder{}) },
-				want:    "job: kind own: invalid arguments: the marshaler of job_test.badEncoder failed",
+				want: "job: kind own: invalid arguments: " +
+					"the marshaler of job_test.badEncoder failed",
 			},
 			{
-				name: "too large", enqueue: func() (string, error) {
+				name: "too large",
+				enqueue: func() (string, error) {
 					return big.Enqueue(b.ctx, strings.Repeat("x", job.MaxArgs-1))
 				},
 				want: "job: kind big: invalid arguments: 1048577 bytes exceed the limit of 1048576",
@@ -138,12 +145,12 @@ func TestKind_Enqueue(t *testing.T) {
 			t.Errorf("Enqueue of the maximum size = %v", err)
 		}
 		if _, err := number.EnqueueMany(b.ctx, []float64{1, math.NaN()}); err == nil {
-			t.Error("a batch with an invalid job was stored")
+			t.Error("EnqueueMany with an invalid argument = nil, want an error")
 		}
 	})
 
 	t.Run("wraps engine errors", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		b.store.SetDown(true)
 		if _, err := plain.Enqueue(b.ctx, note{}); !errors.Is(err, memory.ErrAway) ||
 			!strings.HasPrefix(err.Error(), "job: enqueue plain: ") {
@@ -160,14 +167,14 @@ func TestKind_Enqueue(t *testing.T) {
 }
 
 func TestKind_EnqueueMany(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	if ids, err := plain.EnqueueMany(b.ctx, nil); len(ids) != 0 || err != nil {
 		t.Errorf("EnqueueMany without arguments = %v, %v", ids, err)
 	}
 }
 
 // wantNoJobs fails the test if jobs are waiting.
-func (b *bench) wantNoJobs(t *testing.T) {
+func (b *fixture) wantNoJobs(t *testing.T) {
 	t.Helper()
 	if list, err := b.queue.List(b.ctx, job.Query{State: job.StateWaiting}); len(list) != 0 ||
 		err != nil {
@@ -205,12 +212,12 @@ func TestKind_Handle(t *testing.T) {
 			want: `job: kind args: invalid arguments: JSON number at "n" does not match type int`,
 		},
 		{
-			name: "failing method", args: secret, do: handle[badDecoder]("args"),
+			name: "failing unmarshaler", args: secret, do: handle[badDecoder]("args"),
 			want: "job: kind args: invalid arguments: cannot decode",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			withFakeClock(t, func(t *testing.T, b *bench) {
+			withFakeClock(t, func(t *testing.T, b *fixture) {
 				id := enqueue(t, b, job.NewKind[any]("args"), tc.args)
 				l := b.work(t, job.WithHandlers(tc.do))
 				sleep(time.Minute)
@@ -253,7 +260,7 @@ func TestGetQueue(t *testing.T) {
 
 func TestKind_Enqueue_Transaction(t *testing.T) {
 	t.Run("fails if the engine does not support transactions", func(t *testing.T) {
-		b := newBenchOn(t, memory.NewWithoutTransactions())
+		b := newFixtureOn(t, memory.NewWithoutTransactions())
 		err := memory.Transaction(b.ctx, func(ctx context.Context) error {
 			_, err := plain.Enqueue(ctx, note{})
 			return err
@@ -283,12 +290,12 @@ func TestKind_Enqueue_Transaction(t *testing.T) {
 			return nil
 		})
 		if err != nil || !committed {
-			t.Errorf("the transaction = %v, stored after commit: %t", err, committed)
+			t.Errorf("the transaction = %v, stored after the commit: %t", err, committed)
 		}
 	})
 
 	t.Run("joins the transaction", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		err := memory.Transaction(b.ctx, func(ctx context.Context) error {
 			_, err := plain.Enqueue(ctx, note{})
 			return errors.Join(err, errBoom)
@@ -312,7 +319,7 @@ func TestKind_Enqueue_Request(t *testing.T) {
 			{name: "invalid bytes", language: "de\xff", want: ""},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				withFakeClock(t, func(t *testing.T, b *bench) {
+				withFakeClock(t, func(t *testing.T, b *fixture) {
 					request := xctx.NewRequest(b.ctx, nil)
 					request.SetID(id)
 					request.SetAcceptLanguage(tc.language)
@@ -324,18 +331,18 @@ func TestKind_Enqueue_Request(t *testing.T) {
 						t.Fatalf("Enqueue with a *gin.Context: %v", err)
 					}
 					var ids, languages []string
-					see := func(ctx context.Context) {
+					record := func(ctx context.Context) {
 						r := xctx.RequestFrom(ctx)
 						ids, languages = append(ids, r.ID()), append(languages, r.AcceptLanguage())
 					}
 					l := b.work(t, job.WithHandlers(
 						k.Handle(func(ctx context.Context, _ note) error {
-							see(ctx)
+							record(ctx)
 							_, err := next.Enqueue(ctx, note{})
 							return err
 						}),
 						next.Handle(func(ctx context.Context, _ note) error {
-							see(ctx)
+							record(ctx)
 							return nil
 						})))
 					sleep(time.Minute)
@@ -356,7 +363,7 @@ func TestKind_Enqueue_Request(t *testing.T) {
 	})
 
 	t.Run("generates a request ID without a request", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note")
 			enqueue(t, b, k, note{})
 			var id string
@@ -368,7 +375,7 @@ func TestKind_Enqueue_Request(t *testing.T) {
 			l.stopAndWait(t)
 			if lines := b.log.withMessage(t, "job done"); !xctx.ValidID(id) || len(lines) != 1 ||
 				lines[0]["request_id"] != id {
-				t.Errorf("the id is %q and the lines %v", id, lines)
+				t.Errorf("id = %q, lines = %v; want a valid ID and 1 line with it", id, lines)
 			}
 		})
 	})

@@ -66,7 +66,7 @@ func Example() {
 		return
 	}
 	sendWelcome := func(ctx context.Context, args WelcomeArgs) error {
-		defer stop() // as SIGTERM would
+		defer stop() // like SIGTERM
 		var user User
 		if err := xdb.MustGetDB(ctx).First(&user, args.UserID).Error; err != nil {
 			return err

@@ -26,7 +26,7 @@ type note struct {
 	N    int    `json:"n"`
 }
 
-// secret must not appear in logs and errors.
+// secret is an argument that must not appear in logs and errors.
 const secret = "secret-argument"
 
 // recorder collects log output.
@@ -65,8 +65,8 @@ func (r *recorder) withMessage(t *testing.T, message string) []map[string]any {
 	return lines
 }
 
-// bench is a queue on a test double, with the log of its workers.
-type bench struct {
+// fixture is a queue that uses a test double, with the log of its workers.
+type fixture struct {
 	store  *memory.Store
 	engine *memory.Engine
 	queue  *job.Queue
@@ -75,14 +75,14 @@ type bench struct {
 	logger *xlog.LogNamedLogger
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newBenchOn(t, memory.New())
+	return newFixtureOn(t, memory.New())
 }
 
-func newBenchOn(t *testing.T, m *memory.Store) *bench {
+func newFixtureOn(t *testing.T, m *memory.Store) *fixture {
 	t.Helper()
-	b := &bench{store: m, engine: m.Connect(), log: &recorder{}}
+	b := &fixture{store: m, engine: m.Connect(), log: &recorder{}}
 	b.queue = job.NewQueue(b.engine)
 	b.ctx = context.WithValue(t.Context(), xctx.JobQueueKey, b.queue)
 	engine, err := xlog.New(xlog.Config{Writer: b.log, Format: xlog.FormatJSON, Level: -4})
@@ -100,29 +100,30 @@ type runningWorker struct {
 }
 
 // work starts a worker and stops it at the end of the test.
-func (b *bench) work(t *testing.T, options ...job.Option) *runningWorker {
+func (b *fixture) work(t *testing.T, options ...job.Option) *runningWorker {
 	t.Helper()
-	l := &runningWorker{done: make(chan error, 1)}
+	w := &runningWorker{done: make(chan error, 1)}
 	var ctx context.Context
-	ctx, l.stop = context.WithCancel(b.ctx)
-	go func() { l.done <- job.Work(ctx, append([]job.Option{job.WithLogger(b.logger)}, options...)...) }()
-	t.Cleanup(l.stop)
-	return l
+	ctx, w.stop = context.WithCancel(b.ctx)
+	options = append([]job.Option{job.WithLogger(b.logger)}, options...)
+	go func() { w.done <- job.Work(ctx, options...) }()
+	t.Cleanup(w.stop)
+	return w
 }
 
 // stopAndWait stops the worker and waits for it.
-func (l *runningWorker) stopAndWait(t *testing.T) {
+func (w *runningWorker) stopAndWait(t *testing.T) {
 	t.Helper()
-	l.stop()
-	if err := <-l.done; err != nil {
+	w.stop()
+	if err := <-w.done; err != nil {
 		t.Errorf("Work = %v, want nil", err)
 	}
 }
 
-// withFakeClock runs a test in a synctest bubble.
-func withFakeClock(t *testing.T, run func(t *testing.T, b *bench)) {
+// withFakeClock runs a test in a synctest bubble, with a new fixture.
+func withFakeClock(t *testing.T, run func(t *testing.T, b *fixture)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { run(t, newBench(t)) })
+	synctest.Test(t, func(t *testing.T) { run(t, newFixture(t)) })
 }
 
 // sleep advances the fake clock.
@@ -133,7 +134,7 @@ func sleep(d time.Duration) {
 
 // enqueue stores a job.
 func enqueue[T any](
-	t *testing.T, b *bench, k *job.Kind[T], args T, options ...job.EnqueueOption,
+	t *testing.T, b *fixture, k *job.Kind[T], args T, options ...job.EnqueueOption,
 ) (id string) {
 	t.Helper()
 	id, err := k.Enqueue(b.ctx, args, options...)
@@ -144,7 +145,7 @@ func enqueue[T any](
 }
 
 // get returns an existing job.
-func (b *bench) get(t *testing.T, id string) job.Record {
+func (b *fixture) get(t *testing.T, id string) job.Record {
 	t.Helper()
 	r, err := b.queue.Get(b.ctx, id)
 	if err != nil {
@@ -154,7 +155,7 @@ func (b *bench) get(t *testing.T, id string) job.Record {
 }
 
 // newReplica returns another replica of the same store.
-func newReplica(t *testing.T, b *bench) *bench {
+func newReplica(t *testing.T, b *fixture) *fixture {
 	t.Helper()
-	return newBenchOn(t, b.store)
+	return newFixtureOn(t, b.store)
 }

@@ -78,7 +78,7 @@ func TestWork(t *testing.T) {
 	t.Run("reports every invalid option", func(t *testing.T) {
 		k := job.NewKind[note]("twice")
 		h := k.Handle(func(context.Context, note) error { return nil })
-		b := newBench(t)
+		b := newFixture(t)
 		err := job.Work(b.ctx, nil, job.WithHandlers(h, h, job.Handler{}), job.WithConcurrency(0),
 			job.WithPollInterval(0), job.WithGracefulStopTimeout(-time.Second))
 		if !errors.Is(err, job.ErrOption) {
@@ -104,7 +104,7 @@ func TestWork(t *testing.T) {
 	})
 
 	t.Run("reports a startup error", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		if err := b.queue.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestWork(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	t.Run("lists, replays and deletes a dead job", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 			id, other := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
 			broken := true
@@ -160,7 +160,7 @@ func TestQueue(t *testing.T) {
 	})
 
 	t.Run("replays all dead jobs", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 			if _, err := k.EnqueueMany(b.ctx, make([]note, 250)); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestQueue(t *testing.T) {
 }
 
 func TestQueue_List(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	if _, err := b.queue.List(b.ctx, job.Query{}); !errors.Is(err, job.ErrOption) {
 		t.Errorf("List without a state = %v, want %v", err, job.ErrOption)
 	}

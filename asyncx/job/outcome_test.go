@@ -39,7 +39,7 @@ func TestWork_Outcome(t *testing.T) {
 				state: driver.Waiting, attempt: 1, wait: wait, want: "boom",
 			},
 			{
-				name: "an error at the last attempt",
+				name: "error at the last attempt",
 				last: true, do: func(context.Context) error { return errBoom },
 				state: driver.Dead, attempt: 1, want: "boom",
 			},
@@ -85,7 +85,7 @@ func TestWork_Outcome(t *testing.T) {
 				attempt: 1, wait: wait, want: "panic: oh no",
 			},
 			{
-				name: "a panic at the last attempt",
+				name: "panic at the last attempt",
 				last: true, do: func(context.Context) error { panic("oh no") },
 				state: driver.Dead, attempt: 1, want: "panic: oh no",
 			},
@@ -101,7 +101,7 @@ func TestWork_Outcome(t *testing.T) {
 				state: driver.Dead, attempt: 1, want: "panic: Error panics",
 			},
 			{
-				name:  "the timeout",
+				name:  "timeout",
 				do:    func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 				state: driver.Waiting, attempt: 1, wait: wait,
 				want: "job: attempt timed out: context deadline exceeded",
@@ -113,7 +113,7 @@ func TestWork_Outcome(t *testing.T) {
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				withFakeClock(t, func(t *testing.T, b *bench) {
+				withFakeClock(t, func(t *testing.T, b *fixture) {
 					attempts := 5
 					if tc.last {
 						attempts = 1
@@ -147,7 +147,7 @@ func TestWork_Outcome(t *testing.T) {
 	})
 
 	t.Run("deletes a successful job", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note")
 			before := time.Now()
 			id := enqueue(t, b, k, note{Text: "hello", N: 3})
@@ -178,7 +178,7 @@ func TestWork_Outcome(t *testing.T) {
 	})
 
 	t.Run("logs the stack of a panic", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 			id := enqueue(t, b, k, note{})
 			b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
@@ -214,7 +214,7 @@ func TestWork_Outcome(t *testing.T) {
 			{name: "short", text: "é", want: "é"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				withFakeClock(t, func(t *testing.T, b *bench) {
+				withFakeClock(t, func(t *testing.T, b *fixture) {
 					k := job.NewKind[note]("note")
 					id := enqueue(t, b, k, note{})
 					b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
@@ -222,7 +222,7 @@ func TestWork_Outcome(t *testing.T) {
 					})))
 					sleep(time.Minute)
 					if r := b.get(t, id); r.Error != tc.want || !utf8.ValidString(r.Error) {
-						t.Errorf("the error is %.40q (%d bytes), want %.40q (%d)",
+						t.Errorf("the error is %.40q (%d bytes), want %.40q (%d bytes)",
 							r.Error, len(r.Error), tc.want, len(tc.want))
 					}
 				})
@@ -231,7 +231,7 @@ func TestWork_Outcome(t *testing.T) {
 	})
 
 	t.Run("dead-letters a job after its last attempt crashed", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(2))
 			id := enqueue(t, b, k, note{})
 			runs := 0
@@ -269,7 +269,7 @@ func TestDead(t *testing.T) {
 	}
 	for _, err := range []error{job.Dead(errBoom), job.RetryAfter(errBoom, 0)} {
 		if !errors.Is(err, errBoom) || err.Error() != "boom" {
-			t.Errorf("%v does not wrap the given error", err)
+			t.Errorf("%v does not wrap its argument", err)
 		}
 	}
 	if got := job.Snooze(-time.Second).Error(); got != "snoozed for 0s" {
@@ -279,7 +279,7 @@ func TestDead(t *testing.T) {
 
 func TestWork_Retry(t *testing.T) {
 	t.Run("uses the backoff of the kind until the job is dead", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(4),
 				job.WithBackoff(backoff.Schedule(time.Minute, time.Hour, 24*time.Hour)))
 			id := enqueue(t, b, k, note{})
@@ -311,7 +311,7 @@ func TestWork_Retry(t *testing.T) {
 	})
 
 	t.Run("uses the default backoff if the policy panics", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note",
 				job.WithBackoff(func(int) time.Duration { panic("no backoff") }))
 			id := enqueue(t, b, k, note{})
@@ -320,7 +320,8 @@ func TestWork_Retry(t *testing.T) {
 			sleep(time.Minute)
 			r := b.get(t, id)
 			if r.State != job.StateWaiting || r.Attempt != 1 || r.Error != "panic: no backoff" {
-				t.Errorf("state, attempt, error = %s, %d, %q", r.State, r.Attempt, r.Error)
+				t.Errorf("state, attempt, error = %s, %d, %q; want waiting, 1, panic: no backoff",
+					r.State, r.Attempt, r.Error)
 			}
 		})
 	})

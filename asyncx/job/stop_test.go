@@ -14,7 +14,7 @@ import (
 
 func TestWork_Shutdown(t *testing.T) {
 	t.Run("waits for running jobs", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note")
 			first, second := enqueue(t, b, k, note{}), enqueue(t, b, k, note{})
 			l := b.work(t, job.WithConcurrency(1),
@@ -25,8 +25,8 @@ func TestWork_Shutdown(t *testing.T) {
 			sleep(time.Second)
 			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(start); took != 19*time.Second {
-				t.Errorf("shutdown took %s, want the remaining 19s of the job", took)
+			if elapsed := time.Since(start); elapsed != 19*time.Second {
+				t.Errorf("shutdown took %s, want the remaining 19s of the job", elapsed)
 			}
 			if r := b.get(t, second); r.State != job.StateWaiting || r.Attempt != 0 {
 				t.Errorf("the job that never ran is %s with attempt %d, want it waiting",
@@ -39,7 +39,7 @@ func TestWork_Shutdown(t *testing.T) {
 	})
 
 	t.Run("releases canceled jobs without using an attempt", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note", job.WithMaxAttempts(1))
 			id := enqueue(t, b, k, note{})
 			l := b.work(t, job.WithGracefulStopTimeout(5*time.Second),
@@ -50,12 +50,12 @@ func TestWork_Shutdown(t *testing.T) {
 			sleep(time.Second)
 			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(start); took != 5*time.Second {
-				t.Errorf("shutdown took %s, want its timeout of 5s", took)
+			if elapsed := time.Since(start); elapsed != 5*time.Second {
+				t.Errorf("shutdown took %s, want its timeout of 5s", elapsed)
 			}
 			r := b.get(t, id)
 			if r.State != job.StateWaiting || r.Attempt != 0 || r.RunAt.After(time.Now()) {
-				t.Errorf("state, attempt, at = %s, %d, %s; want it waiting for its first attempt, now",
+				t.Errorf("state, attempt, RunAt = %s, %d, %s; want waiting, 0, now",
 					r.State, r.Attempt, r.RunAt)
 			}
 			if len(b.log.withMessage(t, "job released")) != 1 {
@@ -65,7 +65,7 @@ func TestWork_Shutdown(t *testing.T) {
 	})
 
 	t.Run("stores the outcome of a canceled job that finishes", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note")
 			done, dead := enqueue(t, b, k, note{N: 1}), enqueue(t, b, k, note{N: 2})
 			l := b.work(t, job.WithGracefulStopTimeout(time.Second),
@@ -88,7 +88,7 @@ func TestWork_Shutdown(t *testing.T) {
 	})
 
 	t.Run("abandons a handler that ignores its context", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note")
 			id := enqueue(t, b, k, note{})
 			release := make(chan struct{})
@@ -100,13 +100,13 @@ func TestWork_Shutdown(t *testing.T) {
 			sleep(time.Second)
 			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(start); took != 6*time.Second {
-				t.Errorf("shutdown took %s, want 5s plus 1s", took)
+			if elapsed := time.Since(start); elapsed != 6*time.Second {
+				t.Errorf("shutdown took %s, want 5s plus 1s", elapsed)
 			}
 			r := b.get(t, id)
 			if wait := time.Until(r.RunAt); r.State != job.StateWaiting || r.Attempt != 0 ||
 				wait != 10*time.Second {
-				t.Errorf("state, attempt, wait = %s, %d, %s; want it waiting 10s for its first attempt",
+				t.Errorf("state, attempt, wait = %s, %d, %s; want waiting, 0, 10s",
 					r.State, r.Attempt, wait)
 			}
 			if len(b.log.withMessage(t, "job abandoned: handler did not return")) != 1 {
@@ -117,20 +117,20 @@ func TestWork_Shutdown(t *testing.T) {
 	})
 
 	t.Run("stops an idle worker immediately", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			l := b.work(t, job.WithHandlers(handle[note]("note")))
 			sleep(time.Minute)
 			start := time.Now()
 			l.stopAndWait(t)
-			if took := time.Since(start); took != 0 {
-				t.Errorf("shutdown took %s", took)
+			if elapsed := time.Since(start); elapsed != 0 {
+				t.Errorf("shutdown took %s", elapsed)
 			}
 		})
 	})
 }
 
 func TestWork_Timeout(t *testing.T) {
-	withFakeClock(t, func(t *testing.T, b *bench) {
+	withFakeClock(t, func(t *testing.T, b *fixture) {
 		k := job.NewKind[note]("note", job.WithTimeout(time.Minute))
 		id := enqueue(t, b, k, note{})
 		l := b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error {
@@ -151,7 +151,7 @@ func TestWork_Timeout(t *testing.T) {
 }
 
 func TestWork_Concurrency(t *testing.T) {
-	withFakeClock(t, func(t *testing.T, b *bench) {
+	withFakeClock(t, func(t *testing.T, b *fixture) {
 		const jobs = 500
 		k := job.NewKind[note]("note")
 		args := make([]note, jobs)
@@ -181,7 +181,7 @@ func TestWork_Concurrency(t *testing.T) {
 		first.stopAndWait(t)
 		second.stopAndWait(t)
 		if len(seen) != jobs || peak.Load() > 14 {
-			t.Errorf("%d jobs ran, at most %d at once; want %d and 14",
+			t.Errorf("%d jobs ran, at most %d concurrently; want %d and 14",
 				len(seen), peak.Load(), jobs)
 		}
 		for n, times := range seen {
@@ -193,7 +193,7 @@ func TestWork_Concurrency(t *testing.T) {
 }
 
 func TestWork_Outage(t *testing.T) {
-	withFakeClock(t, func(t *testing.T, b *bench) {
+	withFakeClock(t, func(t *testing.T, b *fixture) {
 		k := job.NewKind[note]("note")
 		id := enqueue(t, b, k, note{}, job.WithDelay(time.Minute))
 		b.work(t, job.WithHandlers(k.Handle(func(context.Context, note) error { return nil })))
@@ -213,21 +213,21 @@ func TestWork_Outage(t *testing.T) {
 }
 
 func TestWork_LostAttempt(t *testing.T) {
-	withFakeClock(t, func(t *testing.T, b *bench) {
+	withFakeClock(t, func(t *testing.T, b *fixture) {
 		k := job.NewKind[note]("note")
 		enqueue(t, b, k, note{})
-		var ended time.Duration
+		var canceledAfter time.Duration
 		l := b.work(t, job.WithHandlers(k.Handle(func(ctx context.Context, _ note) error {
 			start := time.Now()
 			<-ctx.Done()
-			ended = time.Since(start)
+			canceledAfter = time.Since(start)
 			return ctx.Err()
 		})))
 		synctest.Wait()
 		b.engine.SetAway(true)
 		sleep(time.Minute)
-		if ended == 0 || ended > 2*memory.TakeoverTimeout {
-			t.Errorf("the context of a lost attempt was canceled after %s", ended)
+		if canceledAfter == 0 || canceledAfter > 2*memory.TakeoverTimeout {
+			t.Errorf("the context of a lost attempt was canceled after %s", canceledAfter)
 		}
 		if len(b.log.withMessage(t, "job lost: possibly reassigned")) != 1 ||
 			len(b.log.withMessage(t, "job failed")) != 0 {

@@ -15,7 +15,7 @@ import (
 
 func TestWork_Takeover(t *testing.T) {
 	t.Run("waits before the next attempt", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			k := job.NewKind[note]("note",
 				job.WithMaxAttempts(2), job.WithBackoff(backoff.Schedule(time.Hour, 24*time.Hour)))
 			var all []string
@@ -69,9 +69,9 @@ func TestWork_Takeover(t *testing.T) {
 		})
 	})
 
-	// Six slow jobs run next to the job that crashes.
+	// Six slow jobs run concurrently with the job that crashes its process.
 	t.Run("dead-letters only the job that crashes its process", func(t *testing.T) {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			slow, poison := job.NewKind[note]("slow"), job.NewKind[note]("poison")
 			var other []string
 			for range 6 {
@@ -125,49 +125,42 @@ func TestWork_Takeover(t *testing.T) {
 // spy is an engine that records the argument of Work.
 type spy struct {
 	driver.Engine
-	given driver.Work
-	do    func(ctx context.Context, w driver.Work)
+	work   driver.Work
+	onWork func(ctx context.Context, w driver.Work)
 }
 
 // Work implements driver.Engine.
 func (s *spy) Work(ctx context.Context, w driver.Work) error {
-	s.given = w
-	if s.do != nil {
-		s.do(ctx, w)
+	s.work = w
+	if s.onWork != nil {
+		s.onWork(ctx, w)
 	}
 	return nil
 }
 
 func TestWork_Engine(t *testing.T) {
 	t.Run("passes the maximum attempt duration", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		s := &spy{Engine: b.engine}
+		short := job.NewKind[note]("short", job.WithTimeout(time.Second))
+		long := job.NewKind[note]("long", job.WithTimeout(time.Hour))
 		err := job.Work(context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s)),
 			job.WithLogger(b.logger), job.WithHandlers(
-				job.NewKind[note]("short",
-					job.WithTimeout(time.Second)).Handle(func(context.Context, note) error {
-					return nil
-				}),
-				job.NewKind[note]("long",
-					job.WithTimeout(time.Hour)).Handle(func(context.Context, note) error {
-					return nil
-				}),
+				short.Handle(func(context.Context, note) error { return nil }),
+				long.Handle(func(context.Context, note) error { return nil }),
 			))
-		if want := time.Hour + time.Second; err != nil || s.given.MaxDuration != want {
-			t.Errorf("MaxDuration = %s, %v; want %s", s.given.MaxDuration, err, want)
+		if want := time.Hour + time.Second; err != nil || s.work.MaxDuration != want {
+			t.Errorf("MaxDuration = %s, %v; want %s", s.work.MaxDuration, err, want)
 		}
 	})
 
 	t.Run("logs each ignored outcome", func(t *testing.T) {
-		b := newBench(t)
-		s := &spy{Engine: b.engine, do: func(ctx context.Context, w driver.Work) {
+		b := newFixture(t)
+		s := &spy{Engine: b.engine, onWork: func(ctx context.Context, w driver.Work) {
 			w.OnError(ctx, "claim", errBoom)
 			for n := range 3 {
-				w.OnLost(ctx, driver.Attempt{
-					Job:    driver.Job{ID: "an id", Kind: "note"},
-					Number: n + 1,
-				},
-					errBoom)
+				a := driver.Attempt{Job: driver.Job{ID: "an id", Kind: "note"}, Number: n + 1}
+				w.OnLost(ctx, a, errBoom)
 			}
 		}}
 		ctx := context.WithValue(b.ctx, xctx.JobQueueKey, job.NewQueue(s))
@@ -191,7 +184,7 @@ func TestNew_Applications(t *testing.T) {
 		return nil
 	})))
 	for _, name := range []string{"first", "second"} {
-		withFakeClock(t, func(t *testing.T, b *bench) {
+		withFakeClock(t, func(t *testing.T, b *fixture) {
 			enqueue(t, b, k, note{Text: name})
 			ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 			defer cancel()
@@ -199,21 +192,20 @@ func TestNew_Applications(t *testing.T) {
 		})
 	}
 	if len(ran) != 2 || ran[1] != "second" {
-		t.Errorf("%v ran, want the jobs of both", ran)
+		t.Errorf("the jobs %v ran, want those of both applications", ran)
 	}
 }
 
 func TestQueue_InvalidID(t *testing.T) {
-	b := newBench(t)
-	b.store.SetDown(true) // every call of the engine returns another error
+	b := newFixture(t)
+	b.store.SetDown(true) // a call of the engine would return ErrAway
 	for _, id := range []string{
 		"", "\x00", "\xff", "nonsense",
 		"0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n",
 	} {
 		_, err := b.queue.Get(b.ctx, id)
 		for what, err := range map[string]error{
-			"Get": err, "Replay": b.queue.Replay(b.ctx, id),
-			"Delete": b.queue.Delete(b.ctx, id),
+			"Get": err, "Replay": b.queue.Replay(b.ctx, id), "Delete": b.queue.Delete(b.ctx, id),
 		} {
 			if !errors.Is(err, job.ErrNotFound) {
 				t.Errorf("%s(%q) = %v, want %v", what, id, err, job.ErrNotFound)

@@ -134,8 +134,7 @@ func (w *worker) try(ctx context.Context, a driver.Attempt, attrs []slog.Attr) d
 	h := w.handlers[a.Kind]
 	if h == nil { // a worker with a handler can run the released job
 		return driver.Outcome{
-			Action: driver.Release, Wait: w.poll,
-			Error: "this worker has no handler for " + a.Kind,
+			Action: driver.Release, Wait: w.poll, Error: "this worker has no handler for " + a.Kind,
 		}
 	}
 	if a.Number > a.MaxAttempts {

@@ -76,7 +76,8 @@ func changeJob(change func(j *driver.Job)) func(b *broken) {
 	}
 }
 
-// wrapRun wraps Work.Run; work is the context of Work.
+// wrapRun replaces Work.Run with change, which may call the original run. work is the
+// context of Work.
 func wrapRun(
 	change func(b *broken, work, ctx context.Context, a driver.Attempt, run runFunc) driver.Outcome,
 ) func(b *broken) {
@@ -96,8 +97,8 @@ type runFunc = func(ctx context.Context, a driver.Attempt) driver.Outcome
 
 // changeOutcome modifies the outcomes.
 func changeOutcome(change func(a driver.Attempt, o *driver.Outcome)) func(b *broken) {
-	return wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-		run runFunc,
+	return wrapRun(func(
+		_ *broken, _, ctx context.Context, a driver.Attempt, run runFunc,
 	) driver.Outcome {
 		o := run(ctx, a)
 		change(a, &o)
@@ -107,8 +108,8 @@ func changeOutcome(change func(a driver.Attempt, o *driver.Outcome)) func(b *bro
 
 // changeAttempt modifies the attempts.
 func changeAttempt(change func(a *driver.Attempt)) func(b *broken) {
-	return wrapRun(func(_ *broken, _, ctx context.Context, a driver.Attempt,
-		run runFunc,
+	return wrapRun(func(
+		_ *broken, _, ctx context.Context, a driver.Attempt, run runFunc,
 	) driver.Outcome {
 		change(&a)
 		return run(ctx, a)

@@ -23,12 +23,11 @@ var concurrencyChecks = []check{
 		e.runAll(t, run, concurrency(5))
 		peer.runAll(t, run, concurrency(5))
 		e.eventually(t, "all jobs ran", func() bool { return c.total() >= len(all) })
-		took := time.Since(start)
+		elapsed := time.Since(start)
 		sleep(e.h.LateTolerance)
 		c.wantOnce(t, ids(all))
 		e.notes.addf("%d jobs by two workers of 5 in %s: %.0f jobs/s while other checks ran",
-			len(all), took.Round(time.Millisecond),
-			float64(len(all))/took.Seconds())
+			len(all), elapsed.Round(time.Millisecond), float64(len(all))/elapsed.Seconds())
 	}},
 	{"Concurrency/JobsInsertedDuringWorkRunOnce", func(t *testing.T, e *env) {
 		var c tally
@@ -100,7 +99,7 @@ var concurrencyChecks = []check{
 				want = 1
 			}
 			if len(c.seen[j.ID]) != want {
-				t.Errorf("the job %s had the attempts %v, want %d of them",
+				t.Errorf("the job %s had the attempts %v, want %d attempts",
 					j.ID, c.seen[j.ID], want)
 			}
 		}

@@ -49,7 +49,8 @@ type replica struct {
 // Capabilities returns the capabilities of the engine.
 func (r *replica) Capabilities() driver.Capabilities { return r.Replica.Engine.Capabilities() }
 
-// connect opens a replica. The end of the test closes it after its workers.
+// connect opens a replica. At the end of the test, its workers stop and the engine is
+// closed.
 func (e *env) connect(t *testing.T) replica {
 	t.Helper()
 	r := replica{Replica: e.store.Connect(t), e: e}
@@ -70,8 +71,7 @@ func (e *env) connect(t *testing.T) replica {
 // newJob returns a job of the default kind.
 func newJob(change ...func(j *driver.Job)) driver.Job {
 	j := driver.Job{
-		ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3,
-		MaxAttempts: 10,
+		ID: xutil.UUID().V7(), Kind: kind, Args: []byte(`{}`), Priority: 3, MaxAttempts: 10,
 	}
 	for _, c := range change {
 		c(&j)
@@ -83,7 +83,8 @@ func newJob(change ...func(j *driver.Job)) driver.Job {
 func jobs(n int, change ...func(j *driver.Job)) []driver.Job {
 	all := make([]driver.Job, n)
 	for i := range all {
-		all[i] = newJob(append([]func(j *driver.Job){func(j *driver.Job) { j.Args = []byte(strconv.Itoa(i)) }}, change...)...)
+		setArgs := func(j *driver.Job) { j.Args = []byte(strconv.Itoa(i)) }
+		all[i] = newJob(append([]func(j *driver.Job){setArgs}, change...)...)
 	}
 	return all
 }
@@ -112,7 +113,7 @@ func (r *replica) get(t *testing.T, id string) driver.Record {
 	return record
 }
 
-// wantState fails the test if the job is not in the state.
+// wantState returns the job, and fails the test if it is not in the state.
 func (r *replica) wantState(t *testing.T, id string, want driver.State) driver.Record {
 	t.Helper()
 	record := r.get(t, id)
@@ -122,7 +123,7 @@ func (r *replica) wantState(t *testing.T, id string, want driver.State) driver.R
 	return record
 }
 
-// awaitState waits until the job is in the state.
+// awaitState waits until the job is in the state, and returns it.
 func (r *replica) awaitState(t *testing.T, id string, want driver.State) driver.Record {
 	t.Helper()
 	var record driver.Record
@@ -133,7 +134,7 @@ func (r *replica) awaitState(t *testing.T, id string, want driver.State) driver.
 	return record
 }
 
-// awaitDone waits until the job has completed, whether or not the engine deletes it.
+// awaitDone waits until the job is done, or deleted because it is done.
 func (r *replica) awaitDone(t *testing.T, id string) {
 	t.Helper()
 	r.eventually(t, "the job is done", func() bool {
@@ -145,6 +146,7 @@ func (r *replica) awaitDone(t *testing.T, id string) {
 	})
 }
 
+// eventually waits until ok returns true.
 func (r *replica) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); sleep(10 * time.Millisecond) {
@@ -175,7 +177,7 @@ func sameJSON(a, b []byte) bool {
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// decode decodes JSON and keeps numbers exact.
+// decode decodes JSON without rounding numbers.
 func decode(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -215,7 +217,7 @@ func (c *tally) total() int {
 	return c.all
 }
 
-// wantOnce fails the test if not every job had exactly one attempt, with number 1.
+// wantOnce fails the test unless every job had exactly one attempt, with number 1.
 func (c *tally) wantOnce(t *testing.T, ids []string) {
 	t.Helper()
 	c.mu.Lock()

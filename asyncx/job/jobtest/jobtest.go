@@ -1,7 +1,9 @@
 // Package jobtest is the conformance suite for engines of durable jobs.
 //
 //	func TestJobs(t *testing.T) {
-//		jobtest.Run(t, jobtest.Harness{Open: open, Source: "private server", Server: version})
+//		jobtest.Run(t, jobtest.Harness{
+//			Open: open, Source: "private server", Server: version,
+//		})
 //	}
 //
 // The suite uses the real clock. It tolerates slow engines, but not engines that lose a
@@ -21,12 +23,12 @@ import (
 
 // Store creates engines on one store of jobs.
 type Store struct {
-	// Connect returns a new replica on the store at each call. It releases everything
-	// that it opens, except the engine, at the end of the test.
+	// Connect returns a new replica on the store at each call. At the end of the test it
+	// releases everything that it opened, except the engine.
 	Connect func(tb testing.TB) Replica
 
-	// Stop stops the server, and Start restarts it with all its jobs, for the outage
-	// checks. Nil, as for a store in the process, skips them.
+	// Stop stops the server, and Start restarts it with all its jobs. The outage checks
+	// are skipped if they are nil, for example for a store in the process.
 	Stop, Start func(tb testing.TB)
 }
 
@@ -36,16 +38,16 @@ type Replica struct {
 	Engine driver.Engine
 
 	// Context is passed to the engine's methods and carries values such as the database.
-	// Nil is the context of the test.
+	// Nil means the context of the test.
 	Context context.Context
 
 	// Disconnect makes every later call of the engine fail, as if its process had
-	// crashed. It does not wait for running work. Nil skips the checks of crashed
-	// workers.
+	// crashed. It does not wait for running work. If it is nil, the checks of crashed
+	// workers are skipped.
 	Disconnect func(tb testing.TB)
 
-	// Reconnect reverts Disconnect, as for a process that was suspended or unreachable.
-	// Nil skips the checks of such workers.
+	// Reconnect reverts Disconnect, like the resumption of a suspended process or the end
+	// of a network failure. If it is nil, the checks of such workers are skipped.
 	Reconnect func(tb testing.TB)
 }
 
@@ -55,30 +57,30 @@ type Harness struct {
 	Open func(tb testing.TB) Store
 
 	// Transaction runs fn in a transaction of the replica's database, or in a savepoint
-	// if ctx is in a transaction already. It rolls back if fn returns an error. Nil is
+	// if ctx is in a transaction already. It rolls back if fn returns an error. Nil means
 	// xdb.Transaction. Only transactional engines need it.
 	Transaction func(ctx context.Context, fn func(ctx context.Context) error) error
 
 	// LateTolerance is how late the engine may act, in addition to Work.PollInterval; 0
-	// is 500 ms.
+	// means 500 ms.
 	LateTolerance time.Duration
 
 	// EarlyTolerance is how early the engine may act, and the resolution of its times; 0
-	// is 20 ms.
+	// means 20 ms.
 	EarlyTolerance time.Duration
 
-	// MaxDuration is the Work.MaxDuration that the suite passes; 0 is 2 s. It matters to
-	// an engine that reassigns a job after this time.
+	// MaxDuration is the Work.MaxDuration that the suite passes; 0 means 2 s. It matters
+	// only to an engine that reassigns a job after this time.
 	MaxDuration time.Duration
 
-	// Timeout is how long the suite waits for an expected event; 0 is 30 s.
+	// Timeout is how long the suite waits for an expected event; 0 means 30 s.
 	Timeout time.Duration
 
 	// Sequential runs the checks one after the other instead of in parallel.
 	Sequential bool
 
-	// Source is the origin of the store, and Server its version, for the table at the end
-	// of the project's test run. The run is not reported without a Source.
+	// Source is the origin of the store and Server is its version, for the table at the
+	// end of the project's test run. Without a Source, the run is not reported.
 	Source, Server string
 
 	// Differences names the checks that the engine does not need to pass, each with the

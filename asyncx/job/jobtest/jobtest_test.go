@@ -18,7 +18,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/jobtest"
 )
 
-// A broken engine must fail the suite, which therefore runs in a child process.
+// The suite must fail with a broken engine, so the tests run it in a child process with
+// these flags.
 var (
 	defectFlag = flag.String("jobtest.defect", "",
 		"run the suite on an engine with this defect")
@@ -45,6 +46,7 @@ func harness(wrap func(m *memory.Store, e *memory.Engine) driver.Engine) jobtest
 	}}
 }
 
+// base does not wrap the engine.
 func base(_ *memory.Store, e *memory.Engine) driver.Engine { return e }
 
 func TestRun_Report(t *testing.T) {
@@ -85,11 +87,11 @@ func TestRun_Report(t *testing.T) {
 	}
 }
 
-// TestBroken and TestDeclared run in child processes of the other tests.
+// TestBroken runs the suite on a broken engine, in a child process of TestRun_Defects.
 func TestBroken(t *testing.T) {
 	d, ok := defects()[*defectFlag]
 	if !ok {
-		t.Skip("needs a flag")
+		t.Skip("needs the flag of a child process")
 	}
 	h := harness(func(m *memory.Store, e *memory.Engine) driver.Engine {
 		b := newBroken(m, e)
@@ -100,9 +102,11 @@ func TestBroken(t *testing.T) {
 	jobtest.Run(t, h)
 }
 
+// TestDeclared runs the suite with a declared difference, in a child process of
+// TestRun_Differences.
 func TestDeclared(t *testing.T) {
 	if *differenceFlag == "" {
-		t.Skip("needs a flag")
+		t.Skip("needs the flag of a child process")
 	}
 	name, reason, _ := strings.Cut(*differenceFlag, "=")
 	h := harness(base)
@@ -118,7 +122,7 @@ func defects() map[string]defect {
 	return all
 }
 
-// runSelf runs this test binary.
+// runSelf runs this test binary and returns its output.
 func runSelf(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -138,11 +142,11 @@ func TestRun_Defects(t *testing.T) {
 	outs := make(map[string]string, len(all))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	free := make(chan struct{}, 6)
+	slots := make(chan struct{}, 6)
 	for name, d := range all {
 		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			out, _ := runSelf(t, "-jobtest.defect="+name, "-test.run="+only("TestBroken", d.checks))
 			mu.Lock()
 			defer mu.Unlock()
@@ -199,7 +203,7 @@ func TestRun_Differences(t *testing.T) {
 			out, err := runSelf(t, "-jobtest.difference="+tc.difference,
 				"-test.run=^TestDeclared$/^suite$/^Calls$/^Ping$")
 			if err == nil || !strings.Contains(out, tc.want) {
-				t.Errorf("the suite = %v, want %s:\n%s", err, tc.want, out)
+				t.Errorf("the suite = %v, want a failure with %s:\n%s", err, tc.want, out)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
 		have = append(have, r.ID)
 	}
 	if !slices.Equal(have, want) {
-		t.Errorf("%s: %d records, or a wrong order; want %d:\n%v\n%v",
+		t.Errorf("%s has %d records or another order, want %d:\n%v, want\n%v",
 			what, len(have), len(want), have, want)
 	}
 }
@@ -74,8 +74,7 @@ var listChecks = []check{
 			e.list(t, driver.Query{State: driver.Waiting, Kind: "kind.a", Limit: 3}), ids(a[:3]))
 		wantIDs(t, "the next page",
 			e.list(t, driver.Query{
-				State: driver.Waiting, Kind: "kind.a",
-				After: a[2].ID, Limit: 3,
+				State: driver.Waiting, Kind: "kind.a", After: a[2].ID, Limit: 3,
 			}), ids(a[3:]))
 	}},
 	{"List/FiltersByState", func(t *testing.T, e *env) {
@@ -111,7 +110,8 @@ var listChecks = []check{
 		sameJob(t, "the listed record", r.Job, j)
 		if r.State != got.State || r.Attempt != 1 || got.Attempt != 1 ||
 			r.Error != "bad input" || got.Error != r.Error {
-			t.Errorf("state, attempt, error = %s, %d, %q from List and %s, %d, %q from Get; want dead, 1, bad input",
+			t.Errorf("state, attempt, error = %s, %d, %q from List and %s, %d, %q from Get; "+
+				"want dead, 1, bad input",
 				r.State, r.Attempt, r.Error, got.State, got.Attempt, got.Error)
 		}
 		if !r.CreatedAt.Equal(got.CreatedAt) || !r.RunAt.Equal(got.RunAt) {

@@ -79,7 +79,7 @@ var orderChecks = []check{
 		}
 	}},
 	{"Order/ConcurrencyIsLimitedUnderLoad", func(t *testing.T, e *env) {
-		const most = 4
+		const limit = 4
 		var running, peak atomic.Int32
 		var c tally
 		all := jobs(120)
@@ -92,11 +92,11 @@ var orderChecks = []check{
 			running.Add(-1)
 			c.add(a)
 			return driver.Outcome{}
-		}, concurrency(most))
+		}, concurrency(limit))
 		e.eventually(t, "all jobs ran", func() bool { return c.total() >= len(all) })
 		c.wantOnce(t, ids(all))
-		if p := peak.Load(); p > most {
-			t.Errorf("%d attempts ran at the same time, want at most %d", p, most)
+		if p := peak.Load(); p > limit {
+			t.Errorf("%d attempts ran at the same time, want at most %d", p, limit)
 		}
 	}},
 	{"Order/OtherKindsAreUntouched", func(t *testing.T, e *env) {

@@ -31,7 +31,7 @@ func (r *replica) insertAfterOutage(t *testing.T, j driver.Job) {
 			return
 		}
 		if time.Since(start) > r.e.h.Timeout {
-			t.Fatalf("Insert %s after the restart: %v", r.e.h.Timeout, err)
+			t.Fatalf("Insert failed for %s after the restart: %v", r.e.h.Timeout, err)
 		}
 	}
 }
@@ -45,7 +45,7 @@ var outageChecks = []check{
 		e.awaitDone(t, first.ID)
 		e.store.Stop(t)
 		e.eventually(t, "OnError reports the outage",
-			func() bool { return len(w.failures()) > 0 })
+			func() bool { return len(w.reported()) > 0 })
 		for _, c := range calls {
 			ctx, cancel := context.WithTimeout(e.ctx, 5*time.Second)
 			if err := c.do(ctx, e, first.ID); err == nil {
@@ -56,7 +56,7 @@ var outageChecks = []check{
 		e.store.Start(t)
 		j := newJob()
 		e.insertAfterOutage(t, j)
-		for { // a job of a failed Insert may run too
+		for { // a job whose Insert failed may also run
 			a := w.next(t)
 			a.ok()
 			if a.ID == j.ID {
@@ -73,13 +73,13 @@ var outageChecks = []check{
 		e.store.Stop(t)
 		a.ok()
 		e.eventually(t, "OnError reports the outage",
-			func() bool { return len(w.failures()) > 0 })
+			func() bool { return len(w.reported()) > 0 })
 		e.store.Start(t)
 		e.insertAfterOutage(t, newJob(ofKind("kind.other")))
 		for start := time.Now(); ; { // the outcome is stored late, or the job runs again
 			select {
-			case again := <-w.started:
-				again.ok()
+			case repeated := <-w.started:
+				repeated.ok()
 			case <-time.After(100 * time.Millisecond):
 			}
 			r, err := e.Get(e.ctx, j.ID)
@@ -110,7 +110,7 @@ var outageChecks = []check{
 	})},
 }
 
-// orNotFound maps nil to ErrNotFound, for engines that keep completed jobs.
+// orNotFound maps nil to ErrNotFound, because some engines keep completed jobs.
 func orNotFound(err error) error {
 	if err == nil {
 		return driver.ErrNotFound

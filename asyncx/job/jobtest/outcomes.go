@@ -103,7 +103,7 @@ var outcomeChecks = []check{
 			e.insert(t, j)
 			w.nextOf(t, j.ID, 1).finish(discard(text))
 			if r := e.awaitState(t, j.ID, driver.Dead); r.Error != text {
-				t.Errorf("the error is %.60q (%d bytes), want %.60q (%d)",
+				t.Errorf("the error is %.60q (%d bytes), want %.60q (%d bytes)",
 					r.Error, len(r.Error), text, len(text))
 			}
 		}

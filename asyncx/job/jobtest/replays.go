@@ -113,7 +113,7 @@ var replayChecks = []check{
 			wantErr(t, "Replay of a replayed job", err, driver.ErrState)
 		}
 		if done != 1 {
-			t.Errorf("%d of the replays succeeded, want 1: %v", done, errs)
+			t.Errorf("%d replays succeeded, want 1: %v", done, errs)
 		}
 		w.nextOf(t, j.ID, 1).ok()
 		w.wantIdle(t, "after a single replay")

@@ -20,7 +20,7 @@ func (n *notes) addf(format string, args ...any) {
 	n.all = append(n.all, fmt.Sprintf(format, args...))
 }
 
-// record writes a report of the run when the test finishes.
+// record writes a report of the run at the end of the test.
 func record(t *testing.T, h Harness, n *notes) {
 	t.Helper()
 	replica := h.Open(t).Connect(t)
@@ -32,6 +32,6 @@ func record(t *testing.T, h Harness, n *notes) {
 		t.Errorf("Close: %v", err)
 	}
 	testreport.Record(t, run)
-	// cleanups run in reverse order: before the report is written
+	// Cleanups run in reverse order, so this runs before the report is written.
 	t.Cleanup(func() { run.Notes = n.all })
 }

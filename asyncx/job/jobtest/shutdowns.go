@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// canceledWorker returns a running attempt and its canceled worker.
+// canceledWorker returns a canceled worker and its running attempt.
 func canceledWorker(t *testing.T, e *env) (*worker, *attempt) {
 	t.Helper()
 	j := newJob()
@@ -139,10 +139,11 @@ var shutdownChecks = []check{
 	}},
 }
 
-// wantQuick fails the test if an event was as slow as a takeover.
+// wantQuick fails the test if an event took much longer than LateTolerance.
 func (e *env) wantQuick(t *testing.T, what string, start time.Time) {
 	t.Helper()
-	if took := time.Since(start); took > e.h.LateTolerance+5*time.Second {
-		t.Errorf("%s took %s", what, took)
+	limit := e.h.LateTolerance + 5*time.Second
+	if elapsed := time.Since(start); elapsed > limit {
+		t.Errorf("%s took %s, want at most %s", what, elapsed, limit)
 	}
 }

@@ -20,9 +20,9 @@ func sameJob(t *testing.T, what string, got, want driver.Job) {
 	t.Helper()
 	if got.ID != want.ID || got.Kind != want.Kind || got.Priority != want.Priority ||
 		got.MaxAttempts != want.MaxAttempts {
-		t.Errorf("%s has id %s, kind %s, priority %d, attempts %d; want %s, %s, %d, %d", what,
-			got.ID, got.Kind, got.Priority, got.MaxAttempts, want.ID, want.Kind, want.Priority,
-			want.MaxAttempts)
+		t.Errorf("%s has id %s, kind %s, priority %d, attempts %d; want %s, %s, %d, %d",
+			what, got.ID, got.Kind, got.Priority, got.MaxAttempts,
+			want.ID, want.Kind, want.Priority, want.MaxAttempts)
 	}
 	if !sameJSON(got.Args, want.Args) {
 		t.Errorf("%s has the arguments %.200q, want %.200q", what, got.Args, want.Args)
@@ -54,8 +54,9 @@ func roundTrip(t *testing.T, e *env, j driver.Job) {
 var storeChecks = []check{
 	{"Store/AJobRunsOnceUnchanged", func(t *testing.T, e *env) {
 		j := newJob(priority(2), func(j *driver.Job) {
-			j.Args, j.MaxAttempts = []byte(
-				`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`), 7
+			j.Args = []byte(
+				`{"name":"Ann","list":[1,2.5,-3],"big":9007199254740993,"none":null,"yes":true}`)
+			j.MaxAttempts = 7
 			j.Meta = map[string]string{"request_id": "r-1", "accept_language": "de, en;q=0.8"}
 		})
 		e.insert(t, j)
@@ -70,8 +71,7 @@ var storeChecks = []check{
 	{"Store/ArgumentsOfEveryJSONType", func(t *testing.T, e *env) {
 		w := e.work(t)
 		for _, args := range []string{
-			`null`, `1`, `-12.5`, `"text"`, `[]`, `{}`, `[{"a":[null]}]`,
-			`false`, `""`,
+			`null`, `1`, `-12.5`, `"text"`, `[]`, `{}`, `[{"a":[null]}]`, `false`, `""`,
 		} {
 			j := newJob(func(j *driver.Job) { j.Args = []byte(args) })
 			e.insert(t, j)
@@ -93,8 +93,7 @@ var storeChecks = []check{
 	{"Store/UnicodeMeta", func(t *testing.T, e *env) {
 		roundTrip(t, e, newJob(func(j *driver.Job) {
 			j.Meta = map[string]string{
-				"a": "", "b": "世界 '\"\\",
-				"c.d-e_f": strings.Repeat("x", 200),
+				"a": "", "b": "世界 '\"\\", "c.d-e_f": strings.Repeat("x", 200),
 			}
 		}))
 	}},
@@ -123,15 +122,15 @@ var storeChecks = []check{
 		}
 	}},
 	{"Store/BatchWithAnExistingIDIsRejected", func(t *testing.T, e *env) {
-		there := newJob(delay(time.Hour))
-		e.insert(t, there)
+		existing := newJob(delay(time.Hour))
+		e.insert(t, existing)
 		batch := jobs(3)
-		batch[2].ID = there.ID
+		batch[2].ID = existing.ID
 		if err := e.Insert(e.ctx, batch); err == nil {
 			t.Error("Insert = nil for an existing ID")
 		}
 		e.wantNone(t, ids(batch[:2])...)
-		sameJob(t, "the existing job", e.get(t, there.ID).Job, there)
+		sameJob(t, "the existing job", e.get(t, existing.ID).Job, existing)
 		e.work(t).wantIdle(t, "of a rejected batch")
 	}},
 	{"Store/BatchWithADuplicateIDIsRejected", func(t *testing.T, e *env) {
@@ -164,13 +163,13 @@ var storeChecks = []check{
 			t.Errorf("a new job has attempt %d and error %q, want 0 and no error",
 				r.Attempt, r.Error)
 		}
-		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > max(e.h.EarlyTolerance,
-			100*time.Millisecond) {
+		tolerance := max(e.h.EarlyTolerance, 100*time.Millisecond)
+		if wait := r.RunAt.Sub(r.CreatedAt); (wait - time.Second).Abs() > tolerance {
 			t.Errorf("RunAt is %s after CreatedAt, want the delay of 1s", wait)
 		}
 		a := e.work(t).nextOf(t, j.ID, 1)
 		if r := e.wantState(t, j.ID, driver.Running); r.Attempt != 1 {
-			t.Errorf("a job that runs has attempt %d, want 1", r.Attempt)
+			t.Errorf("a running job has attempt %d, want 1", r.Attempt)
 		}
 		a.ok()
 		e.awaitDone(t, j.ID)
@@ -202,7 +201,7 @@ var storeChecks = []check{
 				wantErr(t, "Replay with an invalid ID", q.Replay(ctx, id), driver.ErrNotFound)
 				wantErr(t, "Delete with an invalid ID", q.Delete(ctx, id), driver.ErrNotFound)
 			}
-			for _, wrong := range []driver.Query{
+			for _, invalid := range []driver.Query{
 				{Kind: "\x00"},
 				{Kind: "\xff"},
 				{Kind: "A"},
@@ -210,8 +209,8 @@ var storeChecks = []check{
 				{After: "\xff"},
 				{After: "-"},
 			} {
-				wrong.State = driver.Waiting
-				_, err := q.List(ctx, wrong)
+				invalid.State = driver.Waiting
+				_, err := q.List(ctx, invalid)
 				wantErr(t, "List with an invalid query", err, job.ErrOption)
 			}
 			_, err := q.Get(ctx, j.ID)

@@ -32,9 +32,9 @@ func needsReconnect(run func(t *testing.T, e *env)) func(t *testing.T, e *env) {
 func (w *worker) nextTakenOver(t *testing.T, crashed time.Time, id string, number int) *attempt {
 	t.Helper()
 	a := w.nextOf(t, id, number)
-	if late := time.Since(crashed) - w.e.Capabilities().TakeoverTimeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
-		t.Errorf("the takeover was %s later than the timeout of %s",
-			late, w.e.Capabilities().TakeoverTimeout)
+	timeout := w.e.Capabilities().TakeoverTimeout
+	if late := time.Since(crashed) - timeout - w.e.h.LateTolerance - poll; late > 5*time.Second {
+		t.Errorf("the takeover was %s later than the timeout of %s", late, timeout)
 	}
 	return a
 }
@@ -83,7 +83,8 @@ var takeoverChecks = []check{
 		third := w.nextOf(t, j.ID, 3)
 		third.ok()
 		if lost.TakenOver || !first.TakenOver || second.TakenOver || third.TakenOver {
-			t.Errorf("TakenOver = %t first, %t after the crash, %t after a release, %t after a failure; want only the second",
+			t.Errorf("TakenOver = %t first, %t after the crash, %t after a release, "+
+				"%t after a failure; want true only after the crash",
 				lost.TakenOver, first.TakenOver, second.TakenOver, third.TakenOver)
 		}
 		peer.awaitDone(t, j.ID)
@@ -124,7 +125,7 @@ var takeoverChecks = []check{
 			sum += n
 		}
 		if len(numbers) != 6 || sum != 10 {
-			t.Errorf("%d jobs ran, the sum of their attempts is %d; want 6 and 10",
+			t.Errorf("%d jobs ran, and the sum of their attempt numbers is %d; want 6 and 10",
 				len(numbers), sum)
 		}
 	})},
@@ -183,7 +184,7 @@ var takeoverChecks = []check{
 		lost.finish(retry(0))
 		later := newJob(ofKind("kind.later"))
 		peer.insert(t, later)
-		for { // the first job runs again here
+		for { // the reconnected worker runs the job again
 			a := w.next(t)
 			a.ok()
 			if a.ID == j.ID && a.Number > 1 {
@@ -194,8 +195,8 @@ var takeoverChecks = []check{
 	})},
 }
 
-// reconnectedWorker returns attempt a at a job that a disconnected worker lost, and the
-// lost attempt of that worker, which has reconnected.
+// reconnectedWorker returns the lost attempt of a disconnected worker, which has
+// reconnected, and the second attempt a at the same job, by worker w of replica peer.
 func reconnectedWorker(t *testing.T, e *env) (a, lost *attempt, w *worker, peer *replica) {
 	t.Helper()
 	j := newJob()

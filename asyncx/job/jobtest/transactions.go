@@ -80,7 +80,7 @@ var transactionChecks = []check{
 			for _, want := range []int{0, 2} {
 				a := w.next(t)
 				if a.ID == all[1].ID {
-					t.Errorf("the job of the rolled back savepoint runs, want job %d", want)
+					t.Errorf("the job of the rolled back savepoint ran, want job %d", want)
 				}
 				a.ok()
 			}

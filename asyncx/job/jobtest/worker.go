@@ -19,8 +19,8 @@ type worker struct {
 	release  chan struct{} // closed at the end of the test: running attempts return
 	once     sync.Once
 
-	mu     sync.Mutex
-	failed []string
+	mu   sync.Mutex
+	errs []string // reported by the engine
 }
 
 // attempt is a running attempt that waits for its outcome.
@@ -36,22 +36,22 @@ func (a *attempt) finish(o driver.Outcome) { a.end <- o }
 // ok completes the attempt successfully.
 func (a *attempt) ok() { a.finish(driver.Outcome{Action: driver.Complete}) }
 
-// work starts a worker for one job at a time, of the default kind. Started attempts come
-// from next, and run until the check finishes them. The worker stops at the end of the
-// test.
+// work starts a worker that runs one job of the default kind at a time; change modifies
+// its Work. next returns its attempts, which run until the check finishes them. The
+// worker stops at the end of the test.
 func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 	t.Helper()
 	w := &worker{e: r.e, started: make(chan *attempt, 10_000), release: make(chan struct{})}
 	run := func(ctx context.Context, a driver.Attempt) driver.Outcome {
-		at := &attempt{Attempt: a, ctx: ctx, end: make(chan driver.Outcome, 1)}
-		w.started <- at
+		running := &attempt{Attempt: a, ctx: ctx, end: make(chan driver.Outcome, 1)}
+		w.started <- running
 		select {
-		case o := <-at.end:
+		case o := <-running.end:
 			return o
 		case <-w.release:
 		}
 		select {
-		case o := <-at.end: // the outcome was set first
+		case o := <-running.end: // the outcome was set before the release
 			return o
 		default:
 			return driver.Outcome{Action: driver.Release}
@@ -61,7 +61,7 @@ func (r *replica) work(t *testing.T, change ...func(w *driver.Work)) *worker {
 	return w
 }
 
-// runAll runs all jobs with run.
+// runAll starts a worker that runs its jobs with run.
 func (r *replica) runAll(
 	t *testing.T, run func(ctx context.Context, a driver.Attempt) driver.Outcome,
 	change ...func(w *driver.Work),
@@ -78,8 +78,7 @@ func (w *worker) start(
 	t.Helper()
 	work := driver.Work{
 		Kinds: []string{kind}, Concurrency: 1, PollInterval: poll, MaxDuration: w.e.h.MaxDuration,
-		Run:     run,
-		OnError: w.fail,
+		Run: run, OnError: w.onError,
 	}
 	for _, c := range change {
 		c(&work)
@@ -94,17 +93,17 @@ func (w *worker) start(
 	t.Cleanup(func() { w.stop(t) })
 }
 
-func (w *worker) fail(_ context.Context, what string, err error) {
+func (w *worker) onError(_ context.Context, operation string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.failed = append(w.failed, what+": "+err.Error())
+	w.errs = append(w.errs, operation+": "+err.Error())
 }
 
-// failures returns the errors that the engine reported.
-func (w *worker) failures() []string {
+// reported returns the errors that the engine reported to OnError.
+func (w *worker) reported() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.failed
+	return w.errs
 }
 
 // stop cancels the worker and waits until Work returns.
@@ -137,12 +136,14 @@ func (w *worker) next(t *testing.T) *attempt {
 	case <-w.returned:
 		t.Fatalf("Work returned %v", w.err)
 	case <-time.After(w.e.h.Timeout):
-		t.Fatalf("no attempt started within %s; failures: %v", w.e.h.Timeout, w.failures())
+		t.Fatalf("no attempt started within %s; errors of the engine: %v",
+			w.e.h.Timeout, w.reported())
 	}
 	return nil
 }
 
-// nextOf waits for the next attempt, which must be the given attempt of the given job.
+// nextOf waits for the next attempt, and fails the test if it is not attempt number of
+// the job with the ID.
 func (w *worker) nextOf(t *testing.T, id string, number int) *attempt {
 	t.Helper()
 	a := w.next(t)
@@ -152,7 +153,8 @@ func (w *worker) nextOf(t *testing.T, id string, number int) *attempt {
 	return a
 }
 
-// wantIdle fails the test if an attempt starts within the usual time.
+// wantIdle fails the test if an attempt starts within the time that a due job needs. why
+// ends the error message.
 func (w *worker) wantIdle(t *testing.T, why string) {
 	t.Helper()
 	select {
@@ -164,9 +166,9 @@ func (w *worker) wantIdle(t *testing.T, why string) {
 }
 
 // wantNotBefore fails the test if an event was too early.
-func (e *env) wantNotBefore(t *testing.T, what string, began, notBefore time.Time) {
+func (e *env) wantNotBefore(t *testing.T, what string, at, notBefore time.Time) {
 	t.Helper()
-	if early := notBefore.Sub(began); early > e.h.EarlyTolerance {
+	if early := notBefore.Sub(at); early > e.h.EarlyTolerance {
 		t.Errorf("%s was %s early", what, early)
 	}
 }
