@@ -105,8 +105,7 @@ func TestDue(t *testing.T) {
 	for range 1000 {
 		now := time.Now()
 		for _, wait := range []time.Duration{
-			1, time.Millisecond, 999 * time.Millisecond,
-			time.Second, 90 * time.Minute,
+			1, time.Millisecond, 999 * time.Millisecond, time.Second, 90 * time.Minute,
 		} {
 			if at := time.Unix(due(now, wait).Unix(), 0); at.Before(now.Add(wait)) ||
 				at.Sub(now.Add(wait)) >= time.Second {

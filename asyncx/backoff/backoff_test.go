@@ -159,8 +159,7 @@ func TestJitter(t *testing.T) {
 func TestDefault(t *testing.T) {
 	p := backoff.Default()
 	for attempt, want := range map[int]time.Duration{
-		1: time.Second, 5: 16 * time.Second,
-		13: time.Hour, 1000: time.Hour,
+		1: time.Second, 5: 16 * time.Second, 13: time.Hour, 1000: time.Hour,
 	} {
 		if got := p(attempt); got < want*8/10 || got > want*12/10 {
 			t.Errorf("the wait after attempt %d is %s, want %s with 20 %% jitter",

@@ -16,7 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xutil"
 )
 
-// counter counts statements, claims, and claims that found all candidates taken.
+// counter counts statements, claims, and claims whose candidates other workers claimed
+// first.
 type counter struct{ all, claims, empty atomic.Int64 }
 
 // Name implements gorm.Plugin.
@@ -40,8 +41,8 @@ func (c *counter) Initialize(db *gorm.DB) error {
 		cb.Raw().After("*").Register(c.Name(), count))
 }
 
-// some returns n jobs.
-func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
+// newJobs returns n jobs, each modified by change.
+func newJobs(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
 	all := make([]jobdriver.Job, n)
 	for i := range all {
 		all[i] = jobdriver.Job{
@@ -60,7 +61,7 @@ func some(n int, change ...func(j *jobdriver.Job)) []jobdriver.Job {
 func BenchmarkWorkers(b *testing.B) {
 	for _, on := range []struct {
 		name string
-		open func(tb testing.TB) place
+		open func(tb testing.TB) testDatabase
 	}{{"sqlite", onFile}, {"postgres", onPostgres}, {"mysql", onMySQL}} {
 		for _, replicas := range []int{1, 4, 8} {
 			b.Run(fmt.Sprintf("%s/%d", on.name, replicas),
@@ -69,7 +70,7 @@ func BenchmarkWorkers(b *testing.B) {
 	}
 }
 
-func benchmark(b *testing.B, p place, replicas int) {
+func benchmark(b *testing.B, p testDatabase, replicas int) {
 	b.Helper()
 	engines, contexts, c := make([]jobdriver.Engine, replicas), make([]context.Context, replicas),
 		&counter{}
@@ -78,10 +79,10 @@ func benchmark(b *testing.B, p place, replicas int) {
 		if err := db.Use(c); err != nil {
 			b.Fatal(err)
 		}
-		contexts[i], engines[i] = engine(b, db) //nolint:fatcontext // one for each
+		contexts[i], engines[i] = engine(b, db) //nolint:fatcontext // one context per engine
 	}
 	n := max(b.N, 2000)
-	if err := engines[0].Insert(contexts[0], some(n)); err != nil {
+	if err := engines[0].Insert(contexts[0], newJobs(n)); err != nil {
 		b.Fatal(err)
 	}
 	c.all.Store(0)
@@ -113,12 +114,12 @@ func benchmark(b *testing.B, p place, replicas int) {
 		})
 	}
 	<-finished
-	took := time.Since(start)
+	elapsed := time.Since(start)
 	for _, stop := range stops {
 		stop()
 	}
 	working.Wait()
-	b.ReportMetric(float64(n)/took.Seconds(), "jobs/s")
+	b.ReportMetric(float64(n)/elapsed.Seconds(), "jobs/s")
 	b.ReportMetric(float64(c.all.Load())/float64(n), "statements/job")
 	b.ReportMetric(100*float64(c.empty.Load())/float64(max(c.claims.Load(), 1)), "%empty-claims")
 	b.ReportMetric(float64(c.claims.Load())/float64(n), "claims/job")

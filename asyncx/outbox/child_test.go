@@ -31,29 +31,29 @@ import (
 // childKey is the environment variable that makes this program a child process of a test.
 const childKey xenv.EnvKey = "PLINTH_OUTBOX_CHILD"
 
-// task is the task of a child process.
-type task struct {
+// childConfig configures a child process.
+type childConfig struct {
 	Role       string
 	Driver     string
 	DSN        string
 	TakeOver   time.Duration
-	Step       string // kill the process at this step
+	Step       string // the process is killed at this step
 	First      int    // number of the first order
 	IgnoresCtx bool   // the handler ignores its context
 }
 
-// order is a business row; effect is the result of its handler.
-type (
-	order struct {
-		ID int64 `gorm:"primaryKey;autoIncrement:false"`
-	}
-	effect struct {
-		JobID   string `gorm:"primaryKey;size:36"`
-		Attempt int    `gorm:"primaryKey;autoIncrement:false"`
-		OrderID int64
-		Ended   bool // successfully
-	}
-)
+// order is a row that a transaction stores with its job.
+type order struct {
+	ID int64 `gorm:"primaryKey;autoIncrement:false"`
+}
+
+// effect is a row that an attempt at the job of an order stores.
+type effect struct {
+	JobID   string `gorm:"primaryKey;size:36"`
+	Attempt int    `gorm:"primaryKey;autoIncrement:false"`
+	OrderID int64
+	Ended   bool // the attempt succeeded
+}
 
 // shipArgs are the arguments of ship.
 type shipArgs struct {
@@ -63,7 +63,7 @@ type shipArgs struct {
 var (
 	ship = job.NewKind[shipArgs]("order.ship",
 		job.WithMaxAttempts(1000), job.WithBackoff(backoff.Constant(10*time.Millisecond)))
-	// poison always kills its process
+	// poison is a job that always kills its process
 	poison = job.NewKind[shipArgs]("order.poison", job.WithMaxAttempts(3))
 )
 
@@ -137,16 +137,16 @@ func stepOf(tx *gorm.DB) string {
 	}
 }
 
-// child runs the task of a child process, and reports whether this process is a child.
+// child reports whether this process is a child. If it is, child runs it.
 func child() bool {
 	text := xenv.GetEnvString(childKey, "")
 	if text == "" {
 		return false
 	}
-	var do task
-	err := json.Unmarshal([]byte(text), &do)
+	var c childConfig
+	err := json.Unmarshal([]byte(text), &c)
 	if err == nil {
-		err = do.run()
+		err = c.run()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -155,49 +155,49 @@ func child() bool {
 	return true
 }
 
-func (do *task) run() error {
+func (c *childConfig) run() error {
 	quiet, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(xlog.NewContext(context.Background(), quiet), time.Minute)
 	defer cancel()
-	db, err := xdb.Open(ctx, xdb.Options{Driver: do.Driver, DSN: xlog.Secret(do.DSN)})
+	db, err := xdb.Open(ctx, xdb.Options{Driver: c.Driver, DSN: xlog.Secret(c.DSN)})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = xdb.Close(db) }()
 	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
-	engine, err := outbox.Open(outbox.WithTakeOver(do.TakeOver))(ctx)
+	engine, err := outbox.Open(outbox.WithTakeOver(c.TakeOver))(ctx)
 	if err != nil {
 		return err
 	}
 	ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
-	switch do.Role {
+	switch c.Role {
 	case "die":
-		return do.dieAt(ctx, db)
+		return c.workUntilKilled(ctx, db)
 	case "poison":
-		return doUntilEOF(ctx,
+		return workUntilEOF(ctx,
 			job.WithHandlers(poison.Handle(func(context.Context, shipArgs) error {
 				killSelf()
 				return nil
 			})))
 	case "drain":
-		return doUntilEOF(ctx, job.WithConcurrency(10),
+		return workUntilEOF(ctx, job.WithConcurrency(10),
 			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
-				return note(ctx, args, true)
+				return recordEffect(ctx, args, true)
 			})))
 	default:
-		return do.hold(ctx, engine)
+		return c.hold(ctx, engine)
 	}
 }
 
-// note stores an effect. A duplicate means that an attempt ran twice.
-func note(ctx context.Context, args shipArgs, ended bool) error {
+// recordEffect stores an effect. It exits if the effect exists, because the attempt ran
+// twice.
+func recordEffect(ctx context.Context, args shipArgs, ended bool) error {
 	info, _ := job.InfoFrom(ctx)
 	err := xdb.MustGetDB(ctx).Create(&effect{
-		JobID: info.ID, Attempt: info.Attempt,
-		OrderID: args.Order, Ended: ended,
+		JobID: info.ID, Attempt: info.Attempt, OrderID: args.Order, Ended: ended,
 	}).Error
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		fmt.Fprintln(os.Stderr, "an attempt ran twice")
@@ -206,8 +206,8 @@ func note(ctx context.Context, args shipArgs, ended bool) error {
 	return err
 }
 
-// doUntilEOF runs jobs until the parent closes the input.
-func doUntilEOF(ctx context.Context, options ...job.Option) error {
+// workUntilEOF runs jobs until the parent closes the input.
+func workUntilEOF(ctx context.Context, options ...job.Option) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -217,10 +217,10 @@ func doUntilEOF(ctx context.Context, options ...job.Option) error {
 	return job.Work(ctx, append(options, job.WithPollInterval(20*time.Millisecond))...)
 }
 
-// dieAt stores orders with their jobs, and runs jobs, until the process is killed at its
-// step.
-func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
-	k := killer{do.Step}
+// workUntilKilled stores orders with their jobs, and runs jobs, until the process is
+// killed at its step.
+func (c *childConfig) workUntilKilled(ctx context.Context, db *gorm.DB) error {
+	k := killer{c.Step}
 	if err := db.Use(k); err != nil {
 		return err
 	}
@@ -228,12 +228,12 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 	go func() {
 		working <- job.Work(ctx, job.WithPollInterval(20*time.Millisecond), job.WithConcurrency(4),
 			job.WithHandlers(ship.Handle(func(ctx context.Context, args shipArgs) error {
-				return do.ship(ctx, k, args)
+				return c.ship(ctx, k, args)
 			})))
 	}()
 	for i := range int64(3) {
 		err := xdb.Transaction(ctx, func(ctx context.Context) error {
-			id := int64(do.First) + i
+			id := int64(c.First) + i
 			if err := xdb.MustGetDB(ctx).Create(&order{ID: id}).Error; err != nil {
 				return err
 			}
@@ -245,19 +245,19 @@ func (do *task) dieAt(ctx context.Context, db *gorm.DB) error {
 		}
 		k.at("after the commit")
 	}
-	return errors.Join(<-working, fmt.Errorf("the process did not reach %q", do.Step))
+	return errors.Join(<-working, fmt.Errorf("the process was not killed at step %q", c.Step))
 }
 
-// ship fails on the first attempt of every other order. If the process must be killed at
-// a renewal, it waits for one.
-func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
+// ship handles an order. It fails on the first attempt of every other order. If the
+// process is killed at a renewal, it waits for the renewal.
+func (c *childConfig) ship(ctx context.Context, k killer, args shipArgs) error {
 	k.at("before the handler's work")
-	if strings.HasSuffix(do.Step, "renewal") {
+	if strings.HasSuffix(c.Step, "renewal") {
 		<-ctx.Done()
 	}
 	info, _ := job.InfoFrom(ctx)
 	ended := info.Attempt > 1 || args.Order%2 == 0
-	if err := note(ctx, args, ended); err != nil {
+	if err := recordEffect(ctx, args, ended); err != nil {
 		return err
 	}
 	k.at("after the handler's work")
@@ -267,44 +267,44 @@ func (do *task) ship(ctx context.Context, k killer, args shipArgs) error {
 	return nil
 }
 
-// say writes a line to the parent.
-func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
+// printLine prints a line for the parent process.
+func printLine(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
-// hold runs one job until a line arrives or its context is canceled, and writes the
-// events and the outcome to the parent.
-func (do *task) hold(ctx context.Context, engine jobdriver.Engine) error {
+// hold runs one job until it reads a line or the context of the job is canceled, and
+// prints what happens.
+func (c *childConfig) hold(ctx context.Context, engine jobdriver.Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	line := make(chan struct{})
+	lineRead := make(chan struct{})
 	go func() {
 		in := bufio.NewScanner(os.Stdin)
 		in.Scan()
-		close(line)
-		in.Scan() // until EOF
+		close(lineRead)
+		in.Scan() // waits for EOF
 		cancel()
 	}()
-	var taken atomic.Bool
+	var started atomic.Bool
 	return engine.Work(ctx, jobdriver.Work{
 		Kinds: []string{ship.Name()}, Concurrency: 1, PollInterval: 20 * time.Millisecond,
 		Run: func(ctx context.Context, _ jobdriver.Attempt) jobdriver.Outcome {
-			if taken.Swap(true) {
+			if started.Swap(true) {
 				return jobdriver.Outcome{Action: jobdriver.Release, Wait: time.Hour}
 			}
-			say("started")
-			if do.IgnoresCtx {
+			printLine("started")
+			if c.IgnoresCtx {
 				ctx = context.WithoutCancel(ctx)
 			}
 			select {
-			case <-line:
-				say("returned after the line")
+			case <-lineRead:
+				printLine("returned after the line")
 			case <-ctx.Done():
-				say("canceled:", context.Cause(ctx))
+				printLine("canceled:", context.Cause(ctx))
 			}
 			return jobdriver.Outcome{Action: jobdriver.Complete}
 		},
-		OnError: func(_ context.Context, what string, err error) { say(what, err) },
+		OnError: func(_ context.Context, what string, err error) { printLine(what, err) },
 		OnLost: func(_ context.Context, a jobdriver.Attempt, err error) {
-			say("lost attempt", a.Number, err)
+			printLine("lost attempt", a.Number, err)
 		},
 	})
 }

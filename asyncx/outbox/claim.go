@@ -19,67 +19,69 @@ import (
 const (
 	// claimRows is the maximum number of jobs per claim.
 	claimRows = 100
-	// maxFactor limits the ratio of candidates to requested jobs.
+	// maxFactor is the maximum ratio of candidates to requested jobs.
 	maxFactor = 16
 )
 
 // priorities is the number of priorities.
 const priorities = driver.MaxPriority - driver.MinPriority + 1
 
-// view is a snapshot of the table: the due time of the first job of each priority, or
-// never.
-type view struct {
+// snapshot is a snapshot of the table at the time now. first contains the due time of the
+// first job of each priority, or never.
+type snapshot struct {
 	now   int64
 	first [priorities]int64
 }
 
-// look reads the current time and the first due time of each priority, and returns the
-// time until the next job is due. It costs one index lookup per priority.
-func (e *engine) look(ctx context.Context) (v view, wait time.Duration, err error) {
+// readSnapshot returns a snapshot, and the time until the next job is due. It costs one
+// index lookup per priority.
+func (e *engine) readSnapshot(ctx context.Context) (s snapshot, wait time.Duration, err error) {
 	var first [priorities]sql.NullInt64
-	to := []any{&v.now}
+	dest := []any{&s.now}
 	for i := range first {
-		to = append(to, &first[i])
+		dest = append(dest, &first[i])
 	}
-	err = again(ctx, func() error {
-		return query(e.db.WithContext(ctx).Raw(e.sql.look),
-			func(rows *sql.Rows) error { return rows.Scan(to...) })
+	err = retryConflicts(ctx, func() error {
+		return query(e.db.WithContext(ctx).Raw(e.sql.snapshot),
+			func(rows *sql.Rows) error { return rows.Scan(dest...) })
 	})
 	if err != nil {
-		return v, 0, fmt.Errorf("outbox: look for jobs: %w", err)
+		return s, 0, fmt.Errorf("outbox: look for jobs: %w", err)
 	}
 	next := never
 	for i := range first {
-		v.first[i] = never
+		s.first[i] = never
 		if first[i].Valid {
-			v.first[i] = first[i].Int64
+			s.first[i] = first[i].Int64
 		}
-		if v.first[i] > v.now {
-			next = min(next, v.first[i])
+		if s.first[i] > s.now {
+			next = min(next, s.first[i])
 		}
 	}
-	return v, time.Duration(min(next-v.now, time.Hour.Microseconds())) * time.Microsecond, nil
+	return s, time.Duration(min(next-s.now, time.Hour.Microseconds())) * time.Microsecond, nil
 }
 
-// nextAfter returns the time until the next job is due, including priorities whose first
-// job is due already, because no local handler may exist for its kind. wait is the result
-// of look.
-func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (time.Duration, error) {
-	for i, first := range v.first {
-		if first > v.now {
+// nextAfter returns the time until the next job is due. Unlike readSnapshot, whose result
+// is wait, it also considers priorities whose first job is already due: this worker may
+// have no handler for that job.
+func (w *worker) nextAfter(
+	ctx context.Context, s snapshot, wait time.Duration,
+) (time.Duration, error) {
+	for i, first := range s.first {
+		if first > s.now {
 			continue
 		}
 		var next sql.NullInt64
-		err := again(ctx, func() error {
-			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, v.now),
+		err := retryConflicts(ctx, func() error {
+			return query(w.session(ctx).Raw(w.sql.next, driver.MinPriority+i, s.now),
 				func(rows *sql.Rows) error { return rows.Scan(&next) })
 		})
 		if err != nil {
 			return 0, fmt.Errorf("outbox: look for jobs: %w", err)
 		}
 		if next.Valid {
-			wait = min(wait, time.Duration(min(next.Int64-v.now,
-				time.Hour.Microseconds()))*time.Microsecond)
+			micros := min(next.Int64-s.now, time.Hour.Microseconds())
+			wait = min(wait, time.Duration(micros)*time.Microsecond)
 		}
 	}
 	return wait, nil
@@ -89,15 +91,15 @@ func (w *worker) nextAfter(ctx context.Context, v view, wait time.Duration) (tim
 type candidate struct{ ID, State string }
 
 // candidates returns at most n*factor due jobs per priority, in execution order.
-func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]candidate, error) {
+func (w *worker) candidates(ctx context.Context, s snapshot, n, factor int) ([][]candidate, error) {
 	var found [][]candidate
-	for i, first := range v.first {
-		if first > v.now || n <= 0 {
+	for i, first := range s.first {
+		if first > s.now || n <= 0 {
 			continue
 		}
 		var ready []candidate
-		err := w.session(ctx).Model(&row{}).Where(w.sql.due, driver.MinPriority+i,
-			v.now).Where(w.sql.kinds, w.Kinds).
+		err := w.session(ctx).Model(&row{}).
+			Where(w.sql.due, driver.MinPriority+i, s.now).Where(w.sql.kinds, w.Kinds).
 			Order(w.sql.order).Limit(n * factor).Find(&ready).Error
 		if err != nil {
 			return nil, fmt.Errorf("outbox: look for jobs: %w", err)
@@ -110,9 +112,9 @@ func (w *worker) candidates(ctx context.Context, v view, n, factor int) ([][]can
 	return found, nil
 }
 
-// choose selects n candidates. Under contention (factor > 1) it selects random jobs,
-// because workers that select the same jobs block each other. A higher priority still
-// comes first.
+// choose selects n candidates, those with a higher priority first. Under contention
+// (factor > 1) it selects random jobs of a priority, because workers that select the same
+// jobs block each other.
 func choose(found [][]candidate, n, factor int) []candidate {
 	var chosen []candidate
 	for _, ready := range found {
@@ -131,7 +133,7 @@ type claim struct {
 	token   string
 	ids     []string
 	crashed map[string]bool // jobs whose previous worker crashed
-	since   time.Time       // before the statement, so that the lease does not start earlier
+	since   time.Time       // before the statement: the database's lease starts later
 }
 
 func newClaim(chosen []candidate) claim {
@@ -159,18 +161,18 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	if err := w.releaseClaim(ctx); err != nil {
 		return batch{}, err
 	}
-	v, wait, err := w.look(xdb.WithPrimary(ctx))
+	s, wait, err := w.readSnapshot(xdb.WithPrimary(ctx))
 	if err != nil {
 		return batch{}, err
 	}
 	n = min(n, claimRows)
-	found, err := w.candidates(ctx, v, n, w.factor)
+	found, err := w.candidates(ctx, s, n, w.factor)
 	if err != nil {
 		return batch{}, err
 	}
 	chosen := choose(found, n, w.factor)
 	if len(chosen) < n {
-		if wait, err = w.nextAfter(ctx, v, wait); err != nil {
+		if wait, err = w.nextAfter(ctx, s, wait); err != nil {
 			return batch{}, err
 		}
 	}
@@ -178,16 +180,16 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 		return batch{wait: wait}, nil
 	}
 	c := newClaim(chosen)
-	taken, err := w.take(ctx, c)
+	claimed, err := w.markClaimed(ctx, c)
 	if err != nil {
 		return batch{}, err
 	}
 	b := batch{
-		claim: c, wait: wait, more: len(chosen) == n || taken < len(chosen),
-		contended: taken < len(chosen),
+		claim: c, wait: wait, more: len(chosen) == n || claimed < len(chosen),
+		contended: claimed < len(chosen),
 	}
 	w.adapt(b.contended)
-	if taken == 0 {
+	if claimed == 0 {
 		return b, nil
 	}
 	w.unconfirmed = &c
@@ -198,13 +200,13 @@ func (w *worker) claim(ctx context.Context, n int) (batch, error) {
 	return b, nil
 }
 
-// take marks the chosen jobs that are still due as running. If the response is lost, the
-// update may have happened.
-func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
+// markClaimed marks the chosen jobs that are still due as running, and returns their
+// number. If the response is lost, the claim is unconfirmed.
+func (w *worker) markClaimed(ctx context.Context, c claim) (claimed int, err error) {
 	w.unconfirmed = &c
-	err = again(ctx, func() error {
-		tx := w.session(ctx).Exec(w.sql.take, c.token, w.lease.Microseconds(), c.ids)
-		taken = int(tx.RowsAffected)
+	err = retryConflicts(ctx, func() error {
+		tx := w.session(ctx).Exec(w.sql.markClaimed, c.token, w.lease.Microseconds(), c.ids)
+		claimed = int(tx.RowsAffected)
 		return tx.Error
 	})
 	if err == nil || isConflict(err) {
@@ -216,7 +218,7 @@ func (w *worker) take(ctx context.Context, c claim) (taken int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("outbox: claim: %w", err)
 	}
-	return taken, nil
+	return claimed, nil
 }
 
 // adapt increases the number of candidates under contention, and decreases it otherwise.
@@ -231,19 +233,19 @@ func (w *worker) adapt(contended bool) {
 // read returns the claimed jobs in execution order.
 func (w *worker) read(ctx context.Context, c claim) ([]driver.Record, error) {
 	var records []driver.Record
-	err := again(ctx, func() (err error) {
+	err := retryConflicts(ctx, func() (err error) {
 		records, err = scan(w.session(ctx).Raw(w.sql.read, c.ids, c.token))
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("outbox: read claimed jobs: %w", err)
 	}
-	turn := make(map[string]int, len(c.ids))
+	position := make(map[string]int, len(c.ids))
 	for i, id := range c.ids {
-		turn[id] = i
+		position[id] = i
 	}
 	slices.SortFunc(records, func(a, b driver.Record) int {
-		return cmp.Compare(turn[a.ID], turn[b.ID])
+		return cmp.Compare(position[a.ID], position[b.ID])
 	})
 	return records, nil
 }
@@ -263,7 +265,7 @@ func (w *worker) releaseClaim(ctx context.Context) error {
 	return err
 }
 
-// session returns the primary database with ctx.
+// session returns a session of the primary database with ctx.
 func (w *worker) session(ctx context.Context) *gorm.DB {
 	return w.db.WithContext(xdb.WithPrimary(ctx))
 }

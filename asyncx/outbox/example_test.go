@@ -30,7 +30,7 @@ var welcome = job.NewKind[welcomeArgs]("user.welcome")
 
 // An application uses its own database. This example uses one in memory.
 func ExampleOpen() {
-	ctx, err := quietly()
+	ctx, err := quietContext()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -76,8 +76,8 @@ func ExampleOpen() {
 	// outbox on sqlite <nil>
 }
 
-// quietly returns a context whose log is discarded.
-func quietly() (context.Context, error) {
+// quietContext returns a context whose log is discarded.
+func quietContext() (context.Context, error) {
 	engine, err := xlog.New(xlog.Config{Level: slog.LevelError, Writer: io.Discard})
 	return xlog.NewContext(context.Background(), engine), err
 }
@@ -97,7 +97,7 @@ func ExampleOpen_node() {
 		return
 	}
 	fmt.Println(job.MustGetQueue(reg.Init.Ctx))
-	stop() // as SIGTERM would
+	stop() // like SIGTERM
 	fmt.Println(xmain.RunContext(ctx, reg, nil, nil))
 	// Output:
 	// outbox on sqlite

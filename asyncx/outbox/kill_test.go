@@ -25,15 +25,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// killTakeOver is short to keep the test fast.
+// killTakeOver is short, so that the tests are fast.
 const killTakeOver = 300 * time.Millisecond
 
-// process returns a child process that is not started.
-func (p place) process(tb testing.TB, do task) (*exec.Cmd, *bytes.Buffer) {
+// process returns a child process that is not started yet, and its standard error.
+func (p testDatabase) process(tb testing.TB, c childConfig) (*exec.Cmd, *bytes.Buffer) {
 	tb.Helper()
 	dsn, dsnErr := drivers[p.driver].DSN(p.parts)
-	do.Driver, do.DSN = p.driver, dsn
-	text, err := json.Marshal(do)
+	c.Driver, c.DSN = p.driver, dsn
+	text, err := json.Marshal(c)
 	if err := errors.Join(dsnErr, err); err != nil {
 		tb.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func killed(err error) bool {
 }
 
 // application returns the database, queue and context of the application in this process.
-func (p place) application(
+func (p testDatabase) application(
 	tb testing.TB, takeOver time.Duration,
 ) (context.Context, *gorm.DB, *job.Queue) {
 	tb.Helper()
@@ -73,7 +73,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name          string
-		on            func(tb testing.TB) place
+		on            func(tb testing.TB) testDatabase
 		lanes, rounds int
 	}{
 		{name: "SQLite file", on: onFile, lanes: 8, rounds: 25},
@@ -81,7 +81,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 		{name: "MySQL", on: onMySQL, lanes: 1, rounds: len(steps)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			start, found := time.Now(), make([]ledger, tc.lanes)
+			start, found := time.Now(), make([]summary, tc.lanes)
 			t.Run("lanes", func(t *testing.T) {
 				for lane := range tc.lanes {
 					t.Run(fmt.Sprint(lane), func(t *testing.T) {
@@ -90,33 +90,35 @@ func TestEngine_KilledProcesses(t *testing.T) {
 					})
 				}
 			})
-			var sum ledger
+			var sum summary
 			for _, l := range found {
-				sum.orders, sum.attempts, sum.repeated = sum.orders+l.orders,
-					sum.attempts+l.attempts, sum.repeated+l.repeated
+				sum.orders += l.orders
+				sum.attempts += l.attempts
+				sum.repeated += l.repeated
 			}
 			if sum.orders == 0 {
-				return // the server is missing
+				return // the lanes were skipped, because there is no server
 			}
-			t.Logf("%d processes killed in %s: %d orders, %d attempts with effects, %d repeated jobs",
+			t.Logf("%d processes killed in %s: %d orders, %d attempts with effects, "+
+				"%d repeated jobs",
 				tc.lanes*tc.rounds, time.Since(start).Round(time.Millisecond), sum.orders,
 				sum.attempts, sum.repeated)
 		})
 	}
 }
 
-// kill runs processes one after the other on one database. Each is killed at its step and
-// continues the work of the previous ones. Then kill finishes the jobs and checks the
-// result.
-func kill(t *testing.T, p place, first, rounds int) ledger {
+// kill runs processes on one database, one after the other. Each process continues the
+// work of the previous ones and is killed at its step. Then kill runs the remaining jobs
+// and checks the effects.
+func kill(t *testing.T, p testDatabase, first, rounds int) summary {
 	t.Helper()
 	ctx, db, _ := p.application(t, killTakeOver)
 	for round := range rounds {
 		step := steps[(first+round)%len(steps)]
 		cmd, lines := p.process(t,
-			task{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
+			childConfig{Role: "die", TakeOver: killTakeOver, Step: step, First: 10 * round})
 		if err := cmd.Run(); !killed(err) {
-			t.Fatalf("the process to be killed %s returned %v\n%s", step, err, lines)
+			t.Fatalf("the process was not killed %s: %v\n%s", step, err, lines)
 		}
 	}
 	working, cancel := context.WithCancel(ctx)
@@ -125,20 +127,20 @@ func kill(t *testing.T, p place, first, rounds int) ledger {
 	done.Go(func() {
 		err := job.Work(working, job.WithPollInterval(20*time.Millisecond), job.WithHandlers(
 			ship.Handle(func(ctx context.Context, args shipArgs) error {
-				return note(ctx, args, true)
+				return recordEffect(ctx, args, true)
 			})))
 		if err != nil {
 			t.Error(err)
 		}
 	})
-	eventually(t, "no job is left", func() bool { return count(t, db) == 0 })
+	eventually(t, "all jobs are done", func() bool { return count(t, db) == 0 })
 	cancel()
 	done.Wait()
 	return check(t, db)
 }
 
-// count returns the number of jobs with one statement. Listing each state separately
-// could miss jobs that change state.
+// count returns the number of jobs with one statement. Separate lists of each state could
+// miss jobs that change their state.
 func count(tb testing.TB, db *gorm.DB) (n int64) {
 	tb.Helper()
 	if err := db.Table(db.NamingStrategy.TableName("plinth_jobs")).Count(&n).Error; err != nil {
@@ -150,23 +152,23 @@ func count(tb testing.TB, db *gorm.DB) (n int64) {
 // eventually waits until ok returns true.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	late := time.After(30 * time.Second)
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
+	timeout := time.After(30 * time.Second)
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
 	for !ok() {
 		select {
-		case <-again.C:
-		case <-late:
+		case <-ticker.C:
+		case <-timeout:
 			tb.Fatalf("condition not met after 30 s: %s", what)
 		}
 	}
 }
 
-// ledger counts what check found.
-type ledger struct{ orders, attempts, repeated int }
+// summary is the result of check.
+type summary struct{ orders, attempts, repeated int }
 
 // check compares the orders with their effects.
-func check(t *testing.T, db *gorm.DB) ledger {
+func check(t *testing.T, db *gorm.DB) summary {
 	t.Helper()
 	var orders []order
 	var effects []effect
@@ -174,22 +176,22 @@ func check(t *testing.T, db *gorm.DB) ledger {
 		db.Order("attempt").Find(&effects).Error); err != nil {
 		t.Fatal(err)
 	}
-	l := ledger{orders: len(orders), attempts: len(effects)}
+	l := summary{orders: len(orders), attempts: len(effects)}
 	byOrder := map[int64][]effect{}
 	for _, e := range effects {
 		byOrder[e.OrderID] = append(byOrder[e.OrderID], e)
 	}
 	for _, o := range orders {
-		did := byOrder[o.ID]
+		attempts := byOrder[o.ID]
 		delete(byOrder, o.ID)
-		if !slices.ContainsFunc(did, func(e effect) bool { return e.Ended }) {
+		if !slices.ContainsFunc(attempts, func(e effect) bool { return e.Ended }) {
 			t.Errorf("the job of order %d is lost", o.ID)
 			continue
 		}
 		times := 0
-		for _, e := range did {
-			if e.JobID != did[0].JobID {
-				t.Errorf("order %d has jobs %s and %s", o.ID, did[0].JobID, e.JobID)
+		for _, e := range attempts {
+			if e.JobID != attempts[0].JobID {
+				t.Errorf("order %d has jobs %s and %s", o.ID, attempts[0].JobID, e.JobID)
 			}
 			if e.Ended {
 				times++
@@ -213,13 +215,13 @@ func TestEngine_PoisonJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for attempt := range 3 {
-		cmd, lines := p.process(t, task{Role: "poison", TakeOver: killTakeOver})
+		cmd, lines := p.process(t, childConfig{Role: "poison", TakeOver: killTakeOver})
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Run(); !killed(err) {
-			t.Fatalf("attempt %d: the process returned %v\n%s", attempt+1, err, lines)
+			t.Fatalf("attempt %d: the process was not killed: %v\n%s", attempt+1, err, lines)
 		}
 		_ = in.Close()
 		r, err := queue.Get(ctx, id)
@@ -227,7 +229,7 @@ func TestEngine_PoisonJob(t *testing.T) {
 			t.Errorf("after process %d: %v, attempt %d, %v", attempt+1, r.State, r.Attempt, err)
 		}
 	}
-	cmd, lines := p.process(t, task{Role: "poison", TakeOver: killTakeOver})
+	cmd, lines := p.process(t, childConfig{Role: "poison", TakeOver: killTakeOver})
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -241,22 +243,23 @@ func TestEngine_PoisonJob(t *testing.T) {
 	})
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the fourth process, which only discarded the job: %v\n%s", err, lines)
+		t.Errorf("the fourth process must discard the job and exit: %v\n%s", err, lines)
 	}
 }
 
 func TestEngine_ConcurrentProcesses(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		on   func(tb testing.TB) place
+		on   func(tb testing.TB) testDatabase
 	}{{"SQLite file", onFile}, {"PostgreSQL", onPostgres}, {"MySQL", onMySQL}} {
 		t.Run(tc.name, func(t *testing.T) {
-			share(t, tc.on(t), 2000)
+			shareJobs(t, tc.on(t), 2000)
 		})
 	}
 }
 
-func share(t *testing.T, p place, n int) {
+// shareJobs runs n jobs in three child processes.
+func shareJobs(t *testing.T, p testDatabase, n int) {
 	t.Helper()
 	ctx, db, _ := p.application(t, 30*time.Second)
 	args := make([]shipArgs, n)
@@ -269,7 +272,7 @@ func share(t *testing.T, p place, n int) {
 	var stops []func()
 	start := time.Now()
 	for range 3 {
-		cmd, lines := p.process(t, task{Role: "drain", TakeOver: 30 * time.Second})
+		cmd, lines := p.process(t, childConfig{Role: "drain", TakeOver: 30 * time.Second})
 		in, err := cmd.StdinPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -284,8 +287,8 @@ func share(t *testing.T, p place, n int) {
 			}
 		})
 	}
-	eventually(t, "no job is left", func() bool { return count(t, db) == 0 })
-	took := time.Since(start)
+	eventually(t, "all jobs are done", func() bool { return count(t, db) == 0 })
+	elapsed := time.Since(start)
 	for _, stop := range stops {
 		stop()
 	}
@@ -303,5 +306,6 @@ func share(t *testing.T, p place, n int) {
 	if len(effects) != n {
 		t.Errorf("%d effects, want %d", len(effects), n)
 	}
-	t.Logf("%d jobs by three processes in %s, including startup", n, took.Round(time.Millisecond))
+	t.Logf("%d jobs by three processes in %s, including startup",
+		n, elapsed.Round(time.Millisecond))
 }

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// most checks wait for due times
+	// most checks only wait for due times
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}

@@ -2,14 +2,14 @@
 //
 //	nodes := []xregnode.Node{{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open())}}
 //
-// It supports every xdb database whose driver has a clock: SQLite, PostgreSQL, MySQL and
-// MariaDB, SQL Server, Oracle. Open creates the table plinth_jobs, with the table prefix
-// of the database.
+// It supports every xdb database whose driver has a clock: SQLite, PostgreSQL, MySQL,
+// MariaDB, SQL Server and Oracle. Open creates the table plinth_jobs, with the table
+// prefix of the database.
 //
 // A worker claims jobs with a lease and renews it while they run. If the worker crashes
 // or cannot reach the database, the lease expires and another worker runs the job: see
-// WithTakeOver. All times use the database's clock, so clock differences of the replicas
-// do not matter.
+// WithTakeOver. All times are measured by the database's clock, so the clocks of the
+// replicas may differ.
 package outbox
 
 import (
@@ -48,7 +48,7 @@ type Option func(*config)
 type config struct {
 	takeOver time.Duration
 	db       *gorm.DB
-	faults   []error
+	errs     []error
 }
 
 // WithTakeOver sets the maximum time between the crash of a worker and the takeover of
@@ -57,7 +57,7 @@ type config struct {
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.faults = append(c.faults,
+			c.errs = append(c.errs,
 				fmt.Errorf("outbox: %w: WithTakeOver: %s is not between %s and %s",
 					job.ErrOption, d, minTakeOver, maxTakeOver))
 		}
@@ -71,16 +71,17 @@ func WithTakeOver(d time.Duration) Option {
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
-			c.faults = append(c.faults,
+			c.errs = append(c.errs,
 				fmt.Errorf("outbox: %w: WithDB: the database is nil", job.ErrOption))
 		}
 		c.db = db
 	}
 }
 
-// Open returns an opener for job.Init. The opener uses the application's database, and
-// creates the table plinth_jobs if it does not exist; only then it needs the privilege.
-// It returns systable.ErrUnsupported if the database has no clock.
+// Open returns an opener for job.Init. The opener uses the application's database. If the
+// table plinth_jobs does not exist, the opener creates it; only then the database user
+// needs the privilege to create tables. The opener returns systable.ErrUnsupported if the
+// database has no clock.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver}
@@ -89,7 +90,7 @@ func Open(options ...Option) job.Opener {
 				option(&c)
 			}
 		}
-		if err := errors.Join(c.faults...); err != nil {
+		if err := errors.Join(c.errs...); err != nil {
 			return nil, err
 		}
 		ctx = transaction.Without(xctx.Unpooled(ctx))
@@ -103,10 +104,10 @@ func Open(options ...Option) job.Opener {
 
 // engine implements driver.Engine.
 type engine struct {
-	db       *gorm.DB // logs nothing
+	db       *gorm.DB // without a logger
 	sql      statements
 	takeOver time.Duration
-	wakes    wake.Workers
+	workers  wake.Workers
 	closed   atomic.Bool
 }
 

@@ -42,14 +42,14 @@ func TestOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong := inMemory(t)
-		if err := wrong.Exec("CREATE TABLE plinth_jobs (id text)").Error; err != nil {
+		incompatible := inMemory(t)
+		if err := incompatible.Exec("CREATE TABLE plinth_jobs (id text)").Error; err != nil {
 			t.Fatal(err)
 		}
 		for _, tc := range []struct {
 			name    string
 			options []outbox.Option
-			is      error
+			wantErr error
 			want    string
 		}{
 			{
@@ -58,47 +58,47 @@ func TestOpen(t *testing.T) {
 			},
 			{
 				name:    "nil database",
-				options: []outbox.Option{outbox.WithDB(nil)}, is: job.ErrOption,
+				options: []outbox.Option{outbox.WithDB(nil)}, wantErr: job.ErrOption,
 				want: "the database is nil",
 			},
 			{
 				name: "no clock", options: []outbox.Option{outbox.WithDB(plain)},
-				is: systable.ErrUnsupported, want: "dummy database was not opened",
+				wantErr: systable.ErrUnsupported, want: "dummy database was not opened",
 			},
 			{
 				name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)},
-				is: job.ErrOption, want: "1ms is not between 200ms and 1h",
+				wantErr: job.ErrOption, want: "1ms is not between 200ms and 1h",
 			},
 			{
 				name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)},
-				is: job.ErrOption, want: "2h0m0s is not between",
+				wantErr: job.ErrOption, want: "2h0m0s is not between",
 			},
 			{
-				name: "incompatible table", options: []outbox.Option{outbox.WithDB(wrong)},
+				name: "incompatible table", options: []outbox.Option{outbox.WithDB(incompatible)},
 				want: "the table plinth_jobs does not have the columns of a job table",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				e, err := outbox.Open(tc.options...)(quiet(t))
-				if err == nil || !strings.Contains(err.Error(), tc.want) || tc.is != nil &&
-					!errors.Is(err, tc.is) {
+				if err == nil || !strings.Contains(err.Error(), tc.want) || tc.wantErr != nil &&
+					!errors.Is(err, tc.wantErr) {
 					t.Errorf("Open = %v, %v; want an error that contains %q", e, err, tc.want)
 				}
 			})
 		}
 	})
 
-	t.Run("creates the table once with the prefix", func(t *testing.T) {
+	t.Run("creates the table once, with the prefix", func(t *testing.T) {
 		db := inMemory(t, func(o *xdb.Options) { o.TablePrefix = "app_" })
 		ctx, first := engine(t, db)
-		if err := first.Insert(ctx, some(1)); err != nil {
+		if err := first.Insert(ctx, newJobs(1)); err != nil {
 			t.Fatal(err)
 		}
 		_, second := engine(t, db)
 		page, err := second.List(ctx, jobdriver.Query{State: jobdriver.Waiting, Limit: 9})
 		if err != nil || len(page) != 1 || !db.Migrator().HasTable("app_plinth_jobs") ||
 			db.Migrator().HasTable("plinth_jobs") {
-			t.Errorf("page of %d, %v", len(page), err)
+			t.Errorf("%d waiting jobs, %v; want 1 job in app_plinth_jobs", len(page), err)
 		}
 		if got := first.Capabilities(); got.Name != "outbox on sqlite" || !got.Transactional ||
 			got.TakeoverTimeout != 30*time.Second {
@@ -109,14 +109,14 @@ func TestOpen(t *testing.T) {
 
 func TestEngine_Insert(t *testing.T) {
 	t.Run("rejects a transaction of another database", func(t *testing.T) {
-		mine := inMemory(t)
-		ctx, e := engine(t, mine, outbox.WithDB(inMemory(t)))
+		db := inMemory(t)
+		ctx, e := engine(t, db, outbox.WithDB(inMemory(t)))
 		err := xdb.Transaction(ctx,
-			func(ctx context.Context) error { return e.Insert(ctx, some(1)) })
+			func(ctx context.Context) error { return e.Insert(ctx, newJobs(1)) })
 		if !errors.Is(err, job.ErrTransaction) {
 			t.Errorf("Insert = %v, want %v", err, job.ErrTransaction)
 		}
-		if err := e.Insert(ctx, some(1)); err != nil {
+		if err := e.Insert(ctx, newJobs(1)); err != nil {
 			t.Errorf("Insert outside the transaction = %v", err)
 		}
 	})
@@ -134,7 +134,7 @@ func TestEngine_Insert(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				tx := db.Begin()
-				if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), some(1)),
+				if err := errors.Join(e.Insert(xdb.NewContext(ctx, tx), newJobs(1)),
 					tc.end(tx).Error); err != nil {
 					t.Fatal(err)
 				}
@@ -171,13 +171,13 @@ func (l *lines) Trace(
 func TestEngine_Redaction(t *testing.T) {
 	const secret = "hunter2"
 	l := &lines{}
-	c := &cut{}
+	c := &disconnector{}
 	db := inMemory(t, func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.Logger = l } })
 	if err := db.Use(c); err != nil {
 		t.Fatal(err)
 	}
 	ctx, e := engine(t, db)
-	jobs := some(2, func(j *jobdriver.Job) { j.Args = []byte(`{"password":"` + secret + `"}`) })
+	jobs := newJobs(2, func(j *jobdriver.Job) { j.Args = []byte(`{"password":"` + secret + `"}`) })
 	jobs[1].ID = jobs[0].ID
 	duplicate := e.Insert(ctx, jobs)
 	if !errors.Is(duplicate, gorm.ErrDuplicatedKey) {
@@ -188,13 +188,13 @@ func TestEngine_Redaction(t *testing.T) {
 		func(ctx context.Context) error { return e.Insert(ctx, jobs[:1]) })
 	broken := db.Exec("UPDATE plinth_jobs SET meta = ?", secret).Error
 	_, unreadable := e.Get(ctx, jobs[0].ID)
-	c.off.Store(true)
-	away := e.Insert(ctx, jobs[:1])
+	c.down.Store(true)
+	disconnected := e.Insert(ctx, jobs[:1])
 	if err := errors.Join(stored, broken); err != nil || inTransaction == nil ||
-		unreadable == nil || away == nil {
-		t.Fatal(err, inTransaction, unreadable, away)
+		unreadable == nil || disconnected == nil {
+		t.Fatal(err, inTransaction, unreadable, disconnected)
 	}
-	for _, err := range []error{duplicate, inTransaction, unreadable, away} {
+	for _, err := range []error{duplicate, inTransaction, unreadable, disconnected} {
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the error %q contains the arguments", err)
 		}
@@ -227,7 +227,7 @@ func TestEngine_Work(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		late := time.After(20 * time.Second)
+		timeout := time.After(20 * time.Second)
 		for _, insert := range []func(jobs []jobdriver.Job) error{
 			func(jobs []jobdriver.Job) error { return e.Insert(ctx, jobs) },
 			func(jobs []jobdriver.Job) error {
@@ -235,7 +235,7 @@ func TestEngine_Work(t *testing.T) {
 					func(ctx context.Context) error { return e.Insert(ctx, jobs) })
 			},
 		} {
-			jobs := some(1)
+			jobs := newJobs(1)
 			if err := insert(jobs); err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestEngine_Work(t *testing.T) {
 				if id != jobs[0].ID {
 					t.Errorf("%s ran, want %s", id, jobs[0].ID)
 				}
-			case <-late:
+			case <-timeout:
 				t.Fatal("the job did not run before the poll")
 			}
 		}
@@ -269,7 +269,7 @@ func TestEngine_Work(t *testing.T) {
 			t.Error(err)
 		}
 		if n := c.all.Load(); n > 45 { // the minimum pause is half a poll interval
-			t.Errorf("%d statements in 20 polls", n)
+			t.Errorf("%d statements in 2 s, want at most 45", n)
 		}
 	})
 
@@ -280,7 +280,7 @@ func TestEngine_Work(t *testing.T) {
 			kinds[i] = "kind" + strings.Repeat("x", i%7) + time.Duration(i).String()
 		}
 		kinds[2400] = "test"
-		if err := e.Insert(ctx, some(3)); err != nil {
+		if err := e.Insert(ctx, newJobs(3)); err != nil {
 			t.Fatal(err)
 		}
 		working, cancel := context.WithCancel(ctx)
@@ -296,17 +296,17 @@ func TestEngine_Work(t *testing.T) {
 			},
 		})
 		if err != nil || ran != 3 {
-			t.Errorf("%d ran, %v", ran, err)
+			t.Errorf("%d jobs ran, %v; want 3", ran, err)
 		}
 	})
 
 	t.Run("reports an outage", func(t *testing.T) {
-		db, c := inMemory(t), &cut{}
+		db, c := inMemory(t), &disconnector{}
 		if err := db.Use(c); err != nil {
 			t.Fatal(err)
 		}
 		ctx, e := engine(t, db)
-		c.off.Store(true)
+		c.down.Store(true)
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		var reported []string

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// tries is the maximum number of attempts after deadlocks and lock timeouts. The
-	// pause between them is random, and its limit doubles from firstPause.
-	tries      = 8
-	firstPause = 2 * time.Millisecond
+	// conflictTries is the maximum number of tries of a statement that fails with a
+	// deadlock or lock timeout. The pause between two tries is random; its limit is
+	// firstPause at first, and doubles.
+	conflictTries = 8
+	firstPause    = 2 * time.Millisecond
 
 	// outagePause is the pause after the first failure of an outage. It doubles up to
 	// longestPause.
@@ -21,10 +22,10 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// again retries do after deadlocks and lock timeouts.
-func again(ctx context.Context, do func() error) (err error) {
+// retryConflicts retries do after deadlocks and lock timeouts.
+func retryConflicts(ctx context.Context, do func() error) (err error) {
 	pause := firstPause
-	for range tries {
+	for range conflictTries {
 		if err = do(); !isConflict(err) || xretry.Sleep(ctx, jitter(pause)) != nil {
 			return err
 		}

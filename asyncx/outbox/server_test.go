@@ -31,21 +31,22 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
-// place is a database of one test.
-type place struct {
+// testDatabase is the database of one test.
+type testDatabase struct {
 	driver          string
 	parts           driver.Config
 	source, version string
 }
 
-// drivers are the drivers of the places.
+// drivers are the drivers of the test databases.
 var drivers = map[string]driver.Driver{
 	sqlite.Name:   sqlite.Driver{},
-	postgres.Name: postgres.Driver{}, mysql.Name: mysql.Driver{},
+	postgres.Name: postgres.Driver{},
+	mysql.Name:    mysql.Driver{},
 }
 
-// options returns the options to open the place.
-func (p place) options() xdb.Options { return xdb.Options{Driver: p.driver, Parts: p.parts} }
+// options returns the options to open the database.
+func (p testDatabase) options() xdb.Options { return xdb.Options{Driver: p.driver, Parts: p.parts} }
 
 // quiet returns a context whose log is discarded.
 func quiet(tb testing.TB) context.Context {
@@ -98,17 +99,17 @@ func engine(
 }
 
 // onFile returns a database in a file.
-func onFile(tb testing.TB) place {
+func onFile(tb testing.TB) testDatabase {
 	tb.Helper()
-	return place{
-		driver: sqlite.Name,
-		parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(tb.TempDir(),
-			"jobs.db")}}, source: "file",
+	path := filepath.Join(tb.TempDir(), "jobs.db")
+	return testDatabase{
+		driver: sqlite.Name, parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		source: "file",
 	}
 }
 
 // onPostgres returns a database on the test server, or skips the test.
-func onPostgres(tb testing.TB) place {
+func onPostgres(tb testing.TB) testDatabase {
 	tb.Helper()
 	server := dbtest.FindServer(tb, postgres.Name)
 	u, err := url.Parse(server.DSN)
@@ -126,7 +127,7 @@ func onPostgres(tb testing.TB) place {
 var mysqlDSN = regexp.MustCompile(`^(.*?):(.*)@tcp\((.*?)\)/([^?]*)`)
 
 // onMySQL returns a database on the test server, or skips the test.
-func onMySQL(tb testing.TB) place {
+func onMySQL(tb testing.TB) testDatabase {
 	tb.Helper()
 	server := dbtest.FindServer(tb, mysql.Name)
 	m := mysqlDSN.FindStringSubmatch(server.DSN)
@@ -139,18 +140,16 @@ func onMySQL(tb testing.TB) place {
 	}
 	port, _ := strconv.Atoi(text)
 	return onServer(tb, server, mysql.Name, driver.Config{
-		Host: host, Port: port, User: m[1],
-		Pass: m[2], Name: m[4], TLS: driver.TLSDisable,
-	},
-		"SELECT VERSION()")
+		Host: host, Port: port, User: m[1], Pass: m[2], Name: m[4], TLS: driver.TLSDisable,
+	}, "SELECT VERSION()")
 }
 
-// onServer creates a database for the test.
+// onServer creates a database for the test. version is the query of the server version.
 func onServer(
 	tb testing.TB, server dbtest.Server, name string, parts driver.Config, version string,
-) place {
+) testDatabase {
 	tb.Helper()
-	p := place{driver: name, parts: parts, source: server.Source}
+	p := testDatabase{driver: name, parts: parts, source: server.Source}
 	admin := open(tb, p.options())
 	if err := admin.Raw(version).Row().Scan(&p.version); err != nil {
 		tb.Fatal(err)
@@ -171,19 +170,21 @@ func onServer(
 	return p
 }
 
-var errCut = errors.New("disconnected by the test")
+var errDisconnected = errors.New("disconnected by the test")
 
-// cut makes every statement fail while off is set, as if the server were unreachable.
-type cut struct{ off atomic.Bool }
+// disconnector makes every statement fail while down is set, as if the server were
+// unreachable.
+type disconnector struct{ down atomic.Bool }
 
 // Name implements gorm.Plugin.
-func (*cut) Name() string { return "test:cut" }
+func (*disconnector) Name() string { return "test:cut" }
 
 // Initialize implements gorm.Plugin.
-func (c *cut) Initialize(db *gorm.DB) error {
+func (c *disconnector) Initialize(db *gorm.DB) error {
 	before := func(tx *gorm.DB) {
-		if c.off.Load() {
-			_ = tx.AddError(driver.Translate(driver.Connection, errCut, errCut.Error()))
+		if c.down.Load() {
+			err := driver.Translate(driver.Connection, errDisconnected, errDisconnected.Error())
+			_ = tx.AddError(err)
 		}
 	}
 	cb := db.Callback()
@@ -197,18 +198,18 @@ func (c *cut) Initialize(db *gorm.DB) error {
 	)
 }
 
-// replica opens another replica on the place.
-func (p place) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica {
+// replica opens another replica on the database.
+func (p testDatabase) replica(tb testing.TB, options ...outbox.Option) jobtest.Replica {
 	tb.Helper()
 	db := open(tb, p.options())
-	c := &cut{}
+	c := &disconnector{}
 	if err := db.Use(c); err != nil {
 		tb.Fatal(err)
 	}
 	ctx, e := engine(tb, db, options...)
 	return jobtest.Replica{
 		Engine: e, Context: ctx,
-		Disconnect: func(testing.TB) { c.off.Store(true) },
-		Reconnect:  func(testing.TB) { c.off.Store(false) },
+		Disconnect: func(testing.TB) { c.down.Store(true) },
+		Reconnect:  func(testing.TB) { c.down.Store(false) },
 	}
 }

@@ -12,8 +12,8 @@ import (
 const settleRows = 100
 
 // settle stores the outcome of an attempt. If the database is unavailable, it retries
-// until the lease expires, so that a short outage does not repeat the job. After that,
-// another worker repeats it.
+// until the lease expires, so that the job does not run again after a short outage. After
+// that, another worker runs the job again.
 func (w *worker) settle(a *attempt, o driver.Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	pause := xretry.Backoff{First: outagePause, Max: longestPause}
@@ -22,13 +22,14 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 		if err == nil {
 			switch {
 			case found && (o.Action == driver.Retry || o.Action == driver.Release):
-				w.wakes.Wake() // the job may be due before the next poll
-			case !found && attempts == 1: // otherwise the lost response may have been a success
-				w.lost(a, ErrTaken)
+				w.workers.Wake() // the job may be due before the next poll
+			case !found && attempts == 1:
+				// after an earlier try, its lost response may have been a success
+				w.reportLost(a, ErrTaken)
 			}
 			return
 		}
-		w.failed(ctx, "settle", fmt.Errorf("outbox: settle: %w", err))
+		w.reportError(ctx, "settle", fmt.Errorf("outbox: settle: %w", err))
 		if w.leaseLost(a) || xretry.Sleep(a.ctx, pause.Next()) != nil && w.leaseLost(a) {
 			return
 		}
@@ -42,7 +43,7 @@ func (w *worker) leaseLost(a *attempt) bool {
 	return a.lost || a.expired()
 }
 
-// settleOnce tries once to store the outcome. It finds the job only if no other worker
+// settleOnce tries once to store the outcome. It does not find the job if another worker
 // has claimed it, so that a late outcome has no effect.
 func (w *worker) settleOnce(
 	ctx context.Context, a *attempt, o driver.Outcome,
@@ -80,7 +81,7 @@ func (w *worker) write(ctx context.Context, statement string, args ...any) (foun
 func (w *worker) count(ctx context.Context, statement string, args ...any) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
-	err = again(ctx, func() error {
+	err = retryConflicts(ctx, func() error {
 		tx := w.session(ctx).Exec(statement, args...)
 		n = tx.RowsAffected
 		return tx.Error
@@ -104,8 +105,7 @@ type settled struct {
 	err   error
 }
 
-// settleSuccesses stores successes until ctx is canceled, which happens after the last
-// attempt.
+// settleSuccesses stores successes until ctx is canceled after the last attempt.
 func (w *worker) settleSuccesses(ctx context.Context) {
 	for {
 		select {
@@ -117,7 +117,7 @@ func (w *worker) settleSuccesses(ctx context.Context) {
 	}
 }
 
-// gather returns first and the other successes that are available, at most settleRows.
+// gather returns first and the other successes that are ready, at most settleRows.
 func (s *settler) gather(first *success) []*success {
 	all := []*success{first}
 	for len(all) < settleRows {
@@ -131,8 +131,8 @@ func (s *settler) gather(first *success) []*success {
 	return all
 }
 
-// succeed deletes the jobs of the attempts. An attempt without its lease is deleted
-// separately: in a group, its ID could match a newer attempt of this worker.
+// succeed deletes the jobs of the attempts. If the lease of an attempt is lost, its job
+// is deleted separately: in a group, the ID could match a newer attempt of this worker.
 func (w *worker) succeed(ctx context.Context, all []*success) {
 	var group []*success
 	for _, s := range all {
@@ -152,13 +152,13 @@ func (w *worker) delete(ctx context.Context, group []*success) {
 	for i, s := range group {
 		attempts[i] = s.attempt
 	}
-	ids, tokens := names(attempts)
+	ids, tokens := idsAndTokens(attempts)
 	n, err := w.count(ctx, w.sql.succeed, ids, tokens)
 	if err == nil && n < int64(len(group)) && len(group) > 1 {
-		// The statement does not return which rows it deleted, and a later query cannot
-		// distinguish jobs that another worker completed.
+		// The statement does not return which rows it deleted. A later query cannot
+		// detect jobs that another worker completed.
 		for _, s := range group {
-			w.lost(s.attempt, fmt.Errorf(
+			w.reportLost(s.attempt, fmt.Errorf(
 				"%w: this job, or another of the %d jobs of the statement: %d outcomes ignored",
 				ErrTaken, len(group), int64(len(group))-n))
 		}

@@ -17,30 +17,31 @@ import (
 	"github.com/plinthgo/plinth/asyncx/outbox"
 )
 
-// stopTakeOver is long enough to renew a lease on a busy machine before the process is
-// stopped.
+// stopTakeOver is long enough for a busy machine to renew a lease before the process is
+// suspended.
 const stopTakeOver = 2 * time.Second
 
-// The test stops a process with SIGSTOP for longer than its lease, like a suspended
-// virtual machine.
+// TestEngine_Work_SuspendedProcess suspends a process with SIGSTOP for longer than its
+// lease, like a suspended virtual machine.
 func TestEngine_Work_SuspendedProcess(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name       string
 		ignoresCtx bool // the handler ignores its context and returns after a line of input
-		ended      string
+		want       string
 	}{
-		{name: "context is canceled", ended: "canceled: outbox: lease lost"},
-		{name: "handler ignores its context", ignoresCtx: true, ended: "returned after the line"},
+		{name: "context is canceled", want: "canceled: outbox: lease lost"},
+		{name: "handler ignores its context", ignoresCtx: true, want: "returned after the line"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			stopped(t, tc.ignoresCtx, tc.ended)
+			testSuspended(t, tc.ignoresCtx, tc.want)
 		})
 	}
 }
 
-func stopped(t *testing.T, ignoresCtx bool, ended string) {
+// testSuspended suspends a worker, and checks that another worker takes over its job.
+func testSuspended(t *testing.T, ignoresCtx bool, want string) {
 	t.Helper()
 	p := onFile(t)
 	ctx, _, queue := p.application(t, stopTakeOver)
@@ -48,7 +49,8 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, _ := p.process(t, task{Role: "hold", TakeOver: stopTakeOver, IgnoresCtx: ignoresCtx})
+	cmd, _ := p.process(t,
+		childConfig{Role: "hold", TakeOver: stopTakeOver, IgnoresCtx: ignoresCtx})
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
 	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
@@ -59,7 +61,7 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	begun, finish := make(chan jobdriver.Attempt, 9), make(chan struct{})
+	started, finish := make(chan jobdriver.Attempt, 9), make(chan struct{})
 	other := p.replica(t, outbox.WithTakeOver(stopTakeOver))
 	working, cancel := context.WithCancel(other.Context)
 	var work sync.WaitGroup
@@ -67,7 +69,7 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 		err := other.Engine.Work(working, jobdriver.Work{
 			Kinds: []string{ship.Name()}, Concurrency: 1, PollInterval: 20 * time.Millisecond,
 			Run: func(_ context.Context, a jobdriver.Attempt) jobdriver.Outcome {
-				begun <- a
+				started <- a
 				<-finish
 				return jobdriver.Outcome{}
 			},
@@ -76,7 +78,7 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 			t.Error(err)
 		}
 	})
-	if a := <-begun; a.ID != id || a.Number != 2 {
+	if a := <-started; a.ID != id || a.Number != 2 {
 		t.Errorf("attempt %d at %s, want 2 at %s", a.Number, a.ID, id)
 	}
 	if ignoresCtx {
@@ -85,10 +87,11 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 	if err := errors.Join(err, cmd.Process.Signal(syscall.SIGCONT)); err != nil {
 		t.Fatal(err)
 	}
-	wantLine(t, lines, ended)
+	wantLine(t, lines, want)
 	wantLine(t, lines, "lost attempt 1 outbox: lease lost")
 	if r, err := queue.Get(ctx, id); err != nil || r.State != jobdriver.Running || r.Attempt != 2 {
-		t.Errorf("after the late outcome: %v, attempt %d, %v", r.State, r.Attempt, err)
+		t.Errorf("state, attempt after the late outcome = %v, %d, %v; want running, 2",
+			r.State, r.Attempt, err)
 	}
 	close(finish)
 	eventually(t, "the job is done", func() bool {
@@ -105,6 +108,7 @@ func stopped(t *testing.T, ignoresCtx bool, ended string) {
 	}
 }
 
+// wantLine reads a line, and fails the test if it does not start with want.
 func wantLine(tb testing.TB, lines *bufio.Scanner, want string) {
 	tb.Helper()
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {

@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// Limits of one INSERT. SQL Server accepts 2100 parameters, MySQL limits the statement
-// length, and the SQLite driver searches all parameters for each one.
+// Limits of one INSERT. SQL Server accepts 2100 parameters, MySQL limits the length of a
+// statement, and the SQLite driver takes quadratic time in the number of parameters.
 const (
 	insertRows  = 25
 	insertBytes = 2 << 20
@@ -49,17 +49,17 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 	case inTransaction:
 		err = insert(db, batches)
 	case len(batches) == 1:
-		err = again(ctx, func() error { return insert(db, batches) })
+		err = retryConflicts(ctx, func() error { return insert(db, batches) })
 	default:
-		err = again(ctx, func() error {
+		err = retryConflicts(ctx, func() error {
 			return db.Transaction(func(tx *gorm.DB) error { return insert(tx, batches) })
 		})
 	}
 	if err != nil {
 		return fmt.Errorf("outbox: insert: %w", err)
 	}
-	// if it returns false, the workers find the jobs with their next poll
-	transaction.OnCommit(ctx, func(context.Context) { e.wakes.Wake() })
+	// If OnCommit returns false, the workers find the jobs with their next poll.
+	transaction.OnCommit(ctx, func(context.Context) { e.workers.Wake() })
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (e *engine) Replay(ctx context.Context, id string) error {
 	if err := e.change(ctx, "replay", e.sql.replay, id); err != nil {
 		return err
 	}
-	transaction.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.wakes.Wake() })
+	transaction.OnCommit(xctx.Unpooled(ctx), func(context.Context) { e.workers.Wake() })
 	return nil
 }
 
@@ -164,8 +164,8 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	return e.change(ctx, "delete", e.sql.remove, id)
 }
 
-// change executes a statement that changes a job in certain states only.
-func (e *engine) change(ctx context.Context, what, statement, id string) error {
+// change executes a statement that changes a job only in certain states.
+func (e *engine) change(ctx context.Context, operation, statement, id string) error {
 	ctx = xctx.Unpooled(ctx)
 	db, inTransaction, err := e.handle(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 		return tx.Error
 	})
 	if err != nil {
-		return fmt.Errorf("outbox: %s: %w", what, err)
+		return fmt.Errorf("outbox: %s: %w", operation, err)
 	}
 	if changed > 0 {
 		return nil
@@ -187,16 +187,16 @@ func (e *engine) change(ctx context.Context, what, statement, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("outbox: %s: %w: state is %s", what, driver.ErrState, r.State)
+	return fmt.Errorf("outbox: %s: %w: state is %s", operation, driver.ErrState, r.State)
 }
 
-// retryOutside retries do outside a transaction. The caller must retry a transaction that
-// the database aborted.
+// retryOutside retries do outside a transaction. In a transaction, which the database may
+// have aborted, the caller must retry the whole transaction.
 func retryOutside(ctx context.Context, inTransaction bool, do func() error) error {
 	if inTransaction {
 		return do()
 	}
-	return again(ctx, do)
+	return retryConflicts(ctx, do)
 }
 
 // scan reads the records of a query.
@@ -207,8 +207,7 @@ func scan(statement *gorm.DB) (records []driver.Record, err error) {
 		var failure sql.NullString
 		var meta, args string
 		if err := rows.Scan(&r.ID, &r.Kind, &r.State, &r.Priority, &runAt, &created, &r.Attempt,
-			&r.MaxAttempts,
-			&failure, &meta, &args); err != nil {
+			&r.MaxAttempts, &failure, &meta, &args); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(meta), &r.Meta); err != nil {
@@ -231,7 +230,7 @@ func query(statement *gorm.DB, read func(rows *sql.Rows) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err returns the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		if err := read(rows); err != nil && rows.Err() == nil {
 			return errRow

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/dbtest"
 )
 
-// takeOver is short to keep the checks fast, but long enough for a busy machine.
+// takeOver is short, so that the checks are fast, but long enough for a busy machine.
 const takeOver = 3 * time.Second
 
 func TestEngine_SQLite(t *testing.T) {
@@ -36,9 +36,9 @@ func TestEngine_MySQL(t *testing.T) {
 	suiteOn(t, onMySQL)
 }
 
-// suiteOn runs the conformance suite on a server, through a network that the test
-// controls.
-func suiteOn(t *testing.T, on func(tb testing.TB) place) {
+// suiteOn runs the conformance suite on a server, over a network that the test can
+// interrupt.
+func suiteOn(t *testing.T, on func(tb testing.TB) testDatabase) {
 	t.Helper()
 	first := on(t)
 	jobtest.Run(t, jobtest.Harness{

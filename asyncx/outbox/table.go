@@ -20,9 +20,9 @@ const never = int64(1) << 61
 
 // row is a job in the table. Times are microseconds since 1970 by the database's clock.
 //
-// due_us is the time when a worker may claim the job: its scheduled time, the expiry of
-// its lease, or never. A claim therefore needs the first index only. The second index is
-// for List.
+// due_us is the time from which a worker may claim the job: its scheduled time, the
+// expiry of its lease, or never. A claim therefore needs only the index "due". The index
+// "state" is for List.
 type row struct {
 	ID          string  `gorm:"column:id;primaryKey;size:36;not null;index:,composite:due,priority:3;index:,composite:state,priority:2"`
 	Kind        string  `gorm:"column:kind;size:100;not null;index:,composite:due,priority:4"`
@@ -53,17 +53,16 @@ func (t fromNow) GormValue(_ context.Context, db *gorm.DB) clause.Expr {
 		return clause.Expr{SQL: "NULL"}
 	}
 	return clause.Expr{
-		SQL:  clock.NowMicros() + " + ?",
-		Vars: []any{int64(t)}, WithoutParentheses: true,
+		SQL: clock.NowMicros() + " + ?", Vars: []any{int64(t)}, WithoutParentheses: true,
 	}
 }
 
 // statements are the SQL statements for one database.
 type statements struct {
 	table                   string // for error messages
-	look, next              string
-	take, read              string
-	renew, whose, succeed   string
+	snapshot, next          string
+	markClaimed, read       string
+	renew, holders, succeed string
 	retry, discard, release string
 	get, replay, remove     string
 	due, kinds, order, id   string // parts of the query for candidates
@@ -83,15 +82,15 @@ func newStatements(db *gorm.DB, clock dbdriver.Clock) (statements, error) {
 		return statements{}, fmt.Errorf("outbox: %w", err)
 	}
 	names := []string{
-		"{now}", clock.NowMicros(), "{dual}", clock.Dual(), "{table}",
-		stmt.Quote(stmt.Schema.Table),
+		"{now}", clock.NowMicros(), "{dual}", clock.Dual(),
+		"{table}", stmt.Quote(stmt.Schema.Table),
 	}
 	for _, field := range stmt.Schema.DBNames {
 		names = append(names, "{"+field+"}", stmt.Quote(field))
 	}
 	names = append(names, "{never}", fmt.Sprint(never),
-		"{waiting}", text(driver.Waiting), "{running}", text(driver.Running), "{dead}",
-		text(driver.Dead))
+		"{waiting}", literal(driver.Waiting), "{running}", literal(driver.Running),
+		"{dead}", literal(driver.Dead))
 	write := strings.NewReplacer(names...).Replace
 	s := statements{
 		table:   stmt.Schema.Table,
@@ -101,14 +100,14 @@ func newStatements(db *gorm.DB, clock dbdriver.Clock) (statements, error) {
 	s.writeOutcomes(write)
 	s.get = write("SELECT " + s.columns + " FROM {table} WHERE {id} = ?")
 	s.listed, s.ofKind = write("{state} = ? AND {id} > ?"), write("{kind} = ?")
-	s.replay = write("UPDATE {table} SET {state} = {waiting}, {attempt} = 0, {due_us} = {now}, {run_at_us} = {now} " +
-		"WHERE {id} = ? AND {state} = {dead}")
+	s.replay = write("UPDATE {table} SET {state} = {waiting}, {attempt} = 0, {due_us} = {now}, " +
+		"{run_at_us} = {now} WHERE {id} = ? AND {state} = {dead}")
 	s.remove = write("DELETE FROM {table} WHERE {id} = ? AND {state} IN ({waiting}, {dead})")
 	return s, nil
 }
 
-// text returns a state as an SQL literal.
-func text(s driver.State) string { return "'" + string(s) + "'" }
+// literal returns a state as an SQL literal.
+func literal(s driver.State) string { return "'" + string(s) + "'" }
 
 func (s *statements) writeClaims(write func(string) string) {
 	first := make([]string, 0, priorities)
@@ -116,23 +115,27 @@ func (s *statements) writeClaims(write func(string) string) {
 		first = append(first, fmt.Sprintf(
 			"(SELECT MIN({due_us}) FROM {table} WHERE {priority} = %d) AS first_%d", p, p))
 	}
-	s.look = write("SELECT {now} AS now_us, " + strings.Join(first, ", ") + "{dual}")
-	s.next = write("SELECT MIN({due_us}) AS next_us FROM {table} WHERE {priority} = ? AND {due_us} > ?")
+	s.snapshot = write("SELECT {now} AS now_us, " + strings.Join(first, ", ") + "{dual}")
+	s.next = write("SELECT MIN({due_us}) AS next_us FROM {table} " +
+		"WHERE {priority} = ? AND {due_us} > ?")
 	s.id, s.order = write("{id}"), write("{due_us}, {id}")
 	s.due, s.kinds = write("{priority} = ? AND {due_us} <= ?"), write("{kind} IN ?")
-	s.take = write("UPDATE {table} SET {state} = {running}, {holder} = ?, {attempt} = {attempt} + 1, {run_at_us} = {now}, " +
-		"{due_us} = {now} + ? WHERE {id} IN ? AND {due_us} <= {now}")
+	s.markClaimed = write("UPDATE {table} SET {state} = {running}, {holder} = ?, " +
+		"{attempt} = {attempt} + 1, {run_at_us} = {now}, {due_us} = {now} + ? " +
+		"WHERE {id} IN ? AND {due_us} <= {now}")
 	s.read = write("SELECT " + s.columns + " FROM {table} WHERE {id} IN ? AND {holder} = ?")
 	s.renew = write("UPDATE {table} SET {due_us} = {now} + ? WHERE {id} IN ? AND {holder} IN ?")
-	s.whose = write("SELECT {id}, {holder} FROM {table} WHERE {id} IN ?")
+	s.holders = write("SELECT {id}, {holder} FROM {table} WHERE {id} IN ?")
 }
 
 func (s *statements) writeOutcomes(write func(string) string) {
-	const again = "UPDATE {table} SET {state} = {waiting}, {holder} = NULL, {due_us} = {now} + ?, {run_at_us} = {now} + ?, "
+	const wait = "UPDATE {table} SET {state} = {waiting}, {holder} = NULL, " +
+		"{due_us} = {now} + ?, {run_at_us} = {now} + ?, "
 	s.succeed = write("DELETE FROM {table} WHERE {id} IN ? AND {holder} IN ?")
-	s.retry = write(again + "{error} = ? WHERE {id} IN ? AND {holder} = ?")
-	s.release = write(again + "{attempt} = {attempt} - 1 WHERE {id} IN ? AND {holder} = ?")
-	s.discard = write("UPDATE {table} SET {state} = {dead}, {holder} = NULL, {due_us} = {never}, {error} = ? WHERE {id} IN ? AND {holder} = ?")
+	s.retry = write(wait + "{error} = ? WHERE {id} IN ? AND {holder} = ?")
+	s.release = write(wait + "{attempt} = {attempt} - 1 WHERE {id} IN ? AND {holder} = ?")
+	s.discard = write("UPDATE {table} SET {state} = {dead}, {holder} = NULL, {due_us} = {never}, " +
+		"{error} = ? WHERE {id} IN ? AND {holder} = ?")
 }
 
 // setUp creates the table if it does not exist, and checks its columns.
@@ -140,7 +143,7 @@ func (e *engine) setUp(ctx context.Context) error {
 	if err := systable.Create(ctx, e.db, &row{}); err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
-	_, _, err := e.look(ctx)
+	_, _, err := e.readSnapshot(ctx)
 	if err == nil {
 		_, err = e.Get(ctx, "-")
 	}

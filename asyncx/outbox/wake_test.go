@@ -14,8 +14,8 @@ import (
 // longPoll is a poll interval that no test waits for.
 const longPoll = time.Hour
 
-// busy starts a worker on a new database and stops it at the end of the test.
-func busy(
+// startWorker starts a worker on a new database. It stops at the end of the test.
+func startWorker(
 	t *testing.T, kinds []string, run func(a jobdriver.Attempt) jobdriver.Outcome,
 ) (ctx context.Context, e jobdriver.Engine) {
 	t.Helper()
@@ -47,37 +47,42 @@ func TestEngine_Work_Wake(t *testing.T) {
 			name    string
 			outcome jobdriver.Outcome
 		}{
-			{name: "retry", outcome: jobdriver.Outcome{
-				Action: jobdriver.Retry,
-				Wait:   20 * time.Millisecond,
-			}},
+			{
+				name: "retry",
+				outcome: jobdriver.Outcome{
+					Action: jobdriver.Retry, Wait: 20 * time.Millisecond,
+				},
+			},
 			{name: "immediate retry", outcome: jobdriver.Outcome{Action: jobdriver.Retry}},
-			{name: "release", outcome: jobdriver.Outcome{
-				Action: jobdriver.Release,
-				Wait:   20 * time.Millisecond,
-			}},
+			{
+				name: "release",
+				outcome: jobdriver.Outcome{
+					Action: jobdriver.Release, Wait: 20 * time.Millisecond,
+				},
+			},
 			{name: "immediate release", outcome: jobdriver.Outcome{Action: jobdriver.Release}},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()
 				const attempts = 5
-				begun := make(chan time.Time, attempts)
-				ctx, e := busy(t, []string{"test"}, func(jobdriver.Attempt) jobdriver.Outcome {
-					if begun <- time.Now(); len(begun) == attempts {
+				started := make(chan time.Time, attempts)
+				run := func(jobdriver.Attempt) jobdriver.Outcome {
+					if started <- time.Now(); len(started) == attempts {
 						return jobdriver.Outcome{}
 					}
 					return tc.outcome
-				})
-				// The first job of the priority is always due, and has no handler.
-				strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
-				if err := e.Insert(ctx, append(strange, some(1)...)); err != nil {
+				}
+				ctx, e := startWorker(t, []string{"test"}, run)
+				// The first job of the priority is always due and has no handler.
+				unhandled := newJobs(1, func(j *jobdriver.Job) { j.Kind = "other" })
+				if err := e.Insert(ctx, append(unhandled, newJobs(1)...)); err != nil {
 					t.Fatal(err)
 				}
-				eventually(t, "all attempts are made",
-					func() bool { return len(begun) == attempts })
-				first := <-begun
+				eventually(t, "all attempts have started",
+					func() bool { return len(started) == attempts })
+				first := <-started
 				for range attempts - 1 {
-					next := <-begun
+					next := <-started
 					if after := next.Sub(first); after < tc.outcome.Wait-2*time.Millisecond ||
 						after > 2*time.Second {
 						t.Errorf("the next attempt came after %s, want %s", after, tc.outcome.Wait)
@@ -88,22 +93,24 @@ func TestEngine_Work_Wake(t *testing.T) {
 		}
 	})
 
-	t.Run("runs a delayed job on time behind a job without a handler", func(t *testing.T) {
+	t.Run("runs a delayed job on time if a job without a handler is due", func(t *testing.T) {
 		t.Parallel()
 		ran := make(chan string, 9)
-		ctx, e := busy(t, []string{"test"}, func(a jobdriver.Attempt) jobdriver.Outcome {
+		ctx, e := startWorker(t, []string{"test"}, func(a jobdriver.Attempt) jobdriver.Outcome {
 			ran <- a.ID
 			return jobdriver.Outcome{}
 		})
-		strange := some(1, func(j *jobdriver.Job) { j.Kind = "other" })
-		now, late := some(1), some(2, func(j *jobdriver.Job) { j.Delay = 300 * time.Millisecond })
-		if err := e.Insert(ctx, append(append(strange, now...), late...)); err != nil {
+		unhandled := newJobs(1, func(j *jobdriver.Job) { j.Kind = "other" })
+		now := newJobs(1)
+		late := newJobs(2, func(j *jobdriver.Job) { j.Delay = 300 * time.Millisecond })
+		if err := e.Insert(ctx, append(append(unhandled, now...), late...)); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		eventually(t, "all jobs ran", func() bool { return len(ran) == 3 })
-		if took := time.Since(start); took < 290*time.Millisecond || took > 20*time.Second {
-			t.Errorf("took %s, want the delay of 300ms", took)
+		elapsed := time.Since(start)
+		if elapsed < 290*time.Millisecond || elapsed > 20*time.Second {
+			t.Errorf("the last job ran after %s, want the delay of 300ms", elapsed)
 		}
 	})
 }

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// crowded is the maximum pause after a claim that found all candidates claimed by
-	// other workers.
-	crowded = 10 * time.Millisecond
+	// contendedPause is the maximum pause after a claim whose candidates other workers
+	// claimed first.
+	contendedPause = 10 * time.Millisecond
 	// A statement times out after a third of the lease, within these limits.
 	minTimeout, maxTimeout = time.Second, 10 * time.Second
-	// soonest is the minimum wait for the next due job, because the clock of SQLite has a
-	// resolution of 1 ms.
-	soonest = 2 * time.Millisecond
+	// minDuePause is the minimum wait for the next due job, because the clock of SQLite
+	// has a resolution of 1 ms.
+	minDuePause = 2 * time.Millisecond
 )
 
 // worker is a running call of Work.
@@ -26,13 +26,13 @@ type worker struct {
 	driver.Work
 
 	stored  <-chan struct{} // receives when this process stores jobs
-	lease   time.Duration   // duration of a claim
-	timeout time.Duration   // of a statement
+	lease   time.Duration   // duration of a lease
+	timeout time.Duration   // timeout of a statement
 	settler settler
 
 	// Only the claiming goroutine uses the fields below.
 	factor      int    // ratio of candidates to requested jobs
-	unconfirmed *claim // claim to release, for example after a lost response; may be nil
+	unconfirmed *claim // claim to release, for example after a lost response, or nil
 
 	mu    sync.Mutex
 	held  map[*attempt]struct{}
@@ -44,7 +44,7 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 	if err := e.open(); err != nil {
 		return err
 	}
-	// The rest of the time is left for the takeover.
+	// Other workers need the remaining time for the takeover.
 	lease := e.takeOver - e.takeOver/10
 	w := &worker{
 		engine: e, Work: work, lease: lease, timeout: min(max(lease/3, minTimeout), maxTimeout),
@@ -53,17 +53,17 @@ func (e *engine) Work(ctx context.Context, work driver.Work) error {
 		held:    map[*attempt]struct{}{}, freed: make(chan struct{}, 1),
 	}
 	var leave func()
-	w.stored, leave = e.wakes.Listen()
+	w.stored, leave = e.workers.Listen()
 	defer leave()
-	var keeping, running sync.WaitGroup
+	var background, running sync.WaitGroup
 	workCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	keeping.Go(func() { w.keep(workCtx) })
-	keeping.Go(func() { w.settleSuccesses(workCtx) })
+	background.Go(func() { w.renewLoop(workCtx) })
+	background.Go(func() { w.settleSuccesses(workCtx) })
 	w.loop(ctx, &running)
 	running.Wait()
 	end()
-	keeping.Wait()
+	background.Wait()
 	return nil
 }
 
@@ -72,13 +72,13 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 	workCtx := context.WithoutCancel(ctx)
 	pause := xretry.Backoff{First: outagePause, Max: longestPause}
 	for {
-		n := w.room(ctx)
+		n := w.freeSlots(ctx)
 		if n == 0 {
 			break
 		}
 		b, err := w.claimWithGrace(ctx, n)
 		if err != nil && ctx.Err() == nil {
-			w.failed(ctx, "claim", err)
+			w.reportError(ctx, "claim", err)
 		}
 		if err != nil {
 			if xretry.Sleep(ctx, pause.Next()) != nil {
@@ -87,7 +87,7 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		pause.Reset()
-		// the process was suspended or stopped after the claim
+		// The worker is stopping, or the process was suspended after the claim.
 		if len(b.records) > 0 && (ctx.Err() != nil || time.Since(b.since) >= w.lease) {
 			w.unconfirmed = &b.claim
 			continue
@@ -95,28 +95,29 @@ func (w *worker) loop(ctx context.Context, running *sync.WaitGroup) {
 		for _, a := range w.hold(workCtx, b) {
 			running.Go(func() { w.attempt(a) })
 		}
-		w.rest(ctx, b)
+		w.pauseAfter(ctx, b)
 	}
-	if err := w.releaseClaim(workCtx); err != nil { // other workers take over after the lease
-		w.failed(ctx, "release", err)
+	// if this fails, other workers take over after the lease expires
+	if err := w.releaseClaim(workCtx); err != nil {
+		w.reportError(ctx, "release", err)
 	}
 }
 
-// claimWithGrace claims jobs. After the cancellation of ctx it waits up to one second for
-// the response.
+// claimWithGrace claims jobs. If ctx is canceled, it waits up to one more second for the
+// response.
 func (w *worker) claimWithGrace(ctx context.Context, n int) (batch, error) {
-	claiming, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	claimCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if xretry.Sleep(claiming, time.Second) == nil {
+		if xretry.Sleep(claimCtx, time.Second) == nil {
 			cancel()
 		}
 	})()
-	return w.claim(claiming, n)
+	return w.claim(claimCtx, n)
 }
 
-// room waits for free slots and returns their number, or 0 if ctx is canceled.
-func (w *worker) room(ctx context.Context) int {
+// freeSlots waits for free slots and returns their number, or 0 if ctx is canceled.
+func (w *worker) freeSlots(ctx context.Context) int {
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		n := w.Concurrency - len(w.held)
@@ -132,16 +133,16 @@ func (w *worker) room(ctx context.Context) int {
 	return 0
 }
 
-// rest waits until the next claim.
-func (w *worker) rest(ctx context.Context, b batch) {
+// pauseAfter waits until the next claim after b.
+func (w *worker) pauseAfter(ctx context.Context, b batch) {
 	wait := w.PollInterval/2 + jitter(w.PollInterval)
 	switch {
 	case b.contended && len(b.records) == 0:
-		wait = jitter(crowded)
+		wait = jitter(contendedPause)
 	case b.more:
 		return
-	case b.wait < wait: // jitter keeps replicas apart
-		wait = min(b.wait+soonest+jitter(min(w.PollInterval, crowded)), wait)
+	case b.wait < wait: // jitter, so that replicas claim at different times
+		wait = min(b.wait+minDuePause+jitter(min(w.PollInterval, contendedPause)), wait)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -152,15 +153,15 @@ func (w *worker) rest(ctx context.Context, b batch) {
 	}
 }
 
-// failed reports a database error.
-func (w *worker) failed(ctx context.Context, what string, err error) {
+// reportError reports a failed operation on the database.
+func (w *worker) reportError(ctx context.Context, operation string, err error) {
 	if w.OnError != nil {
-		w.OnError(ctx, what, err)
+		w.OnError(ctx, operation, err)
 	}
 }
 
-// lost reports an ignored outcome.
-func (w *worker) lost(a *attempt, err error) {
+// reportLost reports an ignored outcome.
+func (w *worker) reportLost(a *attempt, err error) {
 	if w.OnLost != nil {
 		w.OnLost(a.ctx, a.driverAttempt(), err)
 	}

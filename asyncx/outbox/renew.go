@@ -25,26 +25,26 @@ type attempt struct {
 	end     context.CancelCauseFunc
 
 	// The worker's mutex guards the fields below.
-	until time.Time // checked by both clocks, as the monotonic clock may stop during suspend
-	lost  bool
+	expiresAt time.Time // of the lease
+	lost      bool
 }
 
 // driverAttempt returns the attempt for Run and OnLost.
 func (a *attempt) driverAttempt() driver.Attempt {
 	return driver.Attempt{
-		Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt,
-		TakenOver: a.crashed,
+		Job: a.Job, Number: a.Attempt, CreatedAt: a.CreatedAt, TakenOver: a.crashed,
 	}
 }
 
 // expired reports whether the lease has expired by the monotonic clock or the wall clock.
+// The monotonic clock may stop while the system is suspended.
 func (a *attempt) expired() bool {
 	now := time.Now()
-	return !now.Before(a.until) || !now.Round(0).Before(a.until.Round(0))
+	return !now.Before(a.expiresAt) || !now.Round(0).Before(a.expiresAt.Round(0))
 }
 
-// hold adds claimed jobs. An older attempt of this worker at the same job has lost its
-// lease.
+// hold registers the attempts of claimed jobs. An older attempt of this worker at the
+// same job has lost its lease.
 func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,10 +56,9 @@ func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 			}
 		}
 		a := &attempt{
-			Record: r, token: b.token, crashed: b.crashed[r.ID],
-			until: b.since.Add(w.lease),
+			Record: r, token: b.token, crashed: b.crashed[r.ID], expiresAt: b.since.Add(w.lease),
 		}
-		a.ctx, a.end = context.WithCancelCause(ctx) //nolint:fatcontext // one for each
+		a.ctx, a.end = context.WithCancelCause(ctx) //nolint:fatcontext // one context per attempt
 		claimed = append(claimed, a)
 	}
 	for _, a := range claimed {
@@ -68,13 +67,14 @@ func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 	return claimed
 }
 
+// lose cancels the attempt, whose lease is lost.
 func (a *attempt) lose() {
 	a.lost = true
 	a.end(ErrTaken)
 }
 
-// keep renews the leases until ctx is canceled.
-func (w *worker) keep(ctx context.Context) {
+// renewLoop renews the leases until ctx is canceled.
+func (w *worker) renewLoop(ctx context.Context) {
 	for wait := w.lease / 3; xretry.Sleep(ctx, wait) == nil; {
 		wait = w.renew(ctx)
 	}
@@ -82,20 +82,20 @@ func (w *worker) keep(ctx context.Context) {
 
 // renew renews all leases, and returns the time until the next renewal.
 func (w *worker) renew(ctx context.Context) time.Duration {
-	all, first := w.holding()
+	all, first := w.leased()
 	if len(all) == 0 {
 		return w.lease / 3
 	}
 	// A hanging statement must not delay the cancellation of attempts.
 	timeout := w.timeout
-	if left := time.Until(first); left > 0 {
-		timeout = min(timeout, left)
+	if remaining := time.Until(first); remaining > 0 {
+		timeout = min(timeout, remaining)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var err error
-	for some := range slices.Chunk(all, renewRows) {
-		if err = w.renewSome(ctx, some); err != nil {
+	for group := range slices.Chunk(all, renewRows) {
+		if err = w.renewGroup(ctx, group); err != nil {
 			break
 		}
 	}
@@ -103,21 +103,21 @@ func (w *worker) renew(ctx context.Context) time.Duration {
 		return w.lease / 3
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) {
-		w.failed(ctx, "renew", fmt.Errorf("outbox: renew: %w", err))
+		w.reportError(ctx, "renew", fmt.Errorf("outbox: renew: %w", err))
 	}
 	return w.expire(all)
 }
 
-// holding returns the attempts with a lease, and the earliest expiry.
-func (w *worker) holding() (all []*attempt, first time.Time) {
+// leased returns the attempts with a lease, and the earliest expiry.
+func (w *worker) leased() (all []*attempt, first time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for a := range w.held {
 		if a.lost {
 			continue
 		}
-		if all = append(all, a); len(all) == 1 || a.until.Before(first) {
-			first = a.until
+		if all = append(all, a); len(all) == 1 || a.expiresAt.Before(first) {
+			first = a.expiresAt
 		}
 	}
 	return all, first
@@ -134,18 +134,18 @@ func (w *worker) expire(all []*attempt) time.Duration {
 			a.lose()
 			continue
 		}
-		wait = min(wait, max(time.Until(a.until), time.Millisecond))
+		wait = min(wait, max(time.Until(a.expiresAt), time.Millisecond))
 	}
 	return wait
 }
 
-// renewSome renews leases with one statement. If it did not find all rows, it queries
-// their holders.
-func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
-	ids, tokens := names(some)
+// renewGroup renews leases with one statement. If the statement does not find all rows,
+// renewGroup queries the holders of the jobs.
+func (w *worker) renewGroup(ctx context.Context, group []*attempt) error {
+	ids, tokens := idsAndTokens(group)
 	since := time.Now()
 	var found int64
-	err := again(ctx, func() error {
+	err := retryConflicts(ctx, func() error {
 		since = time.Now()
 		tx := w.session(ctx).Exec(w.sql.renew, w.lease.Microseconds(), ids, tokens)
 		found = tx.RowsAffected
@@ -155,8 +155,8 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 		return err
 	}
 	var holders map[string]string
-	if found != int64(len(some)) {
-		if err := again(ctx, func() (err error) {
+	if found != int64(len(group)) {
+		if err := retryConflicts(ctx, func() (err error) {
 			holders, err = w.holders(ctx, ids)
 			return err
 		}); err != nil {
@@ -165,12 +165,12 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, a := range some {
+	for _, a := range group {
 		if holders != nil && holders[a.ID] != a.token {
-			a.lose() // an attempt that has just finished may also be here, which is harmless
+			a.lose() // also if the attempt has just finished, which is harmless
 			continue
 		}
-		a.until = since.Add(w.lease)
+		a.expiresAt = since.Add(w.lease)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (w *worker) renewSome(ctx context.Context, some []*attempt) error {
 // holders returns the token of the holder of each job.
 func (w *worker) holders(ctx context.Context, ids []string) (map[string]string, error) {
 	holders := map[string]string{}
-	err := query(w.session(ctx).Raw(w.sql.whose, ids), func(rows *sql.Rows) error {
+	err := query(w.session(ctx).Raw(w.sql.holders, ids), func(rows *sql.Rows) error {
 		var id string
 		var holder sql.NullString
 		if err := rows.Scan(&id, &holder); err != nil {
@@ -190,8 +190,8 @@ func (w *worker) holders(ctx context.Context, ids []string) (map[string]string, 
 	return holders, err
 }
 
-// names returns the sorted IDs and the sorted distinct tokens of attempts.
-func names(all []*attempt) (ids, tokens []string) {
+// idsAndTokens returns the sorted IDs and the sorted distinct tokens of attempts.
+func idsAndTokens(all []*attempt) (ids, tokens []string) {
 	for _, a := range all {
 		ids, tokens = append(ids, a.ID), append(tokens, a.token)
 	}
