@@ -19,9 +19,9 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// It runs the snippet of the page in an application.
+// TestOpen_Application runs the example of the documentation page in an application.
 func TestOpen_Application(t *testing.T) {
-	_, c := find(t)
+	_, c := testServer(t)
 	dsn, err := postgres.Driver{}.DSN(newDatabase(t, c))
 	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
@@ -37,7 +37,7 @@ func TestOpen_Application(t *testing.T) {
 	must(t, signUp(reg.Init.Ctx, "Ann"))
 	greeted := ""
 	sendWelcome := func(ctx context.Context, args welcomeArgs) error {
-		defer stop() // as SIGTERM would
+		defer stop() // like SIGTERM
 		greeted = args.Name
 		return xdb.MustGetDB(ctx).First(&user{}, "name = ?", args.Name).Error
 	}

@@ -16,7 +16,7 @@ import (
 // BenchmarkJobs compares the engines on one PostgreSQL server: empty jobs with one worker
 // of 20, and Insert of one job.
 func BenchmarkJobs(b *testing.B) {
-	_, c := find(b)
+	_, c := testServer(b)
 	for name, open := range map[string]job.Opener{"river": river.Open(), "outbox": outbox.Open()} {
 		for _, workers := range []int{10, 100} {
 			b.Run(fmt.Sprintf("%s/work%d", name, workers), func(b *testing.B) {

@@ -25,7 +25,8 @@ type insertRow struct {
 	Delay       int64           `json:"delay"` // microseconds
 }
 
-// metadata contains the data of a job without a column in River. The ID is for display.
+// metadata contains the data of a job for which River has no column. The ID is for
+// display.
 type metadata struct {
 	ID   string            `json:"plinth_id"`
 	Meta map[string]string `json:"plinth_meta,omitempty"`
@@ -63,13 +64,13 @@ func (e *engine) Insert(ctx context.Context, jobs []driver.Job) error {
 
 func hexOf(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
 
-// wrapped stores arguments that PostgreSQL's jsonb rejects as a string.
-type wrapped struct {
+// wrappedArgs stores arguments as a string, because PostgreSQL's jsonb would reject them.
+type wrappedArgs struct {
 	JSON *string `json:"plinth_json"`
 }
 
-// storedArgs returns args for the column. It wraps args if they contain NUL or a
-// surrogate, which jsonb rejects, or if they look wrapped.
+// storedArgs returns the column value of args. It wraps args if they contain NUL or a
+// surrogate, which jsonb rejects, or if they look like wrapped arguments.
 func storedArgs(args []byte) []byte {
 	lower := bytes.ToLower(args)
 	if !bytes.Contains(lower, []byte(`\u0000`)) && !bytes.Contains(lower, []byte(`\ud`)) &&
@@ -77,19 +78,19 @@ func storedArgs(args []byte) []byte {
 		return args
 	}
 	text := string(args)
-	data, err := json.Marshal(wrapped{&text})
+	data, err := json.Marshal(wrappedArgs{&text})
 	if err != nil {
 		return args
 	}
 	return data
 }
 
-// givenArgs reverts storedArgs.
-func givenArgs(stored []byte) []byte {
+// originalArgs is the inverse of storedArgs.
+func originalArgs(stored []byte) []byte {
 	if !bytes.Contains(stored, []byte("plinth_json")) {
 		return stored
 	}
-	var w wrapped
+	var w wrappedArgs
 	if json.Unmarshal(stored, &w) != nil || w.JSON == nil {
 		return stored
 	}

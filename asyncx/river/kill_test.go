@@ -23,16 +23,17 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// childDSN makes this program a child process: a worker that the test kills.
+// childDSN is the environment variable that makes this program a child process: a worker
+// that the test kills.
 const childDSN xenv.EnvKey = "XRIVER_TEST_CHILD_DSN"
 
 const (
-	slowKind  = "kill.slow"  // a job that never returns
-	quickKind = "kill.quick" // a job that succeeds immediately
-	killTime  = 3 * time.Second
+	slowKind     = "kill.slow"  // a job that never returns
+	quickKind    = "kill.quick" // a job that succeeds immediately
+	killTakeOver = 3 * time.Second
 )
 
-// child runs a worker until the process is killed.
+// child runs a worker until the process is killed, if this process is a child.
 func child() {
 	dsn, ok := xenv.GetEnv(childDSN)
 	if !ok {
@@ -46,13 +47,12 @@ func child() {
 
 func workAsChild(ctx context.Context, dsn string) error {
 	db, err := xdb.Open(ctx, xdb.Options{
-		Driver: postgres.Name, DSN: xlog.Secret(dsn),
-		MaxOpenConns: 2,
+		Driver: postgres.Name, DSN: xlog.Secret(dsn), MaxOpenConns: 2,
 	})
 	if err != nil {
 		return err
 	}
-	engine, err := river.Open(river.WithTakeOver(killTime),
+	engine, err := river.Open(river.WithTakeOver(killTakeOver),
 		river.WithDB(db))(context.WithValue(ctx, xctx.DatabaseKey, db))
 	if err != nil {
 		return err
@@ -66,32 +66,32 @@ func workAsChild(ctx context.Context, dsn string) error {
 	}, slowKind, quickKind))
 }
 
-// work runs jobs of the kinds, three at a time.
+// work returns a Work that runs jobs of the kinds with run, three at a time.
 func work(
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome, kinds ...string,
 ) driver.Work {
 	return driver.Work{
 		Kinds: kinds, Concurrency: 3, PollInterval: 50 * time.Millisecond, MaxDuration: time.Minute,
-		Run:     run,
-		OnError: func(context.Context, string, error) {},
+		Run: run, OnError: func(context.Context, string, error) {},
 	}
 }
 
 // childProcess is a worker in another process.
 type childProcess struct {
-	cmd  *exec.Cmd
-	said chan string
+	cmd   *exec.Cmd
+	lines chan string // printed by the worker: job ID and attempt
 }
 
-func spawn(t *testing.T, c dbdriver.Config) *childProcess {
+// startChild starts a child process.
+func startChild(t *testing.T, c dbdriver.Config) *childProcess {
 	t.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &childProcess{
-		cmd:  exec.CommandContext(t.Context(), os.Args[0]),
-		said: make(chan string, 10_000),
+		cmd:   exec.CommandContext(t.Context(), os.Args[0]),
+		lines: make(chan string, 10_000),
 	}
 	m.cmd.Env, m.cmd.Stderr = append(os.Environ(), childDSN.String()+"="+dsn), os.Stderr
 	out, err := m.cmd.StdoutPipe()
@@ -102,10 +102,11 @@ func spawn(t *testing.T, c dbdriver.Config) *childProcess {
 		t.Fatal(err)
 	}
 	go func() {
-		defer close(m.said)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.Count(lines.Text(), " ") == 1 && !strings.HasPrefix(lines.Text(), "{") {
-				m.said <- lines.Text()
+		defer close(m.lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			// skip log records
+			if strings.Count(in.Text(), " ") == 1 && !strings.HasPrefix(in.Text(), "{") {
+				m.lines <- in.Text()
 			}
 		}
 	}()
@@ -118,7 +119,7 @@ func (m *childProcess) kill(t *testing.T) {
 	if err := m.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for range m.said {
+	for range m.lines {
 	}
 	_ = m.cmd.Wait() // returns the exit status of SIGKILL
 }
@@ -136,8 +137,8 @@ func newJobs(kind string, n int) (jobs []driver.Job, ids []string) {
 
 // finish runs the remaining jobs in this process until all ids have run, and returns the
 // attempt numbers.
-func finish(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:revive // context-as-argument: the engine's
-	ids []string,
+func finish(
+	t *testing.T, ctx context.Context, engine driver.Engine, ids []string,
 ) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -160,9 +161,9 @@ func finish(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:re
 
 func TestEngine_KilledProcesses(t *testing.T) {
 	t.Run("repeats jobs with the same ID", func(t *testing.T) {
-		_, c := find(t)
+		_, c := testServer(t)
 		c = newDatabase(t, c)
-		engine, ctx := replica(t, c, river.WithTakeOver(killTime))
+		engine, ctx := replica(t, c, river.WithTakeOver(killTakeOver))
 		const waves, processes, each = 3, 8, 3
 		jobs, ids := newJobs(slowKind, processes*each)
 		must(t, engine.Insert(ctx, jobs))
@@ -170,16 +171,16 @@ func TestEngine_KilledProcesses(t *testing.T) {
 		for wave := range waves {
 			var children []*childProcess
 			for range processes {
-				children = append(children, spawn(t, c))
+				children = append(children, startChild(t, c))
 			}
 			var got, want []string
 			for _, m := range children {
 				for range each {
 					select {
-					case line := <-m.said:
+					case line := <-m.lines:
 						got = append(got, line)
 					case <-time.After(30 * time.Second):
-						t.Fatalf("wave %d: %d jobs run, want %d", wave+1, len(got), len(ids))
+						t.Fatalf("wave %d: %d jobs started, want %d", wave+1, len(got), len(ids))
 					}
 				}
 			}
@@ -192,33 +193,33 @@ func TestEngine_KilledProcesses(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {
-				t.Fatalf("wave %d: the jobs are\n%v\nwant\n%v", wave+1, got, want)
+				t.Fatalf("wave %d: the attempts are\n%v\nwant\n%v", wave+1, got, want)
 			}
 		}
-		numbers := finish(t, engine, ctx, ids)
+		numbers := finish(t, ctx, engine, ids)
 		for _, id := range ids {
 			if numbers[id] != waves+1 {
 				t.Errorf("job %s finished with attempt %d, want %d", id, numbers[id], waves+1)
 			}
 		}
-		t.Logf("%d processes killed at %d attempts in %s",
+		t.Logf("%d processes killed during %d attempts in %s",
 			waves*processes, waves*len(ids), time.Since(start).Round(time.Millisecond))
 	})
 
 	t.Run("loses no job", func(t *testing.T) {
-		_, c := find(t)
+		_, c := testServer(t)
 		c = newDatabase(t, c)
-		engine, ctx := replica(t, c, river.WithTakeOver(killTime))
+		engine, ctx := replica(t, c, river.WithTakeOver(killTakeOver))
 		jobs, ids := newJobs(quickKind, 2000)
 		must(t, engine.Insert(ctx, jobs))
 		const kills = 6
 		for i := range kills {
-			m := spawn(t, c)
+			m := startChild(t, c)
 			for range 1 + 13*i { // during a fetch, an attempt or a completion
 				select {
-				case <-m.said:
+				case <-m.lines:
 				case <-time.After(30 * time.Second):
-					t.Fatal("a process runs no job")
+					t.Fatal("the process did not run a job")
 				}
 			}
 			m.kill(t)
@@ -234,7 +235,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 		if len(left) == 0 {
 			t.Fatal("the processes completed all jobs")
 		}
-		finish(t, engine, ctx, left)
+		finish(t, ctx, engine, left)
 		done, err := engine.List(ctx, driver.Query{State: driver.Done, Limit: len(ids) + 1})
 		must(t, err)
 		if len(done) != len(ids) {

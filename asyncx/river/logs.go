@@ -9,11 +9,11 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlog"
 )
 
-// logHandler forwards River's errors, which concern the server, to the worker, and
+// logHandler reports River's errors, which concern the server, to onError, and writes
 // River's warnings to the log. Package job logs the outcomes of jobs.
 type logHandler struct {
-	failed func(ctx context.Context, what string, err error)
-	attrs  []slog.Attr
+	onError func(ctx context.Context, operation string, err error)
+	attrs   []slog.Attr
 }
 
 // Enabled implements slog.Handler.
@@ -33,13 +33,13 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	h.failed(ctx, r.Message, errors.New(text))
+	h.onError(ctx, r.Message, errors.New(text))
 	return nil
 }
 
 // WithAttrs implements slog.Handler.
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &logHandler{h.failed, append(slices.Clip(h.attrs), attrs...)}
+	return &logHandler{h.onError, append(slices.Clip(h.attrs), attrs...)}
 }
 
 // WithGroup implements slog.Handler. River does not use groups.

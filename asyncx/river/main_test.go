@@ -29,7 +29,7 @@ const takeOver = 6 * time.Second
 func TestMain(m *testing.M) {
 	child()
 	flag.Parse()
-	// most checks wait for due times
+	// most checks only wait for due times
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 func parts(dsn string) dbdriver.Config {
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		// err would contain it
-		panic("PLINTH_TEST_POSTGRES_DSN, or the DSN of a private server, does not parse")
+		// err would contain the DSN
+		panic("cannot parse PLINTH_TEST_POSTGRES_DSN or the DSN of a private server")
 	}
 	return dbdriver.Config{
 		Host: c.Host, Port: int(c.Port), User: c.User, Pass: c.Password, Name: c.Database,
@@ -49,8 +49,8 @@ func parts(dsn string) dbdriver.Config {
 	}
 }
 
-// find returns the test server, or skips the test.
-func find(tb testing.TB) (dbtest.Server, dbdriver.Config) {
+// testServer returns the test server, or skips the test.
+func testServer(tb testing.TB) (dbtest.Server, dbdriver.Config) {
 	tb.Helper()
 	server := dbtest.FindServer(tb, postgres.Name)
 	return server, parts(server.DSN)
@@ -71,7 +71,8 @@ func admin(tb testing.TB, c dbdriver.Config) *pgx.Conn {
 	return conn
 }
 
-func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
+// execSQL executes statements.
+func execSQL(tb testing.TB, conn *pgx.Conn, statements ...string) {
 	tb.Helper()
 	for _, s := range statements {
 		if _, err := conn.Exec(context.WithoutCancel(tb.Context()), s); err != nil {
@@ -80,7 +81,8 @@ func do(tb testing.TB, conn *pgx.Conn, statements ...string) {
 	}
 }
 
-func ask[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
+// queryValue returns the value of a query with one row and one column.
+func queryValue[T any](tb testing.TB, conn *pgx.Conn, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := conn.QueryRow(context.WithoutCancel(tb.Context()), query,
 		args...).Scan(&value); err != nil {
@@ -94,8 +96,8 @@ func newDatabase(tb testing.TB, c dbdriver.Config) dbdriver.Config {
 	tb.Helper()
 	conn := admin(tb, c)
 	c.Name = fmt.Sprintf("river%d_%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))
-	do(tb, conn, "CREATE DATABASE "+c.Name)
-	tb.Cleanup(func() { do(tb, conn, "DROP DATABASE "+c.Name+" WITH (FORCE)") })
+	execSQL(tb, conn, "CREATE DATABASE "+c.Name)
+	tb.Cleanup(func() { execSQL(tb, conn, "DROP DATABASE "+c.Name+" WITH (FORCE)") })
 	return c
 }
 
@@ -128,16 +130,16 @@ func replica(
 	return engine, ctx
 }
 
-// fresh returns a replica on a new database.
-func fresh(tb testing.TB, options ...river.Option) (driver.Engine, context.Context) {
+// newReplica opens an engine on a new database.
+func newReplica(tb testing.TB, options ...river.Option) (driver.Engine, context.Context) {
 	tb.Helper()
-	_, c := find(tb)
+	_, c := testServer(tb)
 	return replica(tb, newDatabase(tb, c), options...)
 }
 
 // version returns the version of the server.
 func version(tb testing.TB, conn *pgx.Conn) string {
 	tb.Helper()
-	text, _, _ := strings.Cut(ask[string](tb, conn, "SHOW server_version"), " ")
+	text, _, _ := strings.Cut(queryValue[string](tb, conn, "SHOW server_version"), " ")
 	return "PostgreSQL " + text
 }

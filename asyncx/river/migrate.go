@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb"
 )
 
-// validSchema matches the names that River accepts: it prepends the name to channel
-// names.
+// validSchema matches the schema names that River accepts. River uses them as prefixes of
+// channel names.
 var validSchema = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,45}$`)
 
 const (
@@ -29,8 +29,8 @@ const (
 	insufficientPrivilege = "42501"
 )
 
-// pool opens connections with the settings of the database. River needs pgx itself, and
-// one connection for notifications.
+// pool opens connections with the settings of the database. River requires a pgx pool,
+// and needs one connection for notifications.
 func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	connConfig, err := e.connConfig(xdb.WithPrimary(ctx))
 	if err != nil {
@@ -38,9 +38,8 @@ func (e *engine) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	c, err := pgxpool.ParseConfig("")
 	if err != nil {
-		// err may contain their values
-		return nil, errors.New(
-			"river: connect: cannot parse the PG* environment variables")
+		// err may contain values of the variables
+		return nil, errors.New("river: connect: cannot parse the PG* environment variables")
 	}
 	c.ConnConfig, c.MinConns, c.MaxConns = connConfig, 0, maxConns
 	p, err := pgxpool.NewWithConfig(ctx, c)
@@ -62,12 +61,12 @@ func (e *engine) connConfig(ctx context.Context) (config *pgx.ConnConfig, err er
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	err = conn.Raw(func(c any) error {
-		library, ok := c.(*stdlib.Conn)
+		pgxConn, ok := c.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("database connection is a %T, want one of pgx", c)
 		}
-		config = library.Conn().Config()
-		config.OnNotification = nil // it belongs to the original connection
+		config = pgxConn.Conn().Config()
+		config.OnNotification = nil // the handler belongs to the original connection
 		return nil
 	})
 	return config, err
@@ -92,16 +91,18 @@ func (e *engine) setUp(ctx context.Context) error {
 	case missing == "":
 		return nil
 	case e.noMigration:
-		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, or remove WithoutMigration", missing)
+		return fmt.Errorf("river: River's tables are not up to date (%s): migrate them, "+
+			"or remove WithoutMigration", missing)
 	}
-	if err := pgx.BeginFunc(ctx, p,
-		func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) }); err != nil {
+	err = pgx.BeginFunc(ctx, p,
+		func(lock pgx.Tx) error { return e.migrate(ctx, p, lock, migrator) })
+	if err != nil {
 		return explain(err)
 	}
 	return nil
 }
 
-// missing describes what the tables lack; "" means nothing.
+// missing describes the missing migrations; "" means none.
 func (*engine) missing(ctx context.Context, m *rivermigrate.Migrator[pgx.Tx]) (string, error) {
 	result, err := m.Validate(ctx, nil)
 	if err != nil || result.OK {
@@ -111,15 +112,15 @@ func (*engine) missing(ctx context.Context, m *rivermigrate.Migrator[pgx.Tx]) (s
 }
 
 // migrate applies the missing migrations. River runs each of them in its own transaction,
-// on other connections than the lock. The lock is bound to a transaction, so that it
-// works with a connection pooler and is released when the process exits.
+// on another connection than the lock. The lock is bound to a transaction, so that it
+// works with a connection pooler and is released if the process crashes.
 func (e *engine) migrate(
 	ctx context.Context, p *pgxpool.Pool, lock pgx.Tx, m *rivermigrate.Migrator[pgx.Tx],
 ) error {
 	if _, err := lock.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
 		return err
 	}
-	// another replica has migrated
+	// another replica may have migrated while this one waited for the lock
 	if missing, err := e.missing(ctx, m); err != nil || missing == "" {
 		return err
 	}
@@ -132,7 +133,8 @@ func (e *engine) migrate(
 	return err
 }
 
-// createSchema creates a schema if it does not exist; only then it needs the privilege.
+// createSchema creates a schema if it does not exist. Only then the database user needs
+// the privilege.
 func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 	var found bool
 	if err := p.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)",
@@ -143,12 +145,13 @@ func createSchema(ctx context.Context, p *pgxpool.Pool, name string) error {
 	return err
 }
 
-// explain adds a fix to a migration error.
+// explain wraps a migration error and names the fix if a privilege is missing.
 func explain(err error) error {
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && pgErr.Code == insufficientPrivilege {
-		return fmt.Errorf("river: the database user cannot create River's tables: grant CREATE on the schema, "+
-			"or run `river migrate-up` as another user and use WithoutMigration: %w", err)
+		return fmt.Errorf("river: the database user cannot create River's tables: grant CREATE "+
+			"on the schema, or run `river migrate-up` as another user and use WithoutMigration: %w",
+			err)
 	}
 	return fmt.Errorf("river: migrate: %w", err)
 }

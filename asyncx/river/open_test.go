@@ -20,12 +20,11 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Run("returns ErrNotPostgres for another database", func(t *testing.T) {
-		db, err := xdb.Open(t.Context(),
-			xdb.Options{
-				Driver: "sqlite",
-				Parts: dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(t.TempDir(),
-					"x.db")}},
-			})
+		path := filepath.Join(t.TempDir(), "x.db")
+		db, err := xdb.Open(t.Context(), xdb.Options{
+			Driver: "sqlite",
+			Parts:  dbdriver.Config{Source: xenv.Map{"DATABASE_PATH": path}},
+		})
 		must(t, err)
 		t.Cleanup(func() { must(t, xdb.Close(db)) })
 		_, err = river.Open()(context.WithValue(t.Context(), xctx.DatabaseKey, db))
@@ -35,7 +34,7 @@ func TestOpen(t *testing.T) {
 		}
 	})
 
-	t.Run("names the option if the database is missing", func(t *testing.T) {
+	t.Run("names xoption.WithDatabase if the database is missing", func(t *testing.T) {
 		_, err := river.Open()(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "xoption.WithDatabase") {
 			t.Errorf("Open without a database = %v", err)
@@ -53,7 +52,7 @@ func TestOpen(t *testing.T) {
 	})
 
 	t.Run("migrates once for concurrent replicas", func(t *testing.T) {
-		_, c := find(t)
+		_, c := testServer(t)
 		c = newDatabase(t, c)
 		const replicas = 6
 		errs := make([]error, replicas)
@@ -69,13 +68,14 @@ func TestOpen(t *testing.T) {
 		close(start)
 		wg.Wait()
 		must(t, errors.Join(errs...))
-		if n := ask[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration"); n != 8 {
+		n := queryValue[int](t, admin(t, c), "SELECT count(*) FROM jobs.river_migration")
+		if n != 8 {
 			t.Errorf("%d migrations are applied, want 8", n)
 		}
 	})
 
-	t.Run("names the fix if a privilege is missing", func(t *testing.T) {
-		user, owner := plain(t)
+	t.Run("names the grant and WithoutMigration if a privilege is missing", func(t *testing.T) {
+		user, owner := unprivileged(t)
 		ctx, _ := application(t, user)
 		_, err := river.Open()(ctx)
 		if err == nil || !strings.Contains(err.Error(), "grant CREATE") ||
@@ -88,28 +88,28 @@ func TestOpen(t *testing.T) {
 		}
 		replica(t, owner) // migrates
 		conn := admin(t, owner)
-		do(t, conn, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+
-			user.User,
+		execSQL(t, conn,
+			"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+user.User,
 			"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "+user.User)
 		for _, options := range [][]river.Option{nil, {river.WithoutMigration()}} {
 			engine, ctx := replica(t, user, options...)
 			jobs, ids := newJobs(quickKind, 1)
 			must(t, engine.Insert(ctx, jobs))
-			finish(t, engine, ctx, ids)
+			finish(t, ctx, engine, ids)
 		}
 	})
 
 	t.Run("returns errors without the password", func(t *testing.T) {
-		user, owner := plain(t)
+		user, owner := unprivileged(t)
 		replica(t, owner)
 		conn := admin(t, owner)
-		do(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
+		execSQL(t, conn, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+user.User)
 		ctx, db := application(t, user)
 		engine, err := river.Open()(ctx)
 		must(t, err)
 		jobs, _ := newJobs(quickKind, 1)
 		errs := []error{engine.Insert(ctx, jobs)}
-		do(t, conn, "ALTER ROLE "+user.User+" NOLOGIN")
+		execSQL(t, conn, "ALTER ROLE "+user.User+" NOLOGIN")
 		errs = append(errs, engine.Work(ctx, work(nil, quickKind)))
 		pool, err := db.DB()
 		must(t, err)
@@ -123,19 +123,19 @@ func TestOpen(t *testing.T) {
 	})
 }
 
-// plain returns the configuration of an unprivileged user and of the owner of a new
-// database.
-func plain(t *testing.T) (user, owner dbdriver.Config) {
+// unprivileged returns the configurations of an unprivileged user and of the owner of a
+// new database.
+func unprivileged(t *testing.T) (user, owner dbdriver.Config) {
 	t.Helper()
-	_, c := find(t)
+	_, c := testServer(t)
 	owner = newDatabase(t, c)
 	user = owner
 	user.User, user.Pass = owner.Name+"_plain", "secret-plain"
 	conn := admin(t, c)
-	do(t, conn, "CREATE ROLE "+user.User+" LOGIN PASSWORD 'secret-plain'")
-	t.Cleanup(func() { do(t, conn, "DROP ROLE "+user.User) })
-	inside := admin(t, owner)
-	do(t, inside, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-	t.Cleanup(func() { do(t, inside, "DROP OWNED BY "+user.User) })
+	execSQL(t, conn, "CREATE ROLE "+user.User+" LOGIN PASSWORD 'secret-plain'")
+	t.Cleanup(func() { execSQL(t, conn, "DROP ROLE "+user.User) })
+	ownerConn := admin(t, owner)
+	execSQL(t, ownerConn, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	t.Cleanup(func() { execSQL(t, ownerConn, "DROP OWNED BY "+user.User) })
 	return user, owner
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// jobKind is the only kind of River's client. The rows have the kinds of the jobs, and
-// the pilot filters them.
+// jobKind is the only kind that River's client knows. The rows have the kinds of the
+// jobs, and the pilot selects rows by these kinds.
 const jobKind = "plinth.job"
 
 // maxClients is the maximum number of clients in the history of a row.
@@ -40,9 +40,9 @@ func (pluggedDriver) PluginInit(*baseservice.Archetype) {}
 // PluginPilot returns the pilot, which fetches and completes jobs.
 func (d pluggedDriver) PluginPilot() riverpilot.Pilot { return d.pilot }
 
-// pilot replaces two statements of River's client. The fetch is limited to some kinds,
-// because River would discard jobs of other kinds. The completion skips jobs that another
-// client has taken over, which River does not check.
+// pilot replaces two statements of River's client. The fetch is limited to the kinds of
+// the worker, because River would discard jobs of other kinds. The completion skips jobs
+// that another client has taken over, which River does not check.
 //
 // The pilot is an internal interface of River that may change. go.mod therefore pins the
 // release, and Work fails if River does not call the pilot.
@@ -56,7 +56,7 @@ type pilot struct {
 	installed bool
 
 	mu     sync.Mutex
-	claims map[int64]*claim // running jobs of this client by River's ID, until they are completed
+	claims map[int64]*claim // jobs of this client that are not completed, by River's ID
 }
 
 // claim is a job that this client has fetched.
@@ -64,7 +64,7 @@ type claim struct {
 	driver.Attempt
 
 	row     *rivertype.JobRow
-	renewed time.Time // lower bound of the time of the last renewal
+	renewed time.Time // not later than the last renewal
 	cancel  context.CancelCauseFunc
 	lost    bool
 }
@@ -92,39 +92,37 @@ func (p *pilot) JobGetAvailable(
 	if err != nil {
 		return nil, err
 	}
-	taken, err := pgx.CollectRows(rows,
-		func(row pgx.CollectableRow) (*claim, error) { return p.take(row, start) })
+	claims, err := pgx.CollectRows(rows,
+		func(row pgx.CollectableRow) (*claim, error) { return p.scanClaim(row, start) })
 	if err != nil {
-		return nil, err // the jobs are not renewed, so other clients take them over
+		return nil, err // the claims are not renewed, so other clients take over the jobs
 	}
-	result.Jobs = make([]*rivertype.JobRow, len(taken))
+	result.Jobs = make([]*rivertype.JobRow, len(claims))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, c := range taken {
+	for i, c := range claims {
 		result.Jobs[i] = c.row
 		p.claims[c.row.ID] = c
 	}
 	return result, nil
 }
 
-// take converts a row into a claim.
-func (p *pilot) take(row pgx.CollectableRow, at time.Time) (*claim, error) {
+// scanClaim converts a row into a claim.
+func (p *pilot) scanClaim(row pgx.CollectableRow, at time.Time) (*claim, error) {
 	r := &rivertype.JobRow{
 		Kind: jobKind, Queue: Queue, State: rivertype.JobStateRunning, AttemptedAt: &at,
-		AttemptedBy: []string{p.client},
-		MaxAttempts: forEver, EncodedArgs: []byte("{}"),
+		AttemptedBy: []string{p.client}, MaxAttempts: noAttemptLimit, EncodedArgs: []byte("{}"),
 	}
 	c := &claim{renewed: at, row: r}
 	var args []byte
 	err := row.Scan(&r.ID, &c.ID, &c.Kind, &args, &c.Priority, &c.MaxAttempts, &r.Metadata,
-		&c.Number, &c.CreatedAt, &r.ScheduledAt,
-		&c.TakenOver)
+		&c.Number, &c.CreatedAt, &r.ScheduledAt, &c.TakenOver)
 	if err != nil {
 		return nil, err
 	}
 	c.CreatedAt = c.CreatedAt.UTC()
 	r.Attempt, r.CreatedAt, r.Priority = c.Number, c.CreatedAt, c.Priority
-	return c, complete(&c.Job, args, r.Metadata)
+	return c, decodeFields(&c.Job, args, r.Metadata)
 }
 
 // JobSetStateIfRunningMany implements riverpilot.Pilot. River retries it after an error.
@@ -136,9 +134,9 @@ func (p *pilot) JobSetStateIfRunningMany(
 		if err != nil {
 			return err
 		}
-		if rest := only(params, owned, shift); len(rest.ID) > 0 {
-			jobs, err = (*riverpgxv5.Driver)(nil).UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx,
-				rest)
+		if p := ownedParams(params, owned, shift); len(p.ID) > 0 {
+			executor := (*riverpgxv5.Driver)(nil).UnwrapExecutor(tx)
+			jobs, err = executor.JobSetStateIfRunningMany(ctx, p)
 		}
 		return err
 	})
@@ -153,16 +151,16 @@ func (p *pilot) JobSetStateIfRunningMany(
 	return jobs, nil
 }
 
-// owned locks the jobs that this client still has. It returns how far the server's clock
-// is ahead, plus the latency.
+// owned locks the jobs that this client still owns. It also returns the difference
+// between the server's clock and the local clock, plus the latency.
 func (p *pilot) owned(
 	ctx context.Context, tx pgx.Tx, ids []int64,
 ) (map[int64]bool, time.Duration, error) {
 	claimed, attempts := p.claimed(ids)
 	start := time.Now()
 	var now time.Time
-	if err := tx.QueryRow(ctx, p.sql.owned, claimed, attempts, p.client).Scan(&claimed,
-		&now); err != nil {
+	err := tx.QueryRow(ctx, p.sql.owned, claimed, attempts, p.client).Scan(&claimed, &now)
+	if err != nil {
 		return nil, 0, err
 	}
 	owned := make(map[int64]bool, len(claimed))
@@ -172,24 +170,24 @@ func (p *pilot) owned(
 	return owned, now.Sub(start), nil
 }
 
-// only returns the parameters of the jobs in ids, with times of the server's clock.
-func only(
-	p *riverdriver.JobSetStateIfRunningManyParams, ids map[int64]bool, shift time.Duration,
+// ownedParams returns the parameters of the owned jobs, with times of the server's clock.
+func ownedParams(
+	p *riverdriver.JobSetStateIfRunningManyParams, owned map[int64]bool, shift time.Duration,
 ) *riverdriver.JobSetStateIfRunningManyParams {
-	rest := &riverdriver.JobSetStateIfRunningManyParams{Now: p.Now, Schema: p.Schema}
+	out := &riverdriver.JobSetStateIfRunningManyParams{Now: p.Now, Schema: p.Schema}
 	for i, id := range p.ID {
-		if !ids[id] {
+		if !owned[id] {
 			continue
 		}
-		rest.ID, rest.State = append(rest.ID, id), append(rest.State, p.State[i])
-		rest.Attempt, rest.ErrData = append(rest.Attempt, p.Attempt[i]),
-			append(rest.ErrData, p.ErrData[i])
-		rest.FinalizedAt = append(rest.FinalizedAt, shifted(p.FinalizedAt[i], shift))
-		rest.ScheduledAt = append(rest.ScheduledAt, shifted(p.ScheduledAt[i], shift))
-		rest.MetadataDoMerge = append(rest.MetadataDoMerge, p.MetadataDoMerge[i])
-		rest.MetadataUpdates = append(rest.MetadataUpdates, p.MetadataUpdates[i])
+		out.ID, out.State = append(out.ID, id), append(out.State, p.State[i])
+		out.Attempt = append(out.Attempt, p.Attempt[i])
+		out.ErrData = append(out.ErrData, p.ErrData[i])
+		out.FinalizedAt = append(out.FinalizedAt, shifted(p.FinalizedAt[i], shift))
+		out.ScheduledAt = append(out.ScheduledAt, shifted(p.ScheduledAt[i], shift))
+		out.MetadataDoMerge = append(out.MetadataDoMerge, p.MetadataDoMerge[i])
+		out.MetadataUpdates = append(out.MetadataUpdates, p.MetadataUpdates[i])
 	}
-	return rest
+	return out
 }
 
 func shifted(t *time.Time, by time.Duration) *time.Time {
@@ -211,12 +209,12 @@ func (p *pilot) ids() []int64 {
 	return ids
 }
 
-// claimed returns the IDs with a claim, and their attempts.
-func (p *pilot) claimed(of []int64) (ids []int64, attempts []int32) {
+// claimed returns those of the jobs that have a claim, and their attempts.
+func (p *pilot) claimed(jobs []int64) (ids []int64, attempts []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ids, attempts = make([]int64, 0, len(of)), make([]int32, 0, len(of))
-	for _, id := range of {
+	ids, attempts = make([]int64, 0, len(jobs)), make([]int32, 0, len(jobs))
+	for _, id := range jobs {
 		if c := p.claims[id]; c != nil {
 			ids, attempts = append(ids, id), append(attempts, int32(c.Number)) // a smallint
 		}
@@ -224,7 +222,8 @@ func (p *pilot) claimed(of []int64) (ids []int64, attempts []int32) {
 	return ids, attempts
 }
 
-// start returns the attempt of a claim. cancel is called when the claim is lost.
+// start returns the attempt of a claim, or false if the claim is lost. cancel is called
+// when the claim is lost later.
 func (p *pilot) start(id int64, cancel context.CancelCauseFunc) (driver.Attempt, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,7 +235,7 @@ func (p *pilot) start(id int64, cancel context.CancelCauseFunc) (driver.Attempt,
 	return c.Attempt, true
 }
 
-// lose cancels the attempt of a claim. The caller holds the lock.
+// lose cancels the attempt of a claim. The caller must hold the lock of the pilot.
 func (c *claim) lose() {
 	if c.lost {
 		return

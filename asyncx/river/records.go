@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/asyncx/job/driver"
 )
 
-// stateOf maps River's states.
+// stateOf returns the state of a job in a state of River.
 func stateOf(river string) driver.State {
 	switch river {
 	case "running":
@@ -52,11 +52,11 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	if err != nil {
 		return nil, err
 	}
-	in, ok := states[q.State]
+	inStates, ok := states[q.State]
 	if !ok {
 		return nil, fmt.Errorf("river: list: invalid state %q", q.State)
 	}
-	query, args := e.sql.list+" AND state IN ("+in+")", []any{}
+	query, args := e.sql.list+" AND state IN ("+inStates+")", []any{}
 	if q.Kind != "" {
 		query, args = query+" AND kind = ?", append(args, q.Kind)
 	}
@@ -74,7 +74,7 @@ func (e *engine) List(ctx context.Context, q driver.Query) ([]driver.Record, err
 	return records, nil
 }
 
-// Replay implements driver.Engine. River keeps the errors of earlier attempts.
+// Replay implements driver.Engine. The row keeps the errors of earlier attempts.
 func (e *engine) Replay(ctx context.Context, id string) error {
 	return e.change(ctx, "replay", id, func(db *gorm.DB, key string) (n int64, err error) {
 		err = db.Raw(e.sql.replay, key).Row().Scan(new(any), &n)
@@ -90,21 +90,21 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// change modifies a job, if its state allows it.
+// change modifies a job if its state allows it.
 func (e *engine) change(
-	ctx context.Context, what, id string, do func(db *gorm.DB, key string) (int64, error),
+	ctx context.Context, operation, id string, do func(db *gorm.DB, key string) (int64, error),
 ) error {
 	db, err := e.handle(ctx)
 	if err != nil {
 		return err
 	}
-	key, err := parse(ctx, what, id)
+	key, err := parse(ctx, operation, id)
 	if err != nil {
 		return err
 	}
 	n, err := do(db, key)
 	if err != nil {
-		return fmt.Errorf("river: %s: %w", what, err)
+		return fmt.Errorf("river: %s: %w", operation, err)
 	}
 	if n > 0 {
 		return nil
@@ -112,21 +112,21 @@ func (e *engine) change(
 	records, err := read(db.Raw(e.sql.get, key))
 	switch {
 	case err != nil:
-		return fmt.Errorf("river: %s: %w", what, err)
+		return fmt.Errorf("river: %s: %w", operation, err)
 	case len(records) == 0:
-		return fmt.Errorf("river: %s: %w", what, driver.ErrNotFound)
+		return fmt.Errorf("river: %s: %w", operation, driver.ErrNotFound)
 	}
-	return fmt.Errorf("river: %s: %w: state is %s", what, driver.ErrState, records[0].State)
+	return fmt.Errorf("river: %s: %w: state is %s", operation, driver.ErrState, records[0].State)
 }
 
 // parse returns the key of an ID. It returns ErrNotFound if id is not a UUID.
-func parse(ctx context.Context, what, id string) (string, error) {
+func parse(ctx context.Context, operation, id string) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return "", fmt.Errorf("river: %s: %w", what, err)
+		return "", fmt.Errorf("river: %s: %w", operation, err)
 	}
 	key, err := uuid.Parse(id)
 	if err != nil {
-		return "", fmt.Errorf("river: %s: %w", what, driver.ErrNotFound)
+		return "", fmt.Errorf("river: %s: %w", operation, driver.ErrNotFound)
 	}
 	return hexOf(key), nil
 }
@@ -136,7 +136,7 @@ func read(query *gorm.DB) ([]driver.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err returns the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	var records []driver.Record
 	for rows.Next() {
 		r, err := scan(rows)
@@ -158,11 +158,11 @@ func scan(rows *sql.Rows) (r driver.Record, err error) {
 		return r, err
 	}
 	r.State = stateOf(state)
-	return r, complete(&r.Job, args, data)
+	return r, decodeFields(&r.Job, args, data)
 }
 
-// complete sets the fields that have no column of their own.
-func complete(j *driver.Job, args, data []byte) error {
+// decodeFields decodes the ID, the arguments and the metadata of a job.
+func decodeFields(j *driver.Job, args, data []byte) error {
 	id, err := uuid.Parse(j.ID)
 	if err != nil {
 		return fmt.Errorf("the unique key is not a UUID: %w", err)
@@ -171,6 +171,6 @@ func complete(j *driver.Job, args, data []byte) error {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return fmt.Errorf("metadata of job %s: %w", id, err)
 	}
-	j.ID, j.Args, j.Meta = id.String(), givenArgs(args), m.Meta
+	j.ID, j.Args, j.Meta = id.String(), originalArgs(args), m.Meta
 	return nil
 }

@@ -6,9 +6,10 @@
 // and web interface show them. Enqueue joins the application's transaction. A worker runs
 // jobs with River's client, on its own connections.
 //
-// River reassigns a job after a fixed time, even if its worker is running. This package
-// replaces that: a worker renews its claims every few seconds, and others take over jobs
-// without renewal: see WithTakeOver. All times use the server's clock.
+// River itself reassigns a job after a fixed time, even if its worker is running. With
+// this package, a worker renews its claims every few seconds instead, and other workers
+// take over only jobs whose claims are not renewed; see WithTakeOver. All times are
+// measured by the server's clock.
 package river
 
 import (
@@ -47,8 +48,8 @@ const maxConns = 8
 var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
 // ErrTaken is the cause of a canceled attempt whose job was taken over by another worker
-// or cancelled in River. The outcome of the attempt is ignored.
-var ErrTaken = errors.New("river: job taken over or cancelled")
+// or canceled in River. The outcome of the attempt is ignored.
+var ErrTaken = errors.New("river: job taken over or canceled")
 
 // Option configures the engine.
 type Option func(*config)
@@ -57,9 +58,9 @@ type config struct {
 	takeOver    time.Duration
 	retention   time.Duration
 	schema      string
-	noMigration bool // WithoutMigration
+	noMigration bool
 	db          *gorm.DB
-	faults      []error
+	errs        []error
 }
 
 // WithTakeOver sets the maximum time between the crash of a worker and the takeover of
@@ -68,7 +69,7 @@ type config struct {
 func WithTakeOver(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.fault("WithTakeOver: %s is not between %s and %s", d, minTakeOver, maxTakeOver)
+			c.addError("WithTakeOver: %s is not between %s and %s", d, minTakeOver, maxTakeOver)
 		}
 		c.takeOver = d
 	}
@@ -79,20 +80,20 @@ func WithTakeOver(d time.Duration) Option {
 func WithRetention(d time.Duration) Option {
 	return func(c *config) {
 		if d < time.Second {
-			c.fault("WithRetention: %s is less than 1s", d)
+			c.addError("WithRetention: %s is less than 1s", d)
 		}
 		c.retention = d
 	}
 }
 
-// WithSchema sets the schema of River's tables: up to 46 letters, digits and underscores.
-// Open creates it if it does not exist. The default is the first schema of the user's
-// search path.
+// WithSchema sets the schema of River's tables: 1 to 46 letters, digits and underscores,
+// starting with a letter or an underscore. Open creates the schema if it does not exist.
+// The default is the first schema of the user's search path.
 func WithSchema(name string) Option {
 	return func(c *config) {
 		if !validSchema.MatchString(name) {
-			c.fault("WithSchema: %q is not 1 to 46 letters, digits and underscores, a letter first",
-				name)
+			c.addError("WithSchema: %q is not 1 to 46 letters, digits and underscores, "+
+				"a letter first", name)
 		}
 		c.schema = name
 	}
@@ -108,21 +109,22 @@ func WithoutMigration() Option { return func(c *config) { c.noMigration = true }
 func WithDB(db *gorm.DB) Option {
 	return func(c *config) {
 		if db == nil {
-			c.fault("WithDB: the database is nil")
+			c.addError("WithDB: the database is nil")
 		}
 		c.db = db
 	}
 }
 
-// fault records an invalid option.
-func (c *config) fault(format string, args ...any) {
-	c.faults = append(c.faults,
+// addError records an invalid option.
+func (c *config) addError(format string, args ...any) {
+	c.errs = append(c.errs,
 		fmt.Errorf("river: %w: %s", job.ErrOption, fmt.Sprintf(format, args...)))
 }
 
 // Open returns an opener for job.Init. The opener uses the application's PostgreSQL
-// database. It migrates River's tables if necessary, one replica at a time; only then it
-// needs the privilege. It returns ErrNotPostgres for another database.
+// database. It migrates River's tables if necessary, one replica at a time; only then the
+// database user needs the privilege to create tables. It returns ErrNotPostgres for
+// another database.
 func Open(options ...Option) job.Opener {
 	return func(ctx context.Context) (driver.Engine, error) {
 		c := config{takeOver: defaultTakeOver, retention: 24 * time.Hour}
@@ -131,7 +133,7 @@ func Open(options ...Option) job.Opener {
 				option(&c)
 			}
 		}
-		if err := errors.Join(c.faults...); err != nil {
+		if err := errors.Join(c.errs...); err != nil {
 			return nil, err
 		}
 		ctx = transaction.Without(xctx.Unpooled(ctx))
@@ -140,8 +142,7 @@ func Open(options ...Option) job.Opener {
 			return nil, fmt.Errorf("river: %w", err)
 		}
 		if name := c.db.Name(); name != "postgres" {
-			return nil, fmt.Errorf("river: %w but %s: use outbox.Open",
-				ErrNotPostgres, name)
+			return nil, fmt.Errorf("river: %w but %s: use outbox.Open", ErrNotPostgres, name)
 		}
 		return newEngine(ctx, c)
 	}
@@ -150,7 +151,7 @@ func Open(options ...Option) job.Opener {
 // engine implements driver.Engine.
 type engine struct {
 	config
-	db     *gorm.DB // logs nothing
+	db     *gorm.DB // without a logger
 	sql    statements
 	closed atomic.Bool
 }
@@ -163,8 +164,7 @@ func newEngine(ctx context.Context, c config) (*engine, error) {
 // Capabilities implements driver.Engine.
 func (e *engine) Capabilities() driver.Capabilities {
 	return driver.Capabilities{
-		Interface: 1, Name: "river on postgres",
-		Transactional: true, TakeoverTimeout: e.takeOver,
+		Interface: 1, Name: "river on postgres", Transactional: true, TakeoverTimeout: e.takeOver,
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // TestEngine runs the conformance suite. Each replica connects through its own network.
 func TestEngine(t *testing.T) {
-	server, all := find(t)
+	server, all := testServer(t)
 	jobtest.Run(t, jobtest.Harness{
 		Open: func(tb testing.TB) jobtest.Store {
 			tb.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/plinthgo/plinth/dbplugins/postgres"
 )
 
-// riverClient returns a client of River, like the web interface uses.
+// riverClient returns a client of River, like that of River's web interface.
 func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Client[pgx.Tx] {
 	t.Helper()
 	dsn, err := postgres.Driver{}.DSN(c)
@@ -32,27 +32,27 @@ func riverClient(t *testing.T, c dbdriver.Config, schema string) *riverqueue.Cli
 	return client
 }
 
-// running runs a job with the outcomes. It returns a channel of its attempts, and a
-// function that stops the worker.
-func running(t *testing.T, engine driver.Engine, ctx context.Context, //nolint:revive // context-as-argument: the engine's
+// startWorker runs jobs with run until the end of the test.
+func startWorker(
+	t *testing.T, ctx context.Context, engine driver.Engine,
 	run func(ctx context.Context, a driver.Attempt) driver.Outcome,
 ) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- engine.Work(ctx, work(run, quickKind)) }()
+	workErr := make(chan error, 1)
+	go func() { workErr <- engine.Work(ctx, work(run, quickKind)) }()
 	t.Cleanup(func() {
 		cancel()
-		must(t, <-ended)
+		must(t, <-workErr)
 	})
 }
 
-// await waits until a job is in the state.
-func await(t *testing.T, engine driver.Engine, ctx context.Context, id string, //nolint:revive // context-as-argument: the engine's
-	state driver.State,
+// awaitState waits until a job is in the state.
+func awaitState(
+	t *testing.T, ctx context.Context, engine driver.Engine, id string, state driver.State,
 ) driver.Record {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	timeout := time.After(20 * time.Second)
 	for {
 		r, err := engine.Get(ctx, id)
 		must(t, err)
@@ -61,7 +61,7 @@ func await(t *testing.T, engine driver.Engine, ctx context.Context, id string, /
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-late:
+		case <-timeout:
 			t.Fatalf("the job is %s, want %s", r.State, state)
 		}
 	}
@@ -72,7 +72,7 @@ func TestEngine_RiverTools(t *testing.T) {
 
 	t.Run("shows jobs in River's client", func(t *testing.T) {
 		t.Parallel()
-		_, c := find(t)
+		_, c := testServer(t)
 		c = newDatabase(t, c)
 		engine, ctx := replica(t, c, river.WithSchema("jobs"))
 		jobs, _ := newJobs(quickKind, 1)
@@ -88,19 +88,19 @@ func TestEngine_RiverTools(t *testing.T) {
 		row := list.Jobs[0]
 		if string(row.EncodedArgs) != `{"user_id": 7}` || row.MaxAttempts != 2 ||
 			!strings.Contains(string(row.Metadata), jobs[0].ID) {
-			t.Errorf("River shows arguments %s, %d attempts, metadata %s",
+			t.Errorf("arguments, maximum attempts, metadata in River = %s, %d, %s",
 				row.EncodedArgs, row.MaxAttempts, row.Metadata)
 		}
 
 		numbers := make(chan int, 10)
-		running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+		startWorker(t, ctx, engine, func(_ context.Context, a driver.Attempt) driver.Outcome {
 			numbers <- a.Number
 			if a.Number < a.MaxAttempts {
 				return driver.Outcome{Action: driver.Retry, Error: "no"}
 			}
 			return driver.Outcome{Action: driver.Discard, Error: "no"}
 		})
-		await(t, engine, ctx, jobs[0].ID, driver.Dead)
+		awaitState(t, ctx, engine, jobs[0].ID, driver.Dead)
 		_, err = client.JobRetry(ctx, row.ID)
 		must(t, err)
 		for want := range 3 {
@@ -108,27 +108,27 @@ func TestEngine_RiverTools(t *testing.T) {
 				t.Errorf("attempt %d, want %d", got, want+1)
 			}
 		}
-		if r := await(t, engine, ctx, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
-			t.Errorf("after River's retry of a dead job: %d attempts, want 3",
+		if r := awaitState(t, ctx, engine, jobs[0].ID, driver.Dead); r.MaxAttempts != 3 {
+			t.Errorf("MaxAttempts = %d after River's retry of a dead job, want 3",
 				r.MaxAttempts)
 		}
 	})
 
-	t.Run("makes a cancelled job dead", func(t *testing.T) {
+	t.Run("makes a canceled job dead", func(t *testing.T) {
 		t.Parallel()
-		_, c := find(t)
+		_, c := testServer(t)
 		c = newDatabase(t, c)
 		engine, ctx := replica(t, c)
 		jobs, _ := newJobs(quickKind, 1)
 		must(t, engine.Insert(ctx, jobs))
 		started, causes := make(chan int, 10), make(chan error, 10)
-		running(t, engine, ctx, func(ctx context.Context, a driver.Attempt) driver.Outcome {
+		startWorker(t, ctx, engine, func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			if started <- a.Number; len(causes) > 0 {
 				return driver.Outcome{}
 			}
 			<-ctx.Done()
 			causes <- context.Cause(ctx)
-			return driver.Outcome{Action: driver.Retry, Error: "it has ended"}
+			return driver.Outcome{Action: driver.Retry, Error: "canceled"}
 		})
 		<-started
 		client := riverClient(t, c, "")
@@ -137,7 +137,7 @@ func TestEngine_RiverTools(t *testing.T) {
 		must(t, err)
 		_, err = client.JobCancel(ctx, list.Jobs[0].ID)
 		must(t, err)
-		await(t, engine, ctx, jobs[0].ID, driver.Dead)
+		awaitState(t, ctx, engine, jobs[0].ID, driver.Dead)
 		if len(causes) != 1 || !errors.Is(<-causes, river.ErrTaken) {
 			t.Errorf("the context of the attempt was not canceled with %v", river.ErrTaken)
 		}
@@ -146,64 +146,65 @@ func TestEngine_RiverTools(t *testing.T) {
 		if n := <-started; n != 1 {
 			t.Errorf("attempt %d after the replay, want 1", n)
 		}
-		await(t, engine, ctx, jobs[0].ID, driver.Done)
+		awaitState(t, ctx, engine, jobs[0].ID, driver.Done)
 	})
 }
 
 func TestEngine_Get(t *testing.T) {
 	t.Parallel()
-	_, c := find(t)
+	_, c := testServer(t)
 	c = newDatabase(t, c)
 	engine, ctx := replica(t, c)
 	jobs, ids := newJobs(quickKind, 3000)
 	must(t, engine.Insert(ctx, jobs))
 	conn := admin(t, c)
-	do(t, conn, "ANALYZE river_job")
-	query := strings.Replace(river.LookUp(engine), "?", "'"+strings.ReplaceAll(ids[0], "-", "")+"'",
-		1)
-	if plan := ask[string](t, conn, "EXPLAIN (FORMAT JSON) "+query); !strings.Contains(plan,
-		"river_job_unique_idx") {
-		t.Errorf("plan of the lookup = %s", plan)
+	execSQL(t, conn, "ANALYZE river_job")
+	key := "'" + strings.ReplaceAll(ids[0], "-", "") + "'"
+	query := strings.Replace(river.LookUp(engine), "?", key, 1)
+	plan := queryValue[string](t, conn, "EXPLAIN (FORMAT JSON) "+query)
+	if !strings.Contains(plan, "river_job_unique_idx") {
+		t.Errorf("the plan of the lookup does not use river_job_unique_idx: %s", plan)
 	}
 }
 
 func TestEngine_Connections(t *testing.T) {
 	t.Parallel()
-	_, c := find(t)
+	_, c := testServer(t)
 	c = newDatabase(t, c)
 	engine, ctx := replica(t, c)
 	conn := admin(t, c)
 	connections := func() int {
-		return ask[int](t, conn,
-			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		return queryValue[int](t, conn,
+			"SELECT count(*) FROM pg_stat_activity "+
+				"WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	}
 	before := connections()
 	jobs, ids := newJobs(quickKind, 1000)
 	must(t, engine.Insert(ctx, jobs))
-	most := 0
-	left := map[string]int{}
+	peak := 0
+	numbers := map[string]int{}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		left = finish(t, engine, ctx, ids)
+		numbers = finish(t, ctx, engine, ids)
 	}()
-	for over := false; !over; {
-		most = max(most, connections())
+	for finished := false; !finished; {
+		peak = max(peak, connections())
 		select {
 		case <-done:
-			over = true
+			finished = true
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	if more := most - before; more < 1 || more > 8 {
-		t.Errorf("the worker opened %d connections for %d jobs, want 1 to 8", more, len(left))
+	if more := peak - before; more < 1 || more > 8 {
+		t.Errorf("the worker opened %d connections for %d jobs, want 1 to 8", more, len(numbers))
 	}
-	t.Logf("%d connections before, at most %d while working", before, most)
-	late := time.After(5 * time.Second)
+	t.Logf("%d connections before, at most %d while the worker ran", before, peak)
+	timeout := time.After(5 * time.Second)
 	for connections() > before {
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-late:
+		case <-timeout:
 			t.Fatalf("%d connections after shutdown, want %d", connections(), before)
 		}
 	}
@@ -211,13 +212,13 @@ func TestEngine_Connections(t *testing.T) {
 
 func TestEngine_LongDelay(t *testing.T) {
 	t.Parallel()
-	engine, ctx := fresh(t)
+	engine, ctx := newReplica(t)
 	jobs, _ := newJobs(quickKind, 1)
 	jobs[0].Delay = 5500 * time.Millisecond
 	must(t, engine.Insert(ctx, jobs))
 	stored := time.Now()
 	ran := make(chan time.Time, 1)
-	running(t, engine, ctx, func(context.Context, driver.Attempt) driver.Outcome {
+	startWorker(t, ctx, engine, func(context.Context, driver.Attempt) driver.Outcome {
 		ran <- time.Now()
 		return driver.Outcome{}
 	})
@@ -229,16 +230,16 @@ func TestEngine_LongDelay(t *testing.T) {
 
 func TestWithRetention(t *testing.T) {
 	t.Parallel()
-	engine, ctx := fresh(t, river.WithRetention(time.Second))
+	engine, ctx := newReplica(t, river.WithRetention(time.Second))
 	jobs, _ := newJobs(quickKind, 2)
 	must(t, engine.Insert(ctx, jobs))
-	running(t, engine, ctx, func(_ context.Context, a driver.Attempt) driver.Outcome {
+	startWorker(t, ctx, engine, func(_ context.Context, a driver.Attempt) driver.Outcome {
 		if a.ID == jobs[1].ID {
 			return driver.Outcome{Action: driver.Discard, Error: "no"}
 		}
 		return driver.Outcome{}
 	})
-	late := time.After(time.Minute)
+	timeout := time.After(time.Minute)
 	for {
 		_, err := engine.Get(ctx, jobs[0].ID)
 		if errors.Is(err, driver.ErrNotFound) {
@@ -247,9 +248,9 @@ func TestWithRetention(t *testing.T) {
 		must(t, err)
 		select {
 		case <-time.After(200 * time.Millisecond):
-		case <-late:
+		case <-timeout:
 			t.Fatal("the job still exists")
 		}
 	}
-	await(t, engine, ctx, jobs[1].ID, driver.Dead)
+	awaitState(t, ctx, engine, jobs[1].ID, driver.Dead)
 }

@@ -22,7 +22,7 @@ type welcomeArgs struct{ Name string }
 
 var welcome = job.NewKind[welcomeArgs]("user.welcome")
 
-// signUp stores a user and a job.
+// signUp stores a user and a job in one transaction.
 func signUp(ctx context.Context, name string) error {
 	return xdb.Transaction(ctx, func(ctx context.Context) error {
 		if err := xdb.MustGetDB(ctx).Create(&user{Name: name}).Error; err != nil {
@@ -35,23 +35,23 @@ func signUp(ctx context.Context, name string) error {
 
 func TestEngine_Insert(t *testing.T) {
 	t.Run("joins the transaction of its context", func(t *testing.T) {
-		engine, ctx := fresh(t)
+		engine, ctx := newReplica(t)
 		must(t, xdb.MustGetDB(ctx).AutoMigrate(&user{}))
 		ctx = context.WithValue(ctx, xctx.JobQueueKey, job.NewQueue(engine))
-		undo := errors.New("undo")
+		errUndo := errors.New("undo")
 
 		must(t, signUp(ctx, "committed"))
 		err := xdb.Transaction(ctx, func(ctx context.Context) error {
-			return errors.Join(signUp(ctx, "rolled back"), undo)
+			return errors.Join(signUp(ctx, "rolled back"), errUndo)
 		})
-		if !errors.Is(err, undo) {
+		if !errors.Is(err, errUndo) {
 			t.Fatal(err)
 		}
 		must(t, xdb.Transaction(ctx, func(ctx context.Context) error {
 			err := xdb.Transaction(ctx, func(ctx context.Context) error {
-				return errors.Join(signUp(ctx, "savepoint rolled back"), undo)
+				return errors.Join(signUp(ctx, "savepoint rolled back"), errUndo)
 			})
-			if !errors.Is(err, undo) {
+			if !errors.Is(err, errUndo) {
 				t.Error(err)
 			}
 			return signUp(ctx, "after the savepoint")
@@ -83,7 +83,7 @@ func TestEngine_Insert(t *testing.T) {
 	})
 
 	t.Run("rejects a transaction of another database", func(t *testing.T) {
-		_, c := find(t)
+		_, c := testServer(t)
 		_, db := application(t, newDatabase(t, c))
 		engine, err := river.Open(river.WithDB(db))(t.Context())
 		must(t, err)

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// fetchCooldown is the minimum time between two fetches. It limits the throughput to
-	// the concurrency per cooldown.
+	// fetchCooldown is the minimum time between two fetches. A worker can therefore start
+	// at most Work.Concurrency jobs per cooldown.
 	fetchCooldown = 2 * time.Millisecond
 
 	statementTimeout = 10 * time.Second
@@ -31,10 +31,10 @@ const (
 	// settleTimeout is how long shutdown waits for an unreachable server.
 	settleTimeout = 15 * time.Second
 
-	// forEver and neverRescue disable River's limits: package job limits attempts, and
-	// pulse reassigns jobs of crashed workers.
-	forEver     = math.MaxInt32
-	neverRescue = 100 * 365 * 24 * time.Hour
+	// noAttemptLimit and noRescue disable River's limits: package job limits attempts,
+	// and heartbeat rescues the jobs of crashed workers.
+	noAttemptLimit = math.MaxInt32
+	noRescue       = 100 * 365 * 24 * time.Hour
 
 	maxWorkers = river.QueueNumWorkersMax
 )
@@ -52,7 +52,7 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 		return err
 	}
 	defer pool.Close()
-	k := &worker{work: w, stopping: ctx, returned: make(chan struct{}, 1), pilot: &pilot{
+	k := &worker{work: w, acceptCtx: ctx, returned: make(chan struct{}, 1), pilot: &pilot{
 		pool: pool, sql: e.sql, client: clientName(), kinds: w.Kinds, claims: map[int64]*claim{},
 	}}
 	client, err := e.client(k)
@@ -63,7 +63,7 @@ func (e *engine) Work(ctx context.Context, w driver.Work) error {
 	if err := client.Start(workCtx); err != nil {
 		return fmt.Errorf("river: work: %w", err)
 	}
-	k.keep(workCtx, e.takeOver/beats, func() {
+	k.withHeartbeat(workCtx, e.takeOver/beatsPerTimeout, func() {
 		<-ctx.Done()
 		k.stop(workCtx, client)
 	})
@@ -80,16 +80,17 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 		&river.Config{
 			ID:      k.pilot.client,
 			Schema:  e.schema,
-			Logger:  slog.New(&logHandler{failed: k.work.OnError}),
+			Logger:  slog.New(&logHandler{onError: k.work.OnError}),
 			Workers: workers,
-			Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: min(k.work.Concurrency,
-				maxWorkers)}},
+			Queues: map[string]river.QueueConfig{
+				Queue: {MaxWorkers: min(k.work.Concurrency, maxWorkers)},
+			},
 
 			FetchCooldown:     min(fetchCooldown, max(k.work.PollInterval, river.FetchCooldownMin)),
 			FetchPollInterval: max(k.work.PollInterval, river.FetchPollIntervalMin),
 
 			JobTimeout:           -1, // package job limits attempts
-			RescueStuckJobsAfter: neverRescue,
+			RescueStuckJobsAfter: noRescue,
 
 			CompletedJobRetentionPeriod: e.retention,
 			CancelledJobRetentionPeriod: -1,
@@ -101,7 +102,7 @@ func (e *engine) client(k *worker) (*river.Client[pgx.Tx], error) {
 	return client, err
 }
 
-// clientName returns a unique name that contains the host name.
+// clientName returns a unique name that starts with the host name.
 func clientName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -124,17 +125,18 @@ type worker struct {
 	river.WorkerDefaults[jobArgs]
 	work driver.Work
 
-	stopping context.Context // canceled when no attempt may start
-	pilot    *pilot
-	running  atomic.Int64  // number of attempts
-	returned chan struct{} // receives when an attempt has returned
+	acceptCtx context.Context // canceled when no more attempts may start
+	pilot     *pilot
+	running   atomic.Int64  // number of attempts
+	returned  chan struct{} // receives when an attempt has returned
 }
 
-// keep renews claims while fn runs.
-func (k *worker) keep(ctx context.Context, every time.Duration, fn func()) {
+// withHeartbeat runs fn, and renews claims until it returns.
+func (k *worker) withHeartbeat(ctx context.Context, interval time.Duration, fn func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var renewals sync.WaitGroup
-	renewals.Go(func() { (&pulse{pilot: k.pilot, every: every, failed: k.work.OnError}).run(ctx) })
+	h := &heartbeat{pilot: k.pilot, interval: interval, onError: k.work.OnError}
+	renewals.Go(func() { h.run(ctx) })
 	fn()
 	cancel()
 	renewals.Wait()
@@ -148,7 +150,7 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = client.Stop(ctx) // it returns only the error of ctx
+		_ = client.Stop(ctx) // Stop returns only the error of ctx
 	}()
 	for k.running.Load() > 0 {
 		select {
@@ -171,11 +173,11 @@ func (k *worker) stop(ctx context.Context, client *river.Client[pgx.Tx]) {
 func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	k.running.Add(1) // before the check of k.stopping
 	defer k.end()
-	// River cancels its context for other reasons
+	// River also cancels ctx for reasons that do not apply to the attempt
 	attempt, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	a, ok := k.pilot.start(job.ID, cancel)
-	if !ok || k.stopping.Err() != nil {
+	if !ok || k.acceptCtx.Err() != nil {
 		return river.JobSnooze(0)
 	}
 	defer context.AfterFunc(ctx, func() {
@@ -208,13 +210,13 @@ func (k *worker) end() {
 // NextRetry implements river.Worker.
 func (*worker) NextRetry(job *river.Job[jobArgs]) time.Time { return time.Now().Add(job.Args.wait) }
 
-// outcomeError is an error with the stored text; River handles its cause.
+// outcomeError is an outcome as an error: River stores its text and handles its cause.
 type outcomeError struct {
 	text  string
 	cause error
 }
 
-// Error implements error. PostgreSQL stores no NUL.
+// Error implements error. PostgreSQL cannot store NUL.
 func (e *outcomeError) Error() string { return strings.ReplaceAll(e.text, "\x00", "") }
 
 // Unwrap returns the cause for River.
