@@ -52,8 +52,7 @@ func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {
 		return err
 	}
 	c.arrived = append(c.arrived, notifytest.Arrival{
-		Mark: m.ID, To: slices.Clone(m.To),
-		Subject: m.Subject, Content: m.Content,
+		Mark: m.ID, To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content,
 	})
 	return nil
 }

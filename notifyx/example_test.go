@@ -86,8 +86,7 @@ func ExampleNew() {
 	fmt.Println(result.Success, result.ErrorCode, err, errors.Is(err, notifyx.ErrPermanent))
 
 	_, err = router.Send(ctx, &notifyx.Message{
-		Type: notifyx.TypeEmail,
-		To:   []string{"ann@example.com"}, Content: "Hello",
+		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Content: "Hello",
 	})
 	fmt.Println(err)
 	// Output:

@@ -66,8 +66,7 @@ func router(t *testing.T, opts ...notifyx.Option) *notifyx.Router {
 // message returns a valid message.
 func message(change ...func(m *notifyx.Message)) *notifyx.Message {
 	m := &notifyx.Message{
-		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi",
-		Content: "Hello",
+		Type: notifyx.TypeEmail, To: []string{"ann@example.com"}, Subject: "Hi", Content: "Hello",
 	}
 	for _, c := range change {
 		c(m)

@@ -27,8 +27,7 @@ func TestMessage_Validate(t *testing.T) {
 		}{
 			{"nil", nil, []string{"the message is nil"}},
 			{"zero", &notifyx.Message{}, []string{
-				"type: is missing", "to: no recipient",
-				"content: neither content nor a template",
+				"type: is missing", "to: no recipient", "content: neither content nor a template",
 			}},
 			{
 				"everything", &notifyx.Message{

@@ -68,8 +68,7 @@ func TestTemplates_SharedTemplate(t *testing.T) {
 			"welcome.txt.tmpl":            `{{template "_foot" .}}`,
 		})
 		for language, want := range map[string]string{
-			"zh-Hans-CN": "zh", "en": "none",
-			"en-GB": "en-GB", "fr": "none",
+			"zh-Hans-CN": "zh", "en": "none", "en-GB": "en-GB", "fr": "none",
 		} {
 			if got := render(t, all, language, nil).Text; got != want {
 				t.Errorf("%s: text = %q, want %q", language, got, want)
@@ -156,8 +155,7 @@ func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
 			{
 				"syntax error",
 				map[string]string{
-					"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs,
-					"_layout.txt.tmpl": "\n{{if}}",
+					"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs, "_layout.txt.tmpl": "\n{{if}}",
 				},
 				"notifyx: _layout.txt.tmpl:2: missing value for if",
 			},

@@ -53,8 +53,7 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 		origin += "." + language
 	}
 	f := partFile{
-		origin: origin + "." + string(part), name: name, part: part, syntax: syntax,
-		text: text,
+		origin: origin + "." + string(part), name: name, part: part, syntax: syntax, text: text,
 	}
 	tag, err := parseTag(language)
 	if err != nil {

@@ -221,8 +221,7 @@ func TestTemplates_Render(t *testing.T) {
 	t.Run("compares and prints numbers", func(t *testing.T) {
 		all := templates(t, map[string]string{"welcome.txt.tmpl": `{{if gt .n 2}}{{.n}} {{.f}} {{.id}}{{end}}{{range $i, $e := .list}} {{$i}}={{$e}}{{end}}`})
 		r := render(t, all, "", map[string]any{
-			"n": 3, "f": 1234567.25,
-			"id": uint64(18446744073709551615), "list": []string{"a", "b"},
+			"n": 3, "f": 1234567.25, "id": uint64(18446744073709551615), "list": []string{"a", "b"},
 		})
 		if want := "3 1234567.25 18446744073709551615 0=a 1=b"; r.Text != want {
 			t.Errorf("text = %q, want %q", r.Text, want)
@@ -334,8 +333,7 @@ func TestTemplates_Concurrency(t *testing.T) {
 
 func FuzzTemplates_Add(f *testing.F) {
 	for _, text := range []string{
-		"${a}", "$${a}", "${a.b}", "${", "$", "{{.a}}",
-		"<a href=\"${a}\">", "${a}\x00", "$$${a}",
+		"${a}", "$${a}", "${a.b}", "${", "$", "{{.a}}", "<a href=\"${a}\">", "${a}\x00", "$$${a}",
 	} {
 		f.Add(text, "<b>{{.x}} ${a} \"'")
 	}

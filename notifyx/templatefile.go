@@ -21,8 +21,7 @@ func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 	paths, err := fs.Glob(fsys, pattern)
 	if err != nil {
 		return nil, &templateError{
-			where: fmt.Sprintf("pattern %q", pattern), what: err.Error(),
-			cause: err,
+			where: fmt.Sprintf("pattern %q", pattern), what: err.Error(), cause: err,
 		}
 	}
 	var files []partFile

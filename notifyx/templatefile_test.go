@@ -79,8 +79,7 @@ func TestTemplates_AddFS(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				fsys := memory(map[string]string{
-					tc.file: tc.text, "good.txt": "x",
-					"a/good.txt": "x",
+					tc.file: tc.text, "good.txt": "x", "a/good.txt": "x",
 				})
 				all := notifyx.NewTemplates()
 				err := errors.Join(all.AddFS(fsys, "*.*"),
@@ -99,8 +98,7 @@ func TestTemplates_AddFS(t *testing.T) {
 	t.Run("reports the errors of all files", func(t *testing.T) {
 		all := notifyx.NewTemplates()
 		err := all.AddFS(memory(map[string]string{
-			"a.txt": "${", "b.en.html.tmpl": "{{",
-			"c.xml": "",
+			"a.txt": "${", "b.en.html.tmpl": "{{", "c.xml": "",
 		}),
 			"*")
 		checkError(t, err, "", notifyx.ErrTemplate)

@@ -44,8 +44,7 @@ func TestInitClient(t *testing.T) {
 			{
 				"a user without a password",
 				map[string]string{
-					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
-					"EMAIL_USER": "u",
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
 				},
 				[]string{"EMAIL_PASS: is missing"},
 			},
@@ -68,16 +67,14 @@ func TestInitClient(t *testing.T) {
 			{
 				"a port that is none",
 				map[string]string{
-					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example",
-					"EMAIL_PORT": "smtp",
+					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_PORT": "smtp",
 				},
 				[]string{"EMAIL_PORT: \"smtp\" is not an integer"},
 			},
 			{
 				"two names",
 				map[string]string{
-					"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>",
-					"EMAIL_FROM_NAME": "M",
+					"EMAIL_HOST": "h", "EMAIL_FROM": "N <a@b.example>", "EMAIL_FROM_NAME": "M",
 				},
 				[]string{"EMAIL_FROM:"},
 			},

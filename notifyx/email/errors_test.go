@@ -120,8 +120,7 @@ func TestEmailClient_Send_Unreachable(t *testing.T) {
 func TestInitClient_PlainTextWarning(t *testing.T) {
 	for host, want := range map[string]bool{"mail.example.com": true, "localhost": false} {
 		setenv(t, map[string]string{
-			"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example",
-			"EMAIL_TLS": "none",
+			"EMAIL_HOST": host, "EMAIL_FROM": "a@b.example", "EMAIL_TLS": "none",
 		})
 		log, engine := capture(t)
 		value, err := email.InitClient(xlog.NewContext(t.Context(), engine))

@@ -47,8 +47,7 @@ func ready(ctx context.Context, client *email.EmailClient) {
 
 func ExampleNew() {
 	client, err := email.New(email.Config{
-		Host: "mail.example.com",
-		Port: 587, From: "shop@example.com", FromName: "Shop",
+		Host: "mail.example.com", Port: 587, From: "shop@example.com", FromName: "Shop",
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -70,8 +69,7 @@ func ExampleNew() {
 	}
 	fmt.Println(report)
 	_, err = email.New(email.Config{
-		Host: "mail.example.com", TLS: "none", User: "shop",
-		Pass: "secret",
+		Host: "mail.example.com", TLS: "none", User: "shop", Pass: "secret",
 	})
 	fmt.Println(err)
 	// Output:
@@ -83,8 +81,7 @@ func ExampleNew() {
 
 func ExampleNewSender() {
 	client, err := email.New(email.Config{
-		Host: "mail.example.com",
-		Port: 587, From: "shop@example.com",
+		Host: "mail.example.com", Port: 587, From: "shop@example.com",
 	})
 	if err != nil {
 		fmt.Println(err)

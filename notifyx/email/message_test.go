@@ -90,8 +90,7 @@ func TestEmailClient_Send_Message(t *testing.T) {
 
 	t.Run("sends text as a single part", func(t *testing.T) {
 		_, root := parse(t, sent(t, &email.Message{
-			To: []string{"user@example.com"}, Subject: "s",
-			Text: "a\rb\nc\r\n.\r\n.d",
+			To: []string{"user@example.com"}, Subject: "s", Text: "a\rb\nc\r\n.\r\n.d",
 		}).data)
 		want := part{
 			Type: "text/plain", Params: map[string]string{"charset": "UTF-8"},

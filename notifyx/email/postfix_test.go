@@ -112,8 +112,7 @@ func TestPostfix(t *testing.T) {
 			Bcc: []string{"hidden@example.com"}, Subject: "您的订单 " + id,
 			Text: "您好\n.\n..dot", HTML: `<p>您好</p><img src="cid:logo">`,
 			Inlines: []email.File{{
-				Name: "logo.png", ContentID: "logo",
-				Content: []byte{0x89, 'P', 'N', 'G'},
+				Name: "logo.png", ContentID: "logo", Content: []byte{0x89, 'P', 'N', 'G'},
 			}},
 			Attachments: []email.File{{
 				Name:    "发票.pdf",

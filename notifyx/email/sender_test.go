@@ -58,8 +58,7 @@ func (b *mailbox) Arrived() []notifytest.Arrival {
 			b.t.Error(err)
 		}
 		all = append(all, notifytest.Arrival{
-			Mark: header.Get("Message-Id"), To: m.to,
-			Subject: subject, Content: root.Body,
+			Mark: header.Get("Message-Id"), To: m.to, Subject: subject, Content: root.Body,
 		})
 	}
 	return all
@@ -150,8 +149,7 @@ func TestNewSender_NilClient(t *testing.T) {
 func TestNewSender_MessageType(t *testing.T) {
 	client := newClient(t, config(1))
 	m := &notifyx.Message{
-		Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s",
-		Content: "c",
+		Type: notifyx.TypeSMS, To: []string{"user@example.com"}, Subject: "s", Content: "c",
 	}
 	if err := email.NewSender(client).Send(t.Context(), m); !errors.Is(err, notifyx.ErrMessage) ||
 		!strings.Contains(err.Error(), "EMAIL") {

@@ -32,8 +32,7 @@ var needs = map[string][]string{
 
 func fromTemplate(name, language string, values map[string]any) *email.Message {
 	return &email.Message{
-		To: []string{"user@example.com"}, Template: name, Language: language,
-		Variables: values,
+		To: []string{"user@example.com"}, Template: name, Language: language, Variables: values,
 	}
 }
 
@@ -41,8 +40,7 @@ func TestBuiltinTemplates(t *testing.T) {
 	t.Run("are complete", func(t *testing.T) {
 		for name, list := range needs {
 			for language, word := range map[string]string{
-				"en": "Hello", "zh": "您好", "zh-CN": "您好",
-				"fr": "Hello", "": "Hello",
+				"en": "Hello", "zh": "您好", "zh-CN": "您好", "fr": "Hello", "": "Hello",
 			} {
 				t.Run(name+" in "+language, func(t *testing.T) {
 					header, root := parse(t,
@@ -80,8 +78,7 @@ func TestBuiltinTemplates(t *testing.T) {
 			_, root := parse(t, sent(t, fromTemplate(name, "zh", variables())).data)
 			page := root.Parts[1].Body
 			for _, forbidden := range []string{
-				"<img", "<script", "<link", "url(", "@import",
-				"src=",
+				"<img", "<script", "<link", "url(", "@import", "src=",
 			} {
 				if strings.Contains(page, forbidden) {
 					t.Errorf("%s has %q", name, forbidden)

@@ -136,8 +136,7 @@ func TestEmailClient_PlainText(t *testing.T) {
 		t.Errorf("Send = %v with %d logins: want one, over loopback", err, s.logins)
 	}
 	for _, host := range []string{
-		"mail.example.com", "10.0.0.1", "localhost.example.com",
-		"mail.localhost", "0.0.0.0",
+		"mail.example.com", "10.0.0.1", "localhost.example.com", "mail.localhost", "0.0.0.0",
 	} {
 		c.Host = host
 		if _, err := email.New(c); err == nil || !strings.Contains(err.Error(), "EMAIL_TLS") {
@@ -160,8 +159,7 @@ func TestEmailClient_Send_InvalidServer(t *testing.T) {
 
 	t.Run("fails for a server that does not speak SMTP", func(t *testing.T) {
 		for _, greeting := range []string{
-			"HTTP/1.1 400 Bad Request secret@example.com", "garbage",
-			"250 wrong", "2200 x",
+			"HTTP/1.1 400 Bad Request secret@example.com", "garbage", "250 wrong", "2200 x",
 		} {
 			s := startFaultyServer(t,
 				&faultyServer{replies: map[string]string{"greeting": greeting}})

@@ -133,8 +133,7 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			{
 				"a file that is several parts",
 				file(email.File{
-					Name:    "a",
-					Content: text, ContentType: "multipart/mixed; boundary=x",
+					Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x",
 				}),
 			},
 			{
@@ -274,8 +273,7 @@ func FuzzCompose_Address(f *testing.F) {
 
 func FuzzCompose_Subject(f *testing.F) {
 	for _, seed := range []string{
-		"a", "a\r\nb", "=?utf-8?q?=0A?=", strings.Repeat(" ", 100) + "x",
-		"您好",
+		"a", "a\r\nb", "=?utf-8?q?=0A?=", strings.Repeat(" ", 100) + "x", "您好",
 	} {
 		f.Add(seed)
 	}

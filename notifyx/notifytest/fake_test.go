@@ -110,8 +110,7 @@ func (c *fakeSender) Send(ctx context.Context, m *notifyx.Message) error {
 		return err
 	}
 	a := notifytest.Arrival{
-		Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject,
-		Content: m.Content,
+		Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content,
 	}
 	c.arrival(&a)
 	return c.after(m, c.inbox.take(ctx, a))

@@ -156,8 +156,7 @@ func (e *env) arrivals(t *testing.T, want int) []Arrival {
 	for _, a := range e.receiver.Arrived() {
 		for _, to := range a.To {
 			all = append(all, Arrival{
-				Mark: a.Mark, To: []string{to}, Subject: a.Subject,
-				Content: a.Content,
+				Mark: a.Mark, To: []string{to}, Subject: a.Subject, Content: a.Content,
 			})
 		}
 	}

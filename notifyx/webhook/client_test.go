@@ -73,8 +73,7 @@ func TestClient_Send(t *testing.T) {
 		to := endpoint(s.URL + "/hook?tenant=1")
 		to.Header = http.Header{"Authorization": {"Bearer t"}}
 		result, err := c.Send(t.Context(), to, webhook.Event{
-			ID: "msg_1", Type: "user.created",
-			Timestamp: at, Data: map[string]int{"id": 1},
+			ID: "msg_1", Type: "user.created", Timestamp: at, Data: map[string]int{"id": 1},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -104,8 +104,7 @@ func TestClient_Send_Validation(t *testing.T) {
 		send := func(n int) error {
 			event := webhook.Event{Type: "a", Timestamp: time.Unix(0, 0), Data: ""}
 			empty, err := json.Marshal(map[string]any{
-				"type":      "a",
-				"timestamp": event.Timestamp.UTC(), "data": "",
+				"type": "a", "timestamp": event.Timestamp.UTC(), "data": "",
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -112,8 +112,7 @@ func (l *ledger) at(step string) {
 
 func TestDispatcher_Crash(t *testing.T) {
 	l := &ledger{
-		bodies: map[string]string{}, attempts: map[string]int{},
-		accepted: map[string]int{},
+		bodies: map[string]string{}, attempts: map[string]int{}, accepted: map[string]int{},
 	}
 	s := serve(t, l.ServeHTTP)
 	path := filepath.Join(t.TempDir(), "jobs.db")

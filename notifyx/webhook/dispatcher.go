@@ -81,8 +81,7 @@ func NewDispatcher(
 		return nil, fmt.Errorf("%w: a dispatcher needs endpoints and a client", ErrOption)
 	}
 	d = &Dispatcher{
-		find: endpoints.Endpoint, client: client, schedule: schedule(),
-		attempts: maxAttempts,
+		find: endpoints.Endpoint, client: client, schedule: schedule(), attempts: maxAttempts,
 	}
 	for _, o := range opts {
 		if o != nil {
@@ -138,8 +137,7 @@ func (d *Dispatcher) EnqueueAll(
 			return "", fmt.Errorf("%w: the ID is empty", ErrUnknownEndpoint)
 		}
 		all = append(all, delivery{
-			ID: e.ID, Endpoint: to, Type: e.Type,
-			Timestamp: e.Timestamp.UTC(), Data: encoded,
+			ID: e.ID, Endpoint: to, Type: e.Type, Timestamp: e.Timestamp.UTC(), Data: encoded,
 		})
 	}
 	if _, err := d.kind.EnqueueMany(ctx, all, opts...); err != nil {

@@ -112,8 +112,7 @@ func TestOnce(t *testing.T) {
 		})
 	service := serve(t, engine.ServeHTTP)
 	to := webhook.Endpoint{
-		ID: "shop", URL: service.URL + "/hook",
-		Secrets: []signature.Secret{secret},
+		ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret},
 	}
 	for range 2 {
 		if _, err := newClient(t).Send(t.Context(), to,

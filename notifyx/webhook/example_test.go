@@ -96,8 +96,7 @@ func ExampleMiddleware() {
 	for _, secret := range []signature.Secret{secret, signature.NewSecret()} {
 		result, _ := client.Send(context.Background(),
 			webhook.Endpoint{
-				ID: "shop", URL: service.URL + "/hook",
-				Secrets: []signature.Secret{secret},
+				ID: "shop", URL: service.URL + "/hook", Secrets: []signature.Secret{secret},
 			},
 			webhook.Event{ID: "msg_1", Type: "order.paid"})
 		fmt.Println(result.Status)

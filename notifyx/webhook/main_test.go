@@ -44,8 +44,7 @@ func newClient(t *testing.T, opts ...webhook.Option) *webhook.Client {
 // endpoint returns a receiver with the example secret of the specification.
 func endpoint(url string) webhook.Endpoint {
 	return webhook.Endpoint{
-		ID:  "shop",
-		URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
+		ID: "shop", URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
 	}
 }
 

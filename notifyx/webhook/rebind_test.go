@@ -37,8 +37,7 @@ func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 			}
 			reply := dnsmessage.Message{
 				Header: dnsmessage.Header{
-					ID: question.ID, Response: true, Authoritative: true,
-					RecursionAvailable: true,
+					ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true,
 				},
 				Questions: question.Questions,
 			}
@@ -46,8 +45,7 @@ func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 				for _, a := range addresses(asked) {
 					reply.Answers = append(reply.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{
-							Name: q.Name, Type: dnsmessage.TypeA,
-							Class: dnsmessage.ClassINET,
+							Name: q.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET,
 						},
 						Body: &dnsmessage.AResource{A: a},
 					})

@@ -22,8 +22,7 @@ func TestSender_SeveralReceivers(t *testing.T) {
 			}).URL)
 		}
 		s := webhook.NewSender(webhook.StaticEndpoints{
-			"none": down(""), "short": down("3"),
-			"long": down("300"), "middle": down("30"),
+			"none": down(""), "short": down("3"), "long": down("300"), "middle": down("30"),
 		}, newClient(t))
 		for _, c := range []struct {
 			to   []string
@@ -75,8 +74,7 @@ func TestSender_OpenCircuit(t *testing.T) {
 	var err error
 	for range 3 {
 		err = s.Send(t.Context(), &notifyx.Message{
-			Type: notifyx.TypeWebhook, To: []string{"shop"},
-			Subject: "a", Content: "1",
+			Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
 		})
 	}
 	if !errors.Is(err, webhook.ErrCircuitOpen) {
@@ -91,8 +89,7 @@ func TestSender_MessageType(t *testing.T) {
 		dispatcher(t, only("http://127.0.0.1:1/"), c).Sender(),
 	} {
 		err := s.Send(t.Context(), &notifyx.Message{
-			Type: notifyx.TypeEmail, To: []string{"shop"},
-			Subject: "a", Content: "1",
+			Type: notifyx.TypeEmail, To: []string{"shop"}, Subject: "a", Content: "1",
 		})
 		if !errors.Is(err, notifyx.ErrMessage) || !strings.Contains(err.Error(), "WEBHOOK") {
 			t.Errorf("error %v, want ErrMessage", err)

@@ -56,8 +56,7 @@ func (h *hooks) keep(to, mark string, body []byte) {
 		panic(err)
 	}
 	h.arrived = append(h.arrived, notifytest.Arrival{
-		Mark: mark, To: []string{to}, Subject: p.Type,
-		Content: string(p.Data),
+		Mark: mark, To: []string{to}, Subject: p.Type, Content: string(p.Data),
 	})
 }
 
@@ -188,8 +187,7 @@ func TestSender_Validation(t *testing.T) {
 		"HTML":       func(m *notifyx.Message) { m.HTML = "<p>" },
 	} {
 		m := &notifyx.Message{
-			Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a",
-			Content: "1",
+			Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",
 		}
 		change(m)
 		for _, s := range []notifyx.Sender{

@@ -20,8 +20,7 @@ func newTransport(c *config, g guard) *http.Transport {
 	d := &dialer{
 		Dialer: net.Dialer{Timeout: c.timeout, Resolver: c.resolver, ControlContext: g.control},
 		tls: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: c.roots,
-			NextProtos: []string{"http/1.1"},
+			MinVersion: tls.VersionTLS12, RootCAs: c.roots, NextProtos: []string{"http/1.1"},
 		},
 	}
 	protocols := &http.Protocols{}
@@ -86,8 +85,7 @@ type writeFirstConn struct {
 func newWriteFirstConn(conn net.Conn) *writeFirstConn {
 	ready := make(chan struct{})
 	return &writeFirstConn{
-		Conn: conn, ready: ready,
-		markReady: sync.OnceFunc(func() { close(ready) }),
+		Conn: conn, ready: ready, markReady: sync.OnceFunc(func() { close(ready) }),
 	}
 }
 

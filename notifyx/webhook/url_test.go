@@ -188,8 +188,7 @@ func TestClient_Send_Proxy(t *testing.T) {
 	var proxied atomic.Int32
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { proxied.Add(1) })
 	for _, name := range []string{
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy",
-		"ALL_PROXY",
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY",
 	} {
 		t.Setenv(name, proxy.URL)
 	}

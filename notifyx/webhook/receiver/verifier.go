@@ -108,8 +108,7 @@ type head struct {
 func (v *Verifier) head(header http.Header) (head, error) {
 	var values [3]string
 	for i, name := range []xhttp.Header{
-		signature.HeaderID, signature.HeaderTimestamp,
-		signature.HeaderSignature,
+		signature.HeaderID, signature.HeaderTimestamp, signature.HeaderSignature,
 	} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {

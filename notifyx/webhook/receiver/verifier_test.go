@@ -194,8 +194,7 @@ func FuzzVerifier_Verify(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, id, at, signature string, body []byte) {
 		h := http.Header{
-			"Webhook-Id": {id}, "Webhook-Timestamp": {at},
-			"Webhook-Signature": {signature},
+			"Webhook-Id": {id}, "Webhook-Timestamp": {at}, "Webhook-Signature": {signature},
 		}
 		if _, err := v.Verify(h, body); err == nil {
 			t.Errorf("accepted %q %q %q", id, at, signature)

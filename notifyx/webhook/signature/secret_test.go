@@ -86,8 +86,7 @@ func TestParseSecret(t *testing.T) {
 // endpoint returns a receiver with the example secret.
 func endpoint(url string) webhook.Endpoint {
 	return webhook.Endpoint{
-		ID:  "shop",
-		URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
+		ID: "shop", URL: url, Secrets: []signature.Secret{signature.MustParseSecret(vector)},
 	}
 }
 
