@@ -79,7 +79,7 @@ func TestSendAsync(t *testing.T) {
 			m.Variables = map[string]any{"id": int64(9007199254740993)}
 		})
 		id, err := notifyx.SendAsync(request, m)
-		if _, bad := xutil.UUID().WithDashes(id); err != nil || bad != nil || m.ID != "" {
+		if _, invalid := xutil.UUID().WithDashes(id); err != nil || invalid != nil || m.ID != "" {
 			t.Fatalf("SendAsync = %q, %v; want a UUID, and the message unchanged (%q)",
 				id, err, m.ID)
 		}
@@ -97,7 +97,7 @@ func TestSendAsync(t *testing.T) {
 				t.Fatalf("outcome = %+v", o)
 			}
 			if got := s.last(t); got.ID != id || got.Content != "编号 9007199254740993" {
-				t.Errorf("sent %+v, want the id %s on every attempt, in the request's language",
+				t.Errorf("sent %+v, want the ID %s on every attempt, in the request's language",
 					got, id)
 			}
 			if got := s.last(t).CreatedAt; got.IsZero() || !created.IsZero() && got != created {
@@ -139,7 +139,7 @@ func TestSendAsync(t *testing.T) {
 		checkError(t, err, "ann@")
 		if !strings.Contains(err.Error(), "job.Init(outbox.Open())") ||
 			xerror.From(err).GetErrorCode() != xerror.ConfigError {
-			t.Errorf("error = %v, want the node to add", err)
+			t.Errorf("error = %v, want a ConfigError that names the missing call", err)
 		}
 	})
 
@@ -174,10 +174,10 @@ func invalidMessage(problems ...error) error   { return notifyx.InvalidMessage(p
 func TestRouter_Handler(t *testing.T) {
 	t.Run("maps the error to a job outcome", func(t *testing.T) {
 		for _, tc := range []struct {
-			name    string
-			err     error
-			verdict driver.Action
-			wait    time.Duration // 0 is the backoff
+			name   string
+			err    error
+			action driver.Action
+			wait   time.Duration // 0 is the backoff
 		}{
 			{"sent", nil, driver.Complete, 0},
 			{"temporary", errDown, driver.Retry, 0},
@@ -195,15 +195,15 @@ func TestRouter_Handler(t *testing.T) {
 				}
 				o := work(t, ctx, e,
 					router(t, notifyx.WithSender(notifyx.TypeEmail, &sender{err: tc.err})))
-				if o.Action != tc.verdict || tc.wait != 0 && o.Wait != tc.wait ||
-					tc.verdict == driver.Retry && o.Wait <= 0 {
-					t.Errorf("outcome = %+v, want %d after %s", o, tc.verdict, tc.wait)
+				if o.Action != tc.action || tc.wait != 0 && o.Wait != tc.wait ||
+					tc.action == driver.Retry && o.Wait <= 0 {
+					t.Errorf("outcome = %+v, want %d after %s", o, tc.action, tc.wait)
 				}
 			})
 		}
 	})
 
-	t.Run("retries what another replica may send", func(t *testing.T) {
+	t.Run("retries a message that another replica may be able to send", func(t *testing.T) {
 		for _, tc := range []struct {
 			name   string
 			change func(m *notifyx.Message)
@@ -247,7 +247,7 @@ func TestRouter_Handler(t *testing.T) {
 			router(t, notifyx.WithSender(notifyx.TypeEmail, s)))
 		if o.Error != "notifyx: send EMAIL: no mailbox ***" ||
 			strings.Contains(log.String(), "ann@") {
-			t.Errorf("kept %q, logged %s", o.Error, log)
+			t.Errorf("the job stores %q, and the log is %s; want no recipient", o.Error, log)
 		}
 	})
 }

@@ -42,8 +42,10 @@ func signUp(ctx context.Context, u *user) error {
 func application(t *testing.T) context.Context {
 	t.Helper()
 	db, err := xdb.Open(t.Context(), xdb.Options{
-		Driver: "sqlite", Parts: driver.Config{Source: xenv.Map{"DATABASE_PATH": filepath.Join(
-			t.TempDir(), "app.db")}},
+		Driver: "sqlite",
+		Parts: driver.Config{Source: xenv.Map{
+			"DATABASE_PATH": filepath.Join(t.TempDir(), "app.db"),
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,15 +73,15 @@ func application(t *testing.T) context.Context {
 // flaky fails a number of times before it succeeds.
 type flaky struct {
 	sender
-	fails int
-	done  chan struct{}
-	once  sync.Once
+	failures int
+	done     chan struct{}
+	once     sync.Once
 }
 
 // Send implements notifyx.Sender.
 func (f *flaky) Send(ctx context.Context, m *notifyx.Message) error {
 	_ = f.sender.Send(ctx, m)
-	if f.count() <= f.fails {
+	if f.count() <= f.failures {
 		return retrySoon{errDown}
 	}
 	f.once.Do(func() { close(f.done) })
@@ -95,7 +97,7 @@ func TestSendAsync_Transaction(t *testing.T) {
 	ctx := application(t)
 	errUndo := errors.New("undo")
 	err := xdb.Transaction(ctx, func(ctx context.Context) error {
-		if err := signUp(ctx, &user{Mail: "gone@example.com"}); err != nil {
+		if err := signUp(ctx, &user{Mail: "undone@example.com"}); err != nil {
 			return err
 		}
 		return errUndo
@@ -107,7 +109,7 @@ func TestSendAsync_Transaction(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	s := &flaky{fails: 2, done: make(chan struct{})}
+	s := &flaky{failures: 2, done: make(chan struct{})}
 	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s),
 		notifyx.WithTemplates(templates(t, map[string]string{
 			"welcome.en.subject": "Welcome, ${name}", "welcome.en.txt": "Hello ${name}",
@@ -133,7 +135,8 @@ func TestSendAsync_Transaction(t *testing.T) {
 	for _, m := range s.got {
 		if m.ID == "" || m.ID != s.got[0].ID || m.To[0] != "ann@example.com" ||
 			m.Subject != "Welcome, Ann" {
-			t.Errorf("sent %+v, want the same message of the committed transaction on every attempt", m)
+			t.Errorf("sent %+v, want the message of the committed transaction on every attempt",
+				m)
 		}
 	}
 }
@@ -172,6 +175,6 @@ func TestRouter_Handler_PermanentError(t *testing.T) {
 		}
 	}
 	if s.got[0].ID != s.got[1].ID {
-		t.Errorf("ids = %q and %q, want the same", s.got[0].ID, s.got[1].ID)
+		t.Errorf("IDs = %q and %q, want the same", s.got[0].ID, s.got[1].ID)
 	}
 }

@@ -16,10 +16,10 @@ var (
 	// ErrTemplate reports a template that is malformed, missing or cannot be rendered.
 	// Except for ErrNoTemplate it is an ErrPermanent.
 	ErrTemplate = errors.New("notifyx: template")
-	// ErrNoTemplate reports an unknown template name. It is an ErrTemplate but no
+	// ErrNoTemplate reports an unknown template name. It is an ErrTemplate but not an
 	// ErrPermanent, because a replica with a later version may have the template.
-	ErrNoTemplate error = &templateError{what: "no such template", absent: true}
-	// ErrNoSender reports a type without a registered sender. It is no ErrPermanent,
+	ErrNoTemplate error = &templateError{problem: "no such template", absent: true}
+	// ErrNoSender reports a type without a registered sender. It is not an ErrPermanent,
 	// because another replica may have the sender.
 	ErrNoSender = errors.New("notifyx: no sender")
 	// ErrPermanent reports a failure that a retry cannot fix.

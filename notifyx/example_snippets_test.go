@@ -33,10 +33,10 @@ func (c *carrier) Send(ctx context.Context, m *notifyx.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	return c.take(ctx, m)
+	return c.receive(ctx, m)
 }
 
-func (c *carrier) take(ctx context.Context, m *notifyx.Message) error {
+func (c *carrier) receive(ctx context.Context, m *notifyx.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch c.mode {

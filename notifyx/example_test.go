@@ -92,7 +92,7 @@ func ExampleNew() {
 	// Output:
 	// true 0 <nil>
 	// false 50024 notifyx: send SMS: no such number true
-	// notifyx: no sender is registered for the type EMAIL: give the router notifyx.WithSender("EMAIL", sender)
+	// notifyx: no sender is registered for the type EMAIL: add notifyx.WithSender("EMAIL", sender) to the router
 }
 
 func ExampleMessage_Validate() {

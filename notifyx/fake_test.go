@@ -74,28 +74,28 @@ func message(change ...func(m *notifyx.Message)) *notifyx.Message {
 	return m
 }
 
-// lines records log output.
-type lines struct {
+// logBuffer records log output. It is safe for concurrent use.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
 // capture returns a context and the log output written with it.
-func capture(t *testing.T) (context.Context, *lines) {
+func capture(t *testing.T) (context.Context, *logBuffer) {
 	t.Helper()
-	out := &lines{}
+	out := &logBuffer{}
 	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: out})
 	if err != nil {
 		t.Fatal(err)

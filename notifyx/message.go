@@ -102,7 +102,8 @@ func (m *Message) checkRecipients(p *problems) {
 		p.add(len(to) > maxRecipient,
 			fmt.Sprintf("to: recipient %d is longer than %d bytes", i+1, maxRecipient))
 		p.add(!utf8.ValidString(to) || strings.ContainsFunc(to, breaksLine),
-			fmt.Sprintf("to: recipient %d has a line break, another control character, or is not UTF-8", i+1))
+			fmt.Sprintf("to: recipient %d has a line break, another control character, "+
+				"or is not UTF-8", i+1))
 	}
 }
 
@@ -127,8 +128,8 @@ func (m *Message) checkContent(p *problems) {
 
 type problems []error
 
-func (p *problems) add(wrong bool, text string) {
-	if wrong {
+func (p *problems) add(invalid bool, text string) {
+	if invalid {
 		*p = append(*p, errors.New(text))
 	}
 }

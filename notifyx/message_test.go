@@ -146,7 +146,7 @@ func TestMessage_JSON(t *testing.T) {
 	}
 	if text, err := json.Marshal(message()); err != nil ||
 		strings.Contains(string(text), "created_at") {
-		t.Errorf("JSON = %s, %v; want no created_at where it is zero", text, err)
+		t.Errorf("JSON = %s, %v; want no created_at if it is zero", text, err)
 	}
 	if err := json.Unmarshal([]byte(`{"to":1}`), &got); err == nil {
 		t.Error("invalid type accepted")
@@ -156,21 +156,23 @@ func TestMessage_JSON(t *testing.T) {
 func TestResult(t *testing.T) {
 	s := &sender{}
 	r := router(t, notifyx.WithSender(notifyx.TypeEmail, s))
-	good, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
+	sent, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
 	s.err = notifyx.InvalidMessage(errors.New("SECRET"))
-	bad, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
-	for _, result := range []notifyx.Result{good, bad} {
+	failed, _ := r.Send(t.Context(), message(func(m *notifyx.Message) { m.ID = "m1" }))
+	for _, result := range []notifyx.Result{sent, failed} {
 		if result.ID != "m1" || result.Message == "" || result.Time.IsZero() ||
 			result.Time.Location() != time.UTC {
 			t.Errorf("result = %+v", result)
 		}
 	}
-	if !good.Success || good.ErrorCode != 0 || bad.Success || bad.ErrorCode != 40011 ||
-		strings.Contains(bad.Message, "SECRET") {
-		t.Errorf("results = %+v and %+v", good, bad)
+	if !sent.Success || sent.ErrorCode != 0 || failed.Success || failed.ErrorCode != 40011 ||
+		strings.Contains(failed.Message, "SECRET") {
+		t.Errorf("results = %+v and %+v", sent, failed)
 	}
 	text, err := json.Marshal(notifyx.Result{})
-	if want := `{"success":false,"message":"","time":"0001-01-01T00:00:00Z","error_code":0,"id":""}`; err != nil || string(text) != want {
+	const want = `{"success":false,"message":"","time":"0001-01-01T00:00:00Z",` +
+		`"error_code":0,"id":""}`
+	if err != nil || string(text) != want {
 		t.Errorf("JSON = %s, want %s", text, want)
 	}
 }

@@ -15,8 +15,8 @@ type config struct {
 	errs   []error
 }
 
-func (c *config) addError(option, what string) {
-	c.errs = append(c.errs, fmt.Errorf("notifyx: %s: %s", option, what))
+func (c *config) addError(option, problem string) {
+	c.errs = append(c.errs, fmt.Errorf("notifyx: %s: %s", option, problem))
 }
 
 // WithSender registers the sender of a type. The caller owns the sender and closes it.

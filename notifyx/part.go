@@ -68,8 +68,8 @@ var srcdoc = regexp.MustCompile(`(?i)\bsrcdoc\s*=`)
 func (f *partFile) check() error {
 	var problems []error
 	for _, rule := range []struct {
-		broken bool
-		text   string
+		violated bool
+		text     string
 	}{
 		{!validName(f.name), "a template's name is 1 to 100 of A-Z, a-z, 0-9, _ and -"},
 		{
@@ -82,7 +82,8 @@ func (f *partFile) check() error {
 		},
 		{
 			f.syntax == SyntaxVariables && f.shared(),
-			"a shared template, whose name begins with _, is a Go template: add .tmpl to the file's name",
+			"a shared template, whose name begins with _, is a Go template: " +
+				"add .tmpl to the file's name",
 		},
 		{len(f.text) > maxTemplate, fmt.Sprintf("the text is longer than %d bytes", maxTemplate)},
 		{
@@ -90,16 +91,16 @@ func (f *partFile) check() error {
 			"the text is not valid UTF-8, or has a NUL",
 		},
 	} {
-		if rule.broken {
+		if rule.violated {
 			problems = append(problems, errors.New(rule.text))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		return &templateError{where: f.origin, what: err.Error()}
+		return &templateError{origin: f.origin, problem: err.Error()}
 	}
 	if at := srcdoc.FindStringIndex(f.text); f.part == PartHTML && at != nil {
-		return placed(f.origin, position(f.text, at[0])+
-			": srcdoc is a document within an attribute, whose values nothing escapes")
+		return withPosition(f.origin, position(f.text, at[0])+
+			": srcdoc is not supported: html/template does not escape values in it as HTML")
 	}
 	return nil
 }
@@ -113,12 +114,12 @@ func (f *partFile) parse() (t *texttemplate.Template, paths []string, err error)
 	t = texttemplate.New(f.origin).Funcs(functions)
 	if f.syntax == SyntaxVariables {
 		if text, paths, err = translate(text); err != nil {
-			return nil, nil, placed(f.origin, err.Error())
+			return nil, nil, withPosition(f.origin, err.Error())
 		}
 		t.Delims(leftDelim, rightDelim)
 	}
 	if _, err := t.Parse(text); err != nil {
-		return nil, nil, placed(f.origin, reason(err, f.origin))
+		return nil, nil, withPosition(f.origin, reason(err, f.origin))
 	}
 	return t, paths, nil
 }
@@ -152,7 +153,7 @@ func compile(f *partFile, shared sharedFiles) (*part, error) {
 		p.template, err = all.text(f.origin)
 	}
 	if err != nil {
-		return nil, placed(f.origin, reason(err, f.origin))
+		return nil, withPosition(f.origin, reason(err, f.origin))
 	}
 	return p, nil
 }
@@ -161,7 +162,7 @@ func (p *part) render(variables map[string]any) (string, error) {
 	if err := checkPaths(p.paths, variables); err != nil {
 		return "", err
 	}
-	var out limited
+	var out limitedBuffer
 	if err := p.template.Execute(&out, variables); err != nil {
 		return "", explain(err)
 	}
@@ -184,11 +185,11 @@ type failingWriter struct{}
 // Write implements io.Writer.
 func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// limited is a strings.Builder that stores at most maxOutput bytes.
-type limited struct{ strings.Builder }
+// limitedBuffer is a strings.Builder that stores at most maxOutput bytes.
+type limitedBuffer struct{ strings.Builder }
 
 // Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > maxOutput {
 		return 0, errTooLong
 	}
@@ -196,7 +197,7 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // WriteString implements io.StringWriter.
-func (l *limited) WriteString(s string) (int, error) {
+func (l *limitedBuffer) WriteString(s string) (int, error) {
 	if l.Len()+len(s) > maxOutput {
 		return 0, errTooLong
 	}

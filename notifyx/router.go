@@ -63,7 +63,7 @@ func (r *Router) Send(ctx context.Context, m *Message) (Result, error) {
 	return result, err
 }
 
-// prepared returns a copy of the message with all deerrs set, and the error of its
+// prepared returns a copy of the message with all defaults set, and the error of its
 // validation.
 func prepared(ctx context.Context, m *Message) (*Message, error) {
 	if m == nil {
@@ -81,8 +81,8 @@ func prepared(ctx context.Context, m *Message) (*Message, error) {
 		c.Priority = job.PriorityDefault
 	}
 	if request := xctx.RequestFrom(ctx); c.Language == "" && request != nil {
-		if header := trimLanguage(request.AcceptLanguage()); !strings.ContainsFunc(header,
-			notPrintable) {
+		header := trimLanguage(request.AcceptLanguage())
+		if !strings.ContainsFunc(header, notPrintable) {
 			c.Language = header
 		}
 	}
@@ -94,7 +94,7 @@ func (r *Router) send(ctx context.Context, m *Message) error {
 	if sender == nil {
 		return noSender(m.Type)
 	}
-	if err := r.fill(m, sender); err != nil {
+	if err := r.renderTemplate(m, sender); err != nil {
 		return err
 	}
 	err := ctx.Err()
@@ -110,14 +110,16 @@ func (r *Router) send(ctx context.Context, m *Message) error {
 func noSender(t Type) error {
 	hint := ""
 	if t == TypeSMS {
-		hint = "; Plinth has none for text messages: implement notifyx.Sender over your provider"
+		hint = "; Plinth has no sender for text messages: " +
+			"implement notifyx.Sender with your provider"
 	}
-	return fmt.Errorf("%w is registered for the type %s: give the router notifyx.WithSender(%q, sender)%s", ErrNoSender, t, string(t), hint)
+	return fmt.Errorf("%w is registered for the type %s: "+
+		"add notifyx.WithSender(%q, sender) to the router%s", ErrNoSender, t, string(t), hint)
 }
 
-// fill renders the template into the message. If only the sender has the template, the
-// message stays unchanged.
-func (r *Router) fill(m *Message, sender Sender) error {
+// renderTemplate renders the template into the message. If only the sender has the
+// template, the message stays unchanged.
+func (r *Router) renderTemplate(m *Message, sender Sender) error {
 	if m.Template == "" {
 		return nil
 	}
@@ -156,7 +158,7 @@ func callSender(ctx context.Context, sender Sender, m *Message) (err error) {
 
 // logResult logs a message without its recipients and content. The message may be
 // invalid, so only valid fields are logged.
-func logResult(ctx context.Context, m *Message, result Result, took time.Duration) {
+func logResult(ctx context.Context, m *Message, result Result, elapsed time.Duration) {
 	outcome, id, kind := "sent", "", ""
 	if !result.Success {
 		outcome = "failed"
@@ -168,7 +170,7 @@ func logResult(ctx context.Context, m *Message, result Result, took time.Duratio
 		kind = string(m.Type)
 	}
 	attrs := []slog.Attr{
-		slog.String("id", id), slog.String("outcome", outcome), slog.Duration("took", took),
+		slog.String("id", id), slog.String("outcome", outcome), slog.Duration("took", elapsed),
 		slog.String("type", kind), slog.Int("priority", int(m.Priority)),
 	}
 	if result.Success {
@@ -184,14 +186,15 @@ func logResult(ctx context.Context, m *Message, result Result, took time.Duratio
 func (r *Router) Handler() job.Handler {
 	return messages.Handle(func(ctx context.Context, m Message) error {
 		_, err := r.Send(ctx, &m)
-		return verdict(err)
+		return jobError(err)
 	})
 }
 
 // maxRetryAfter limits the delay that a server may request.
 const maxRetryAfter = 24 * time.Hour
 
-func verdict(err error) error {
+// jobError converts an error of Send to one that the worker of jobs understands.
+func jobError(err error) error {
 	var later RetryAfterer
 	switch {
 	case errors.Is(err, ErrPermanent):

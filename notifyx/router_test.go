@@ -50,8 +50,9 @@ func TestRouter_Send(t *testing.T) {
 		result, err := r.Send(t.Context(),
 			message(func(m *notifyx.Message) { m.Type = notifyx.TypeSMS }))
 		checkError(t, err, "ann@", notifyx.ErrNoSender)
-		want := `notifyx: no sender is registered for the type SMS: give the router notifyx.WithSender("SMS", sender); ` +
-			`Plinth has none for text messages: implement notifyx.Sender over your provider`
+		want := `notifyx: no sender is registered for the type SMS: ` +
+			`add notifyx.WithSender("SMS", sender) to the router; ` +
+			`Plinth has no sender for text messages: implement notifyx.Sender with your provider`
 		if err.Error() != want {
 			t.Errorf("error = %v, want %s", err, want)
 		}

@@ -9,14 +9,18 @@ import (
 	"github.com/plinthgo/plinth/notifyx"
 )
 
-const layout = `<html><body>{{block "title" .}}Plinth{{end}}: {{block "content" .}}{{end}}</body></html>`
+const layout = `<html><body>{{block "title" .}}Plinth{{end}}: ` +
+	`{{block "content" .}}{{end}}</body></html>`
 
 func TestTemplates_SharedTemplate(t *testing.T) {
 	t.Run("fills blocks of a layout", func(t *testing.T) {
 		all := templates(t, map[string]string{
 			"_layout.html.tmpl": layout,
-			"welcome.html.tmpl": `{{define "title"}}Welcome{{end}}{{define "content"}}<a title="{{.name}}">{{.name}}</a>{{end}}{{template "_layout" .}}`,
-			"bye.html.tmpl":     `{{template "_layout" .}}{{define "content"}}Bye, {{.name}}{{end}}`,
+			"welcome.html.tmpl": `{{define "title"}}Welcome{{end}}` +
+				`{{define "content"}}<a title="{{.name}}">{{.name}}</a>{{end}}` +
+				`{{template "_layout" .}}`,
+			"bye.html.tmpl": `{{template "_layout" .}}` +
+				`{{define "content"}}Bye, {{.name}}{{end}}`,
 		})
 		for name, want := range map[string]string{
 			"welcome": `<html><body>Welcome: <a title="a&lt;b">a&lt;b</a></body></html>`,
@@ -32,8 +36,8 @@ func TestTemplates_SharedTemplate(t *testing.T) {
 	t.Run("works for every part", func(t *testing.T) {
 		for _, ext := range []string{"subject", "txt", "html"} {
 			all := templates(t, map[string]string{
-				"welcome." + ext +
-					".tmpl": `{{define "name"}}{{.name}}{{end}}{{template "_outer" .}}`,
+				"welcome." + ext + ".tmpl": `{{define "name"}}{{.name}}{{end}}` +
+					`{{template "_outer" .}}`,
 				"_outer." + ext + ".tmpl": "[{{template \"_inner\" .}}]\n",
 				"_inner." + ext + ".tmpl": `Hi {{block "name" .}}there{{end}}`,
 			})
@@ -46,8 +50,10 @@ func TestTemplates_SharedTemplate(t *testing.T) {
 
 	t.Run("prefers the nearest definition of a block", func(t *testing.T) {
 		files := map[string]string{
-			"_outer.txt.tmpl":  `{{block "a" .}}outer{{end}} {{block "b" .}}outer{{end}} {{block "c" .}}outer{{end}}`,
-			"_inner.txt.tmpl":  `{{define "a"}}inner{{end}}{{define "b"}}inner{{end}}{{template "_outer" .}}`,
+			"_outer.txt.tmpl": `{{block "a" .}}outer{{end}} {{block "b" .}}outer{{end}} ` +
+				`{{block "c" .}}outer{{end}}`,
+			"_inner.txt.tmpl": `{{define "a"}}inner{{end}}{{define "b"}}inner{{end}}` +
+				`{{template "_outer" .}}`,
 			"welcome.txt.tmpl": `{{define "a"}}part{{end}}{{template "_inner" .}}`,
 		}
 		for range 20 { // the result must not depend on the order of a map
@@ -105,7 +111,7 @@ func TestTemplates_SharedTemplate(t *testing.T) {
 
 func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
 	t.Run("rejects an invalid shared template", func(t *testing.T) {
-		const runs = `{{template "_layout" .}}`
+		const include = `{{template "_layout" .}}`
 		for _, tc := range []struct {
 			name  string
 			files map[string]string
@@ -113,54 +119,58 @@ func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
 		}{
 			{
 				"missing",
-				map[string]string{"welcome.en.html.tmpl": runs},
-				`notifyx: welcome.en.html.tmpl: template "welcome.en.html.tmpl" runs "_layout", which is not defined: ` +
+				map[string]string{"welcome.en.html.tmpl": include},
+				`notifyx: welcome.en.html.tmpl: template "welcome.en.html.tmpl" ` +
+					`includes "_layout", which is not defined: ` +
 					`no file _layout[.LANGUAGE].html.tmpl was added before or with this one`,
 			},
 			{
 				"missing in a shared template",
 				map[string]string{
-					"welcome.txt.tmpl": runs,
+					"welcome.txt.tmpl": include,
 					"_layout.txt.tmpl": `{{template "_foot" .}}`,
 				},
-				`template "_layout" runs "_foot", which is not defined: no file _foot[.LANGUAGE].txt.tmpl`,
+				`template "_layout" includes "_foot", which is not defined: ` +
+					`no file _foot[.LANGUAGE].txt.tmpl`,
 			},
 			{
-				"of another part",
-				map[string]string{"welcome.txt.tmpl": runs, "_layout.html.tmpl": "x"},
+				"in another part only",
+				map[string]string{"welcome.txt.tmpl": include, "_layout.html.tmpl": "x"},
 				"no file _layout[.LANGUAGE].txt.tmpl",
 			},
-			{"of another language", map[string]string{
-				"welcome.txt.tmpl":    runs,
+			{"in another language only", map[string]string{
+				"welcome.txt.tmpl":    include,
 				"_layout.en.txt.tmpl": "x",
 			}, "no file _layout[.LANGUAGE].txt.tmpl"},
 			{
 				"recursion",
-				map[string]string{"welcome.txt.tmpl": runs, "_layout.txt.tmpl": runs},
-				`template "_layout" runs itself`,
+				map[string]string{"welcome.txt.tmpl": include, "_layout.txt.tmpl": include},
+				`template "_layout" includes itself`,
 			},
 			{
 				"indirect recursion",
 				map[string]string{
-					"welcome.txt.tmpl": runs, "_layout.txt.tmpl": `{{template "_a" .}}`,
-					"_a.txt.tmpl": runs,
+					"welcome.txt.tmpl": include, "_layout.txt.tmpl": `{{template "_a" .}}`,
+					"_a.txt.tmpl": include,
 				},
-				`template "_layout" runs itself`,
+				`template "_layout" includes itself`,
 			},
 			{
 				"redefinition",
 				map[string]string{"_layout.txt.tmpl": `{{define "_layout"}}x{{end}}`},
-				`_layout.txt.tmpl: template "_layout" is this file, and is not defined within it`,
+				`_layout.txt.tmpl: template "_layout" is the file itself: ` +
+					`do not define it within the file`,
 			},
 			{
 				"syntax error",
 				map[string]string{
-					"welcome.txt.tmpl": runs, "bye.txt.tmpl": runs, "_layout.txt.tmpl": "\n{{if}}",
+					"welcome.txt.tmpl": include, "bye.txt.tmpl": include,
+					"_layout.txt.tmpl": "\n{{if}}",
 				},
 				"notifyx: _layout.txt.tmpl:2: missing value for if",
 			},
 			{"changed HTML context", map[string]string{
-				"welcome.html.tmpl": runs,
+				"welcome.html.tmpl": include,
 				"_layout.html.tmpl": `<a href="`,
 			}, "ends in a non-text context"},
 			{
@@ -176,12 +186,13 @@ func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
 			{
 				"without .tmpl",
 				map[string]string{"_layout.txt": "x"},
-				"_layout.txt: a shared template, whose name begins with _, is a Go template: add .tmpl",
+				"_layout.txt: a shared template, whose name begins with _, " +
+					"is a Go template: add .tmpl",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				files := memory(tc.files)
-				files["good.txt"] = memory(map[string]string{"a": "x"})["a"]
+				files := memoryFS(tc.files)
+				files["good.txt"] = memoryFS(map[string]string{"a": "x"})["a"]
 				all := notifyx.NewTemplates()
 				var err error
 				if _, nested := files["x/_layout.txt.tmpl"]; nested {
@@ -200,7 +211,7 @@ func TestTemplates_AddFS_SharedTemplate(t *testing.T) {
 
 	t.Run("does not add a rejected shared template", func(t *testing.T) {
 		all := notifyx.NewTemplates()
-		if err := all.AddFS(memory(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}),
+		if err := all.AddFS(memoryFS(map[string]string{"_foot.txt.tmpl": "Yours", "bad.txt": "${"}),
 			"*"); err == nil {
 			t.Fatal("a malformed file was added")
 		}
@@ -217,7 +228,7 @@ func TestTemplates_Render_SharedTemplateError(t *testing.T) {
 	_, err := all.Render("welcome", "", map[string]any{"s": "SECRET"})
 	checkError(t, err, "SECRET", notifyx.ErrTemplate)
 	if !strings.Contains(err.Error(), "_layout.html.tmpl:2") {
-		t.Errorf("error = %v, want the place in the layout", err)
+		t.Errorf("error = %v, want the position in the layout", err)
 	}
 	all = templates(t, map[string]string{
 		"_layout.html.tmpl": "<p>{{.user.name}}</p>",

@@ -57,7 +57,7 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 	}
 	tag, err := parseTag(language)
 	if err != nil {
-		return &templateError{where: f.origin, what: err.Error()}
+		return &templateError{origin: f.origin, problem: err.Error()}
 	}
 	f.tag = tag
 	return t.add([]partFile{f})
@@ -78,7 +78,7 @@ func (t *Templates) Add(name, language string, part Part, text string, syntax Sy
 // template, such as its blocks. The shared template in the language of the part is used,
 // else one in a parent language, else the one without a language.
 //
-// AddFS reports all errors at once, and then adds no file.
+// If a file has an error, AddFS adds no file and returns all errors.
 func (t *Templates) AddFS(fsys fs.FS, pattern string) error {
 	files, err := readFiles(fsys, pattern)
 	if err != nil {
@@ -159,10 +159,10 @@ func (s *templateSet) clone() *templateSet {
 
 func (s *templateSet) put(f *partFile, p *part) error {
 	key := f.key()
-	if _, taken := s.parts[key]; taken {
+	if _, exists := s.parts[key]; exists {
 		return &templateError{
-			where: f.origin,
-			what:  fmt.Sprintf("template %q has this part already", f.name),
+			origin:  f.origin,
+			problem: fmt.Sprintf("template %q has this part already", f.name),
 		}
 	}
 	s.parts[key] = p
@@ -233,17 +233,18 @@ func (s *templateSet) render(lang string, v map[string]any, f *failures) (r Rend
 	return r, found
 }
 
-func (s *templateSet) find(lang string, which Part) *part {
-	if p := s.parts[partKey{lang, which}]; p != nil {
+func (s *templateSet) find(lang string, name Part) *part {
+	if p := s.parts[partKey{lang, name}]; p != nil {
 		return p
 	}
-	return s.parts[partKey{part: which}]
+	return s.parts[partKey{part: name}]
 }
 
 // checkLine rejects a subject that could inject another header or line.
 func checkLine(subject string) error {
 	if strings.ContainsFunc(subject, breaksLine) {
-		return errors.New("the subject must be a single line: it has a line break or another control character")
+		return errors.New("the subject must be a single line: " +
+			"it has a line break or another control character")
 	}
 	return nil
 }

@@ -41,12 +41,15 @@ func TestTemplates_GoFunctions(t *testing.T) {
 
 	t.Run("print functions are available", func(t *testing.T) {
 		templates := notifyx.NewTemplates()
-		text := `{{print .a 1}} {{printf "%s-%d" .a .n}} {{println .a}}{{html .a}} {{js .a}} {{urlquery .a}} {{.a | html}}`
+		text := `{{print .a 1}} {{printf "%s-%d" .a .n}} {{println .a}}` +
+			`{{html .a}} {{js .a}} {{urlquery .a}} {{.a | html}}`
 		if err := templates.Add("t", "", notifyx.PartText, text, notifyx.SyntaxGo); err != nil {
 			t.Fatal(err)
 		}
 		r, err := templates.Render("t", "", map[string]any{"a": "<a b>", "n": 2})
-		if want := "<a b>1 <a b>-2 <a b>\n&lt;a b&gt; \\u003Ca b\\u003E %3Ca+b%3E &lt;a b&gt;"; err != nil || r.Text != want {
+		const want = "<a b>1 <a b>-2 <a b>\n" +
+			"&lt;a b&gt; \\u003Ca b\\u003E %3Ca+b%3E &lt;a b&gt;"
+		if err != nil || r.Text != want {
 			t.Errorf("Render = %q, %v; want %q", r.Text, err, want)
 		}
 	})

@@ -29,9 +29,10 @@ func TestTemplates_Render_MissingVariables(t *testing.T) {
 			t.Errorf("missing = %q of %q, want %q of welcome",
 				missing.Variables, missing.Template, want)
 		}
-		if got, want := err.Error(),
-			`notifyx: template "welcome": missing variables: a, user.name, here.deeper, gone, mail`; got != want {
-			t.Errorf("error = %q, want %q", got, want)
+		const text = `notifyx: template "welcome": missing variables: ` +
+			`a, user.name, here.deeper, gone, mail`
+		if err.Error() != text {
+			t.Errorf("error = %q, want %q", err, text)
 		}
 	})
 
@@ -94,10 +95,8 @@ func TestTemplates_Render_Language(t *testing.T) {
 		{"zh," + strings.Repeat("fr,", 200), "zh", "none", "none"},
 	} {
 		r := render(t, all, tc.language, nil)
-		if want := (notifyx.Rendered{
-			Subject: tc.subject, Text: tc.text,
-			HTML: tc.html,
-		}); r != want {
+		want := notifyx.Rendered{Subject: tc.subject, Text: tc.text, HTML: tc.html}
+		if r != want {
 			t.Errorf("%.40q: %+v, want %+v", tc.language, r, want)
 		}
 	}

@@ -18,13 +18,13 @@ import (
 func templates(t *testing.T, files map[string]string) *notifyx.Templates {
 	t.Helper()
 	all := notifyx.NewTemplates()
-	if err := all.AddFS(memory(files), "*"); err != nil {
+	if err := all.AddFS(memoryFS(files), "*"); err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func memory(files map[string]string) fstest.MapFS {
+func memoryFS(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
@@ -53,7 +53,7 @@ func checkError(t *testing.T, err error, secret string, targets ...error) {
 		}
 	}
 	if secret != "" && strings.Contains(err.Error(), secret) {
-		t.Errorf("the error shows the value: %v", err)
+		t.Errorf("the error contains the value: %v", err)
 	}
 }
 
@@ -171,8 +171,9 @@ func TestTemplates_Render(t *testing.T) {
 					return
 				}
 				all := templates(t,
-					map[string]string{"welcome.html.tmpl": strings.ReplaceAll(tc.text, "${v}",
-						"{{.v}}")})
+					map[string]string{
+						"welcome.html.tmpl": strings.ReplaceAll(tc.text, "${v}", "{{.v}}"),
+					})
 				r := render(t, all, "", map[string]any{"v": tc.value})
 				if r.HTML != tc.want {
 					t.Errorf("the Go template = %q, want %q", r.HTML, tc.want)
@@ -212,14 +213,17 @@ func TestTemplates_Render(t *testing.T) {
 				checkError(t, err, "SECRET", notifyx.ErrTemplate, notifyx.ErrPermanent)
 				if !strings.Contains(err.Error(), "welcome."+ext+".tmpl:") &&
 					!strings.Contains(err.Error(), "missing variables") {
-					t.Errorf("%s: error = %v, want the place", text, err)
+					t.Errorf("%s: error = %v, want the position", text, err)
 				}
 			}
 		}
 	})
 
 	t.Run("compares and prints numbers", func(t *testing.T) {
-		all := templates(t, map[string]string{"welcome.txt.tmpl": `{{if gt .n 2}}{{.n}} {{.f}} {{.id}}{{end}}{{range $i, $e := .list}} {{$i}}={{$e}}{{end}}`})
+		all := templates(t, map[string]string{
+			"welcome.txt.tmpl": `{{if gt .n 2}}{{.n}} {{.f}} {{.id}}{{end}}` +
+				`{{range $i, $e := .list}} {{$i}}={{$e}}{{end}}`,
+		})
 		r := render(t, all, "", map[string]any{
 			"n": 3, "f": 1234567.25, "id": uint64(18446744073709551615), "list": []string{"a", "b"},
 		})
@@ -236,7 +240,7 @@ func TestTemplates_Render(t *testing.T) {
 			}
 			all := templates(t, map[string]string{name: "\nHi " + syntax + "\r\n"})
 			if r := render(t, all, "", map[string]any{"v": "Ann 李"}); r.Subject != "Hi Ann 李" {
-				t.Errorf("subject = %q, want no line end", r.Subject)
+				t.Errorf("subject = %q, want no line break", r.Subject)
 			}
 			for _, bad := range []string{
 				"\n", "a\r\nBcc: SECRET", "\r", "\t", "\x00", "\x7f", "\u0085",
@@ -263,17 +267,18 @@ func TestTemplates_Render(t *testing.T) {
 	})
 
 	t.Run("limits the output", func(t *testing.T) {
+		const loops = "{{range .list}}{{range $.list}}{{range $.list}}" +
+			"{{$.a}}{{end}}{{end}}{{end}}"
 		all := templates(t, map[string]string{
 			"plain.txt": strings.Repeat("${a}", 40), "html.html": strings.Repeat("${a}", 40),
-			"go.txt.tmpl":   "{{range .list}}{{range $.list}}{{range $.list}}{{$.a}}{{end}}{{end}}{{end}}",
-			"go2.html.tmpl": "{{range .list}}{{range $.list}}{{range $.list}}{{$.a}}{{end}}{{end}}{{end}}",
+			"go.txt.tmpl": loops, "go2.html.tmpl": loops,
 		})
 		variables := map[string]any{"a": strings.Repeat("x", 1<<15), "list": make([]int, 100)}
 		for _, name := range []string{"plain", "html", "go", "go2"} {
 			_, err := all.Render(name, "", variables)
 			checkError(t, err, "xxx", notifyx.ErrTemplate)
 			if !strings.Contains(err.Error(), "longer than 1048576 bytes") {
-				t.Errorf("%s: error = %v, want the bound", name, err)
+				t.Errorf("%s: error = %v, want the limit", name, err)
 			}
 		}
 		_, err := expand(notifyx.PartText, "a", map[string]any{"a": strings.Repeat("x", 1<<20)})
@@ -349,7 +354,7 @@ func FuzzTemplates_Add(f *testing.F) {
 		again := "<p>" + strings.NewReplacer("$", "$$", "<", "", "&", "").Replace(text) + "</p>"
 		if html, err := expand(notifyx.PartHTML, again+"${a}", variables); err == nil &&
 			strings.Contains(html[len("<p>"):], "<b>") {
-			t.Fatalf("expand(%q) = %q, with the value's own tag", again, html)
+			t.Fatalf("expand(%q) = %q, with a tag of the value", again, html)
 		}
 	})
 }

@@ -11,28 +11,28 @@ var errTooLong = fmt.Errorf("a part would be longer than %d bytes", maxOutput)
 
 // templateError is an ErrTemplate, and an ErrPermanent unless absent is set.
 type templateError struct {
-	where  string
-	what   string
-	cause  error
-	absent bool
+	origin  string
+	problem string
+	cause   error
+	absent  bool
 }
 
-// placed returns an error that appends a position at the start of what, such as 3:14, to
-// the origin.
-func placed(origin, what string) *templateError {
-	place, rest, ok := strings.Cut(what, ": ")
+// withPosition returns an error that appends a position at the start of problem, such as
+// 3:14, to the origin.
+func withPosition(origin, problem string) *templateError {
+	place, rest, ok := strings.Cut(problem, ": ")
 	if ok && strings.Trim(place, "0123456789:") == "" {
-		return &templateError{where: origin + ":" + place, what: rest}
+		return &templateError{origin: origin + ":" + place, problem: rest}
 	}
-	return &templateError{where: origin, what: what}
+	return &templateError{origin: origin, problem: problem}
 }
 
 // Error implements error.
 func (e *templateError) Error() string {
-	if e.where == "" {
-		return "notifyx: " + e.what
+	if e.origin == "" {
+		return "notifyx: " + e.problem
 	}
-	return "notifyx: " + e.where + ": " + e.what
+	return "notifyx: " + e.origin + ": " + e.problem
 }
 
 // Is reports whether target is ErrTemplate, or ErrPermanent unless the template is
@@ -95,8 +95,8 @@ func (f *failures) of(name string) error {
 	}
 	for _, err := range f.others {
 		all = append(all, &templateError{
-			where: fmt.Sprintf("template %q", name),
-			what:  err.Error(),
+			origin:  fmt.Sprintf("template %q", name),
+			problem: err.Error(),
 		})
 	}
 	if len(all) == 1 {

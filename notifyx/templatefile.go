@@ -21,7 +21,7 @@ func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 	paths, err := fs.Glob(fsys, pattern)
 	if err != nil {
 		return nil, &templateError{
-			where: fmt.Sprintf("pattern %q", pattern), what: err.Error(), cause: err,
+			origin: fmt.Sprintf("pattern %q", pattern), problem: err.Error(), cause: err,
 		}
 	}
 	var files []partFile
@@ -40,8 +40,8 @@ func readFiles(fsys fs.FS, pattern string) ([]partFile, error) {
 	}
 	if len(files) == 0 && len(problems) == 0 {
 		return nil, &templateError{
-			where: fmt.Sprintf("pattern %q", pattern),
-			what:  "no file matches",
+			origin:  fmt.Sprintf("pattern %q", pattern),
+			problem: "no file matches",
 		}
 	}
 	return files, errors.Join(problems...)
@@ -54,12 +54,12 @@ func readFile(fsys fs.FS, name string) (partFile, error) {
 	}
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
-		return f, &templateError{where: name, what: err.Error(), cause: err}
+		return f, &templateError{origin: name, problem: err.Error(), cause: err}
 	}
 	f.text = string(text)
 	if at := strings.Index(f.text, "{{"); f.syntax == SyntaxVariables && at >= 0 {
-		return f, placed(name, position(f.text, at)+
-			`: "{{" has no meaning among ${name}: add .tmpl to the file's name for a Go template`)
+		return f, withPosition(name, position(f.text, at)+
+			`: "{{" is not supported without .tmpl: add .tmpl to the file's name for a Go template`)
 	}
 	return f, nil
 }
@@ -70,8 +70,8 @@ func parseFileName(name string) (f partFile, err error) {
 	words := strings.Split(base, ".")
 	if len(words) < 2 || len(words) > 3 {
 		return f, &templateError{
-			where: name,
-			what:  "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]",
+			origin:  name,
+			problem: "a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]",
 		}
 	}
 	f = partFile{origin: name, name: words[0], part: Part(words[len(words)-1])}
@@ -81,8 +81,8 @@ func parseFileName(name string) (f partFile, err error) {
 	if len(words) == 3 {
 		if f.tag, err = parseTag(words[1]); words[1] == "" || err != nil {
 			return f, &templateError{
-				where: name,
-				what:  fmt.Sprintf("%q is not a BCP 47 language tag", words[1]),
+				origin:  name,
+				problem: fmt.Sprintf("%q is not a BCP 47 language tag", words[1]),
 			}
 		}
 	}

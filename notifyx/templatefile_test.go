@@ -46,39 +46,42 @@ func TestTemplates_AddFS(t *testing.T) {
 			{
 				"recursion", "welcome.txt.tmpl",
 				`{{define "x"}}{{if .a}}{{template "x" .}}{{end}}{{end}}{{template "x" .}}`,
-				`template "x" runs itself`,
+				`template "x" includes itself`,
 			},
 			{
 				"recursion of HTML", "welcome.html.tmpl",
-				`{{define "x"}}{{range .a}}{{else}}{{template "y" .}}{{end}}{{end}}{{define "y"}}{{template "x" .}}{{end}}`, `runs itself`,
+				`{{define "x"}}{{range .a}}{{else}}{{template "y" .}}{{end}}{{end}}` +
+					`{{define "y"}}{{template "x" .}}{{end}}`,
+				`includes itself`,
 			},
 			{
 				"no such template", "welcome.txt.tmpl", `{{template "x" .}}`,
-				`runs "x", which is not defined`,
+				`includes "x", which is not defined`,
 			},
 			{"NUL", "welcome.html", "\x00{index .}\x00", "valid UTF-8, or has a NUL"},
-			{"no UTF-8", "welcome.txt", "\xff", "valid UTF-8, or has a NUL"},
+			{"not UTF-8", "welcome.txt", "\xff", "valid UTF-8, or has a NUL"},
 			{"too long", "welcome.txt", strings.Repeat("a", 1<<20+1), "longer than 1048576 bytes"},
 			{
 				"action in a file with ${}", "a/welcome.en.txt", "Hi ${name},\n李 {{.name}}",
-				`a/welcome.en.txt:2:3: "{{" has no meaning among ${name}: add .tmpl to the file's name`,
+				`a/welcome.en.txt:2:3: "{{" is not supported without .tmpl: ` +
+					`add .tmpl to the file's name`,
 			},
 			{
 				"action in an HTML file with ${}", "welcome.html", "{{.name}}",
-				`welcome.html:1:1: "{{" has no meaning among ${name}`,
+				`welcome.html:1:1: "{{" is not supported without .tmpl`,
 			},
-			{"no part", "welcome.md", "", `"md" is not a part`},
+			{"unknown part", "welcome.md", "", `"md" is not a part`},
 			{
-				"no part with .tmpl", "welcome.tmpl", "",
+				"missing part", "welcome.tmpl", "",
 				"a file is named NAME[.LANGUAGE].(subject|txt|html)[.tmpl]",
 			},
 			{"name", "wel come.txt", "", "a template's name is 1 to 100 of"},
 			{"many dots", "a.b.en.txt", "", "a file is named NAME[.LANGUAGE]"},
 			{"language", "welcome.klingonish.txt", "", `"klingonish" is not a BCP 47 language tag`},
-			{"no language", "welcome..txt", "", `"" is not a BCP 47 language tag`},
+			{"empty language", "welcome..txt", "", `"" is not a BCP 47 language tag`},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				fsys := memory(map[string]string{
+				fsys := memoryFS(map[string]string{
 					tc.file: tc.text, "good.txt": "x", "a/good.txt": "x",
 				})
 				all := notifyx.NewTemplates()
@@ -97,17 +100,16 @@ func TestTemplates_AddFS(t *testing.T) {
 
 	t.Run("reports the errors of all files", func(t *testing.T) {
 		all := notifyx.NewTemplates()
-		err := all.AddFS(memory(map[string]string{
+		err := all.AddFS(memoryFS(map[string]string{
 			"a.txt": "${", "b.en.html.tmpl": "{{", "c.xml": "",
-		}),
-			"*")
+		}), "*")
 		checkError(t, err, "", notifyx.ErrTemplate)
-		if err = all.AddFS(memory(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}),
+		if err = all.AddFS(memoryFS(map[string]string{"a.txt": "${", "b.en.html.tmpl": "{{"}),
 			"*"); strings.Count(err.Error(), "notifyx: ") != 2 {
 			t.Errorf("error = %v, want both files", err)
 		}
 		for _, pattern := range []string{"*.none", "["} {
-			checkError(t, all.AddFS(memory(nil), pattern), "", notifyx.ErrTemplate)
+			checkError(t, all.AddFS(memoryFS(nil), pattern), "", notifyx.ErrTemplate)
 		}
 	})
 }
@@ -119,7 +121,9 @@ func TestTemplates_Add(t *testing.T) {
 			all.Add("welcome", "en", notifyx.PartText, "x", notifyx.SyntaxGo),
 			all.Add("welcome", "EN", notifyx.PartText, "x", notifyx.SyntaxVariables),
 			all.Add("welcome", "", notifyx.PartText, "x", notifyx.SyntaxVariables),
-			all.AddFS(memory(map[string]string{"x/other.txt": "", "x/other.txt.tmpl": ""}), "x/*"),
+			all.AddFS(memoryFS(map[string]string{
+				"x/other.txt": "", "x/other.txt.tmpl": "",
+			}), "x/*"),
 		} {
 			checkError(t, err, "", notifyx.ErrTemplate)
 			if !strings.Contains(err.Error(), "has this part already") {

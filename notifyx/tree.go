@@ -35,8 +35,8 @@ func (s sharedFiles) put(f *partFile) error {
 	key := sharedKey{f.name, f.key()}
 	if s[key] != nil {
 		return &templateError{
-			where: f.origin,
-			what:  fmt.Sprintf("template %q has this part already", f.name),
+			origin:  f.origin,
+			problem: fmt.Sprintf("template %q has this part already", f.name),
 		}
 	}
 	s[key] = f
@@ -45,8 +45,8 @@ func (s sharedFiles) put(f *partFile) error {
 	}
 	t, _, err := f.parse()
 	if err == nil && t.Lookup(f.name) != nil {
-		return placed(f.origin,
-			fmt.Sprintf("template %q is this file, and is not defined within it", f.name))
+		return withPosition(f.origin,
+			fmt.Sprintf("template %q is the file itself: do not define it within the file", f.name))
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, 
 		}
 		found := shared.find(f, name)
 		if found == nil {
-			return nil, placed(f.origin, undefined(f, name, by))
+			return nil, withPosition(f.origin, undefined(f, name, by))
 		}
 		t, _, err := found.parse()
 		if err != nil {
@@ -89,7 +89,7 @@ func resolve(f *partFile, t *texttemplate.Template, shared sharedFiles) (trees, 
 }
 
 func undefined(f *partFile, name, by string) string {
-	text := fmt.Sprintf("template %q runs %q, which is not defined", by, name)
+	text := fmt.Sprintf("template %q includes %q, which is not defined", by, name)
 	if strings.HasPrefix(name, sharedPrefix) {
 		text += fmt.Sprintf(": no file %s[.LANGUAGE].%s.tmpl was added before or with this one",
 			name, f.part)
@@ -133,7 +133,7 @@ func (ts trees) checkRecursion(origin string) error {
 		case done[name]:
 			return nil
 		case seen[name]:
-			return placed(origin, fmt.Sprintf("template %q runs itself", name))
+			return withPosition(origin, fmt.Sprintf("template %q includes itself", name))
 		}
 		seen[name] = true
 		for _, called := range calls(ts[name].Root) {
