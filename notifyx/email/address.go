@@ -39,7 +39,7 @@ func parseAddress(text string) (*mail.Address, error) {
 	if err := checkName(a.Name); err != nil {
 		return nil, err
 	}
-	a.Name = oneSpace(a.Name)
+	a.Name = collapseSpaces(a.Name)
 	return a, checkSpec(a.Address)
 }
 

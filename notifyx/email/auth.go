@@ -52,8 +52,8 @@ func (s *session) login(c Config) error {
 	names := strings.Fields(strings.ToUpper(offered))
 	state, encrypted := s.client.TLSConnectionState()
 	for _, mechanism := range mechanisms {
-		if !slices.Contains(names, mechanism) || strings.HasSuffix(mechanism, "-PLUS") &&
-			!encrypted {
+		if !slices.Contains(names, mechanism) ||
+			strings.HasSuffix(mechanism, "-PLUS") && !encrypted {
 			continue
 		}
 		s.conn.startStep(c.CommandTimeout)

@@ -152,7 +152,9 @@ func TestEmailClient_Auth(t *testing.T) {
 			fail := func() sasl.Server {
 				return &saslSteps{done: func() error { return s.check(false) }}
 			}
-			s.mechs = map[string]func() sasl.Server{"PLAIN": fail, "LOGIN": fail, "CRAM-MD5": fail, "SCRAM-SHA-256": scramMech(s)}
+			s.mechs = map[string]func() sasl.Server{
+				"PLAIN": fail, "LOGIN": fail, "CRAM-MD5": fail, "SCRAM-SHA-256": scramMech(s),
+			}
 		})
 		if err := client.Send(t.Context(), hello()); err != nil || s.logins != 1 {
 			t.Errorf("Send = %v with %d logins", err, s.logins)
@@ -182,7 +184,8 @@ func TestEmailClient_Auth(t *testing.T) {
 					t.Errorf("Send = %v, want ErrAuth and not ErrPermanent", err)
 				}
 				if s.sessions != 2 && s.sessions != 1 || s.mails != 0 {
-					t.Errorf("%d MAIL", s.mails)
+					t.Errorf("%d sessions and %d MAIL commands, want 1 or 2 and none",
+						s.sessions, s.mails)
 				}
 				if text := err.Error() + log.String(); strings.Contains(text, "Geheim") ||
 					strings.Contains(text, user+" ") {

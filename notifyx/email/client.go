@@ -18,7 +18,7 @@ var emailLog = xlog.WithName(xlog.NamedEMAIL)
 
 // EmailClient sends email over a small pool of connections. It is safe for concurrent
 // use.
-type EmailClient struct { //nolint:revive // exported: the specification's name
+type EmailClient struct { //nolint:revive // exported: the specification prescribes the name
 	// a pointer, so that printing the client or a value that contains it does not print
 	// the password
 	config  *Config
@@ -97,7 +97,7 @@ func (c *EmailClient) String() string { return "email.EmailClient" + c.config.St
 //
 //	xhook.AddHealth(ctx, "email", client.Ping)
 func (c *EmailClient) Ping(ctx context.Context) error {
-	ctx, end, err := c.enter(ctx)
+	ctx, end, err := c.beginCall(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,11 @@ func (s *session) ping(c Config) error {
 	return nil
 }
 
-// enter registers a call until end is called, and returns a context that is also canceled
-// when the client aborts sends.
-func (c *EmailClient) enter(ctx context.Context) (inner context.Context, end func(), err error) {
+// beginCall registers a call until end is called, and returns a context that is also
+// canceled when the client aborts sends.
+func (c *EmailClient) beginCall(
+	ctx context.Context,
+) (inner context.Context, end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -186,12 +186,13 @@ func checkValue(text string) error {
 // headerText returns the text of a header field. Text that looks like an encoded word is
 // encoded, so that clients display it unchanged.
 func headerText(text string) string {
-	text = oneSpace(text)
+	text = collapseSpaces(text)
 	if !hasEncodedWord(text) {
 		return text
 	}
 	var words []string
-	// bytes per encoded word of 75 (RFC 2047, section 2), with any last character
+	// The text of a word, without the rest of its last character. An encoded word has at
+	// most 75 bytes (RFC 2047, section 2).
 	const maxBytes = 39
 	for len(text) > 0 {
 		n := min(maxBytes, len(text))
@@ -213,9 +214,9 @@ func hasEncodedWord(text string) bool {
 	return err != nil || decoded != text
 }
 
-// oneSpace replaces runs of spaces with one space. Folding a run could produce a line of
-// spaces only.
-func oneSpace(text string) string {
+// collapseSpaces replaces runs of spaces with one space. Folding a run could produce a
+// line of spaces only.
+func collapseSpaces(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, " "),
 		func(word string) bool { return word == "" }), " ")
 }

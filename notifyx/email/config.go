@@ -31,8 +31,8 @@ const (
 // defaults.
 //
 // Formatting a Config does not print Pass, directly or as an exported field. fmt cannot
-// call methods of unexported fields: a struct with a Config in one prints the password
-// with %v. Store the client instead.
+// call methods of unexported fields: a struct with a Config in an unexported field prints
+// the password with %v. Store the client instead.
 type Config struct {
 	Host     string
 	Port     int
@@ -60,8 +60,8 @@ type Config struct {
 
 	// DialTimeout limits connecting and the handshake of mode "tls"; the default is 10 s.
 	DialTimeout time.Duration
-	// CommandTimeout limits the greeting and the reply to each command; the default is 30
-	// s.
+	// CommandTimeout limits the greeting and the reply to each command; the default is
+	// 30 s.
 	CommandTimeout time.Duration
 	// DataTimeout limits sending the content and the reply to it; the default is 2 min.
 	DataTimeout time.Duration
@@ -155,7 +155,7 @@ func isHostName(s string) bool {
 // check returns every problem with the variable that causes it.
 func (c Config) check() error {
 	problems := []error{c.checkServer(), c.checkLogin(), c.checkSender()}
-	for _, bound := range []struct {
+	for _, limit := range []struct {
 		name  string
 		value int64
 	}{
@@ -168,8 +168,8 @@ func (c Config) check() error {
 		{"MaxRecipients", int64(c.MaxRecipients)},
 		{"MaxSize", int64(c.MaxSize)},
 	} {
-		if bound.value < 0 {
-			problems = append(problems, fmt.Errorf("configuration: %s is negative", bound.name))
+		if limit.value < 0 {
+			problems = append(problems, fmt.Errorf("configuration: %s is negative", limit.name))
 		}
 	}
 	if c.LocalName != "" && !isHostName(c.LocalName) {
@@ -250,7 +250,7 @@ func (c Config) sender() *mail.Address {
 	if err != nil {
 		return &mail.Address{} // check rejected it
 	}
-	from.Name = cmp.Or(from.Name, oneSpace(c.FromName))
+	from.Name = cmp.Or(from.Name, collapseSpaces(c.FromName))
 	return from
 }
 

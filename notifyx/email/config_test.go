@@ -49,7 +49,7 @@ func TestInitClient(t *testing.T) {
 				[]string{"EMAIL_PASS: is missing"},
 			},
 			{
-				"a password in plain text",
+				"a password without encryption",
 				map[string]string{
 					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_USER": "u",
 					"EMAIL_PASS": password, "EMAIL_TLS": "none",
@@ -65,7 +65,7 @@ func TestInitClient(t *testing.T) {
 				[]string{"EMAIL_PASS: contains a line break"},
 			},
 			{
-				"a port that is none",
+				"a port that is not a number",
 				map[string]string{
 					"EMAIL_HOST": "h", "EMAIL_FROM": "a@b.example", "EMAIL_PORT": "smtp",
 				},
@@ -107,7 +107,7 @@ func TestInitClient(t *testing.T) {
 		if !ok {
 			t.Fatalf("InitClient returned a %T", value)
 		}
-		if _, takesPart := value.(interface{ CheckHealth() error }); takesPart {
+		if _, checks := value.(interface{ CheckHealth() error }); checks {
 			t.Error("InitClient registered a readiness check")
 		}
 		if text := client.String(); !strings.Contains(text,
@@ -173,20 +173,20 @@ func TestConfig_Format(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x",
 		slog.Any("config", c), slog.Any("client", client))
 	sender := email.NewSender(client)
-	holder := struct {
+	wrapper := struct {
 		Config email.Config
 		client *email.EmailClient
 		sender any
 		nested struct{ client *email.EmailClient }
 	}{Config: c, client: client, sender: sender}
-	holder.nested.client = client
+	wrapper.nested.client = client
 	verbs := strings.Join([]string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"}, " ")
 	for _, text := range []string{
 		sprint(verbs, c, c, c, c, c, c, c), sprint(verbs, client, client, client, client, client,
 			client, client), string(data), log.String(),
 		sprint(verbs, sender, sender, sender, sender, sender, sender, sender),
-		sprint(verbs, &holder, &holder, &holder, &holder, &holder, &holder, &holder),
-		sprint(verbs, holder, holder, holder, holder, holder, holder, holder),
+		sprint(verbs, &wrapper, &wrapper, &wrapper, &wrapper, &wrapper, &wrapper, &wrapper),
+		sprint(verbs, wrapper, wrapper, wrapper, wrapper, wrapper, wrapper, wrapper),
 	} {
 		if strings.Contains(text, password) || strings.Contains(text, sprint("%x", password)) {
 			t.Errorf("formatted as %s", text)

@@ -47,7 +47,7 @@ func (s *session) checkSupport(m *composed) error {
 		int64(len(m.content)) > limit {
 		return invalid(fmt.Errorf("it is larger than the limit of the server (%d bytes)", limit))
 	}
-	// requesting SMTPUTF8 without need could make other servers reject the message
+	// if SMTPUTF8 is requested without need, the next mail server may reject the message
 	s.client.SkipSMTPUTF8(!m.needsUTF8)
 	return nil
 }

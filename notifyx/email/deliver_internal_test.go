@@ -14,12 +14,12 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// script is a connection with scripted replies that fails writes containing a text.
+// script is a connection with scripted replies. Writes that contain failOn fail.
 type script struct {
 	net.Conn
 
 	replies io.Reader
-	fails   string
+	failOn  string
 	remote  net.Addr
 	written bytes.Buffer
 }
@@ -30,7 +30,7 @@ func (*script) Close() error                 { return nil }
 func (s *script) RemoteAddr() net.Addr       { return s.remote }
 
 func (s *script) Write(p []byte) (int, error) {
-	if s.fails != "" && bytes.Contains(p, []byte(s.fails)) {
+	if s.failOn != "" && bytes.Contains(p, []byte(s.failOn)) {
 		return 0, syscall.ECONNRESET
 	}
 	return s.written.Write(p)
@@ -39,7 +39,7 @@ func (s *script) Write(p []byte) (int, error) {
 // newSession returns a session over a script, after the greeting.
 func newSession(t *testing.T, conn *script) *session {
 	t.Helper()
-	s := &session{conn: &guard{Conn: conn, ctx: context.Background()}}
+	s := &session{conn: &limitedConn{Conn: conn, ctx: context.Background()}}
 	s.conn.startStep(time.Minute)
 	var err error
 	if s.client, err = smtp.NewClient(s.conn, "mail.example.com"); err != nil {
@@ -50,9 +50,9 @@ func newSession(t *testing.T, conn *script) *session {
 
 func TestSession_Content(t *testing.T) {
 	for _, tc := range []struct {
-		name  string
-		fails string
-		want  bool
+		name   string
+		failOn string
+		want   bool
 	}{
 		{"everything sent", "", true},
 		{"end not sent", "\r\n.\r\n", false},
@@ -61,13 +61,13 @@ func TestSession_Content(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newSession(t, &script{
 				replies: strings.NewReader("220 ready\r\n354 go on\r\n"),
-				fails:   tc.fails,
+				failOn:  tc.failOn,
 			})
-			content := strings.Repeat("x", 6000) + "\r\nmiddle\r\n" + strings.Repeat("x",
-				6000) + "\r\n"
+			filler := strings.Repeat("x", 6000)
+			content := filler + "\r\nmiddle\r\n" + filler + "\r\n"
 			err := s.content(Config{CommandTimeout: time.Minute, DataTimeout: time.Minute},
 				&composed{content: []byte(content)})
-			// sendOne handles this case
+			// errDropped makes use retry with a new connection
 			if errors.Is(err, ErrUncertain) != tc.want || errors.Is(err, errDropped) == tc.want {
 				t.Errorf("content = %v, want ErrUncertain: %t", err, tc.want)
 			}
@@ -83,12 +83,12 @@ func TestSession_Login(t *testing.T) {
 	}{
 		{"remote host", &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25}, false},
 		{
-			"another machine with IPv6",
+			"remote host with IPv6",
 			&net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 25}, false,
 		},
-		{"unknown", &net.UnixAddr{Name: "x"}, false},
+		{"unknown address", &net.UnixAddr{Name: "x"}, false},
 		{"local host", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 25}, true},
-		{"this machine with IPv6", &net.TCPAddr{IP: net.IPv6loopback, Port: 25}, true},
+		{"local host with IPv6", &net.TCPAddr{IP: net.IPv6loopback, Port: 25}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			conn := &script{replies: strings.NewReader(

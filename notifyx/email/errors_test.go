@@ -21,9 +21,9 @@ func TestErrorCodes(t *testing.T) {
 	if err := closed.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	against := func(c *faultyServer) error {
-		conf := config(startFaultyServer(t, c).port)
-		if c.stall != "" {
+	sendTo := func(s *faultyServer) error {
+		conf := config(startFaultyServer(t, s).port)
+		if s.stall != "" {
 			conf.CommandTimeout = 2 * time.Second
 		}
 		return newClient(t, conf).Send(t.Context(), hello())
@@ -48,39 +48,39 @@ func TestErrorCodes(t *testing.T) {
 			noVariables, email.ErrMessage, true, xerror.ServerInternalError,
 		},
 		{
-			"no STARTTLS", against(
-				&faultyServer{replies: map[string]string{"EHLO": "250 faultyServer"}}),
+			"no STARTTLS",
+			sendTo(&faultyServer{replies: map[string]string{"EHLO": "250 test"}}),
 			email.ErrTLS, false, xerror.EmailError,
 		},
 		{
-			"a handshake that ends",
-			against(&faultyServer{drop: "tls"}), email.ErrTLS, false, xerror.EmailError,
+			"a connection closed in the handshake",
+			sendTo(&faultyServer{drop: "tls"}), email.ErrTLS, false, xerror.EmailError,
 		},
 		{
-			"a login", against(&faultyServer{replies: map[string]string{"AUTH": "535 no"}}),
-			email.ErrAuth,
-			false, xerror.EmailError,
+			"a rejected login",
+			sendTo(&faultyServer{replies: map[string]string{"AUTH": "535 no"}}),
+			email.ErrAuth, false, xerror.EmailError,
 		},
 		{
-			"a drop", against(&faultyServer{drop: "MAIL"}), email.ErrConnection, false,
+			"a dropped connection", sendTo(&faultyServer{drop: "MAIL"}), email.ErrConnection, false,
 			xerror.ServiceUnavailable,
 		},
 		{
-			"a stall", against(&faultyServer{stall: "MAIL"}), email.ErrTimeout, false,
+			"a server that stalls", sendTo(&faultyServer{stall: "MAIL"}), email.ErrTimeout, false,
 			xerror.ServiceUnavailable,
 		},
 		{
 			"no reply to the content",
-			against(&faultyServer{drop: "content"}), email.ErrUncertain, false, xerror.EmailError,
+			sendTo(&faultyServer{drop: "content"}), email.ErrUncertain, false, xerror.EmailError,
 		},
 		{
 			"rejected greeting",
-			against(&faultyServer{replies: map[string]string{"greeting": "554 no"}}), nil, false,
+			sendTo(&faultyServer{replies: map[string]string{"greeting": "554 no"}}), nil, false,
 			xerror.EmailError,
 		},
 		{
 			"temporarily rejected greeting",
-			against(&faultyServer{replies: map[string]string{"greeting": "421 no"}}), nil, false,
+			sendTo(&faultyServer{replies: map[string]string{"greeting": "421 no"}}), nil, false,
 			xerror.ServiceUnavailable,
 		},
 		{
@@ -88,7 +88,7 @@ func TestErrorCodes(t *testing.T) {
 			xerror.ServiceUnavailable,
 		},
 		{
-			"the caller's end", newClient(t, config(1)).Send(canceled, hello()), context.Canceled,
+			"a canceled context", newClient(t, config(1)).Send(canceled, hello()), context.Canceled,
 			false, xerror.Canceled,
 		},
 	} {

@@ -67,8 +67,7 @@ func (f File) check(inline bool) (file, error) {
 	case !inline && f.ContentID != "":
 		return out, errors.New("only inline files have a ContentID")
 	case !validContentID(out.ContentID):
-		return out, errors.New(
-			"its ContentID may only contain letters, digits and . _ - @")
+		return out, errors.New("its ContentID may only contain letters, digits and . _ - @")
 	}
 	return out, nil
 }

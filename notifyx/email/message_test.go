@@ -116,8 +116,8 @@ func TestEmailClient_Send_Message(t *testing.T) {
 			Bcc:     []string{"Hidden <c@example.org>", "a@example.com"},
 			ReplyTo: []string{"answers@example.com"}, Subject: "s", Text: "t",
 		})
-		if diff := cmp.Diff([]string{"a@example.com", "b@example.com", "c@example.org"},
-			got.to); diff != "" {
+		want := []string{"a@example.com", "b@example.com", "c@example.org"}
+		if diff := cmp.Diff(want, got.to); diff != "" {
 			t.Errorf("recipients of the envelope (-want +got):\n%s", diff)
 		}
 		if text := strings.ToLower(string(got.data)); strings.Contains(text, "bcc:") ||

@@ -15,7 +15,7 @@ func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error)
 	case <-ctx.Done():
 		return nil, contextError(ctx, "waiting for a connection")
 	}
-	if s := c.take(fresh); s != nil {
+	if s := c.takeIdle(fresh); s != nil {
 		s.conn.bind(ctx)
 		return s, nil
 	}
@@ -27,9 +27,9 @@ func (c *EmailClient) acquire(ctx context.Context, fresh bool) (*session, error)
 	return s, nil
 }
 
-// take returns an idle connection, or nil. If fresh is true, it closes all idle
+// takeIdle returns an idle connection, or nil. If fresh is true, it closes all idle
 // connections.
-func (c *EmailClient) take(fresh bool) *session {
+func (c *EmailClient) takeIdle(fresh bool) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.idle) > 0 {

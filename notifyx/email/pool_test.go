@@ -21,14 +21,14 @@ func connections(s *server) int {
 	return len(seen)
 }
 
-// until polls a condition.
-func until(t *testing.T, what string, ok func() bool) {
+// eventually waits until ok returns true.
+func eventually(t *testing.T, event string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(5 * time.Second); !ok(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("timeout waiting for %s", what)
+			t.Fatalf("timeout waiting for %s", event)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestEmailClient_Pool(t *testing.T) {
 		if err := client.Send(t.Context(), hello()); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "QUIT", func() bool { return count(s.commands(), "QUIT") == 1 })
+		eventually(t, "QUIT", func() bool { return count(s.commands(), "QUIT") == 1 })
 		if err := client.Send(t.Context(), hello()); err != nil || s.connections() != 2 {
 			t.Errorf("Send = %v over %d connections, want 2", err, s.connections())
 		}
@@ -239,7 +239,7 @@ func TestEmailClient_Close(t *testing.T) {
 		go func() { sent <- client.Send(t.Context(), hello()) }()
 		<-s.holding
 		go func() { closed <- client.Close(t.Context()) }()
-		until(t, "the end of the send",
+		eventually(t, "Close to reject new calls",
 			func() bool { return errors.Is(client.Ping(t.Context()), email.ErrClosed) })
 		select {
 		case err := <-closed:

@@ -129,8 +129,8 @@ func TestPostfix(t *testing.T) {
 		if subject, err := header.Text("Subject"); err != nil || subject != m.Subject {
 			t.Errorf("Subject = %q, %v", subject, err)
 		}
-		if head, _, _ := strings.Cut(string(data),
-			"\nContent-Type"); strings.Contains(strings.ToLower(head), "\nbcc:") {
+		head, _, _ := strings.Cut(string(data), "\nContent-Type")
+		if strings.Contains(strings.ToLower(head), "\nbcc:") {
 			t.Errorf("the message contains Bcc:\n%s", head)
 		}
 		var kinds []string
@@ -144,15 +144,14 @@ func TestPostfix(t *testing.T) {
 		visit(root)
 		want := []string{
 			"multipart/mixed", "multipart/related", "multipart/alternative", "text/plain",
-			"text/html",
-			"image/png", "application/pdf",
+			"text/html", "image/png", "application/pdf",
 		}
 		if diff := cmp.Diff(want, kinds); diff != "" {
 			t.Fatalf("parts (-want +got):\n%s", diff)
 		}
-		if got := strings.ReplaceAll(root.Parts[0].Parts[0].Parts[0].Body, "\r\n",
-			"\n"); got != m.Text {
-			t.Errorf("text = %q", got)
+		text := root.Parts[0].Parts[0].Parts[0].Body
+		if strings.ReplaceAll(text, "\r\n", "\n") != m.Text {
+			t.Errorf("text = %q", text)
 		}
 		if last := root.Parts[1]; last.FileName != "发票.pdf" ||
 			last.Body != string(m.Attachments[0].Content) {
@@ -185,14 +184,15 @@ func TestPostfix(t *testing.T) {
 		} {
 			err := client.Send(t.Context(), hello("user@example.com", address))
 			if err == nil {
-				t.Skipf("this server takes mail for %s: use the Postfix of the development stack",
+				t.Skipf("this server accepts mail for %s: use the Postfix of the development stack",
 					address)
 			}
-			var which *email.RecipientsError
-			if !errors.As(err, &which) || len(which.Refused) != 1 || which.Refused[address] == nil {
+			var rejected *email.RecipientsError
+			if !errors.As(err, &rejected) || len(rejected.Refused) != 1 ||
+				rejected.Refused[address] == nil {
 				t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
 			}
-			got := which.Refused[address]
+			got := rejected.Refused[address]
 			if got.Code != want.code || got.EnhancedCode != want.enhanced ||
 				errors.Is(err, notifyx.ErrPermanent) != want.permanent {
 				t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)

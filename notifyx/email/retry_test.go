@@ -172,24 +172,24 @@ func TestEmailClient_Send_AuthRequired(t *testing.T) {
 
 func TestEmailClient_Send_Recipients(t *testing.T) {
 	t.Run("sends nothing if one recipient is rejected", func(t *testing.T) {
-		refuse := func(to string) error {
+		rcpt := func(to string) error {
 			if to == "bad@example.com" {
 				return reply(550, 5, 1, 1)
 			}
 			return nil
 		}
-		client, s := connect(t, func(s *server) { s.rcpt = refuse })
+		client, s := connect(t, func(s *server) { s.rcpt = rcpt })
 		err := client.Send(t.Context(), hello("a@example.com", "bad@example.com", "c@example.com"))
-		var which *email.RecipientsError
-		if !errors.As(err, &which) {
+		var rejected *email.RecipientsError
+		if !errors.As(err, &rejected) {
 			t.Fatalf("Send = %v, want a RecipientsError", err)
 		}
-		if len(which.Refused) != 1 || which.Refused["bad@example.com"] == nil ||
-			which.Refused["bad@example.com"].Code != 550 {
-			t.Errorf("refused = %+v", which.Refused)
+		if len(rejected.Refused) != 1 || rejected.Refused["bad@example.com"] == nil ||
+			rejected.Refused["bad@example.com"].Code != 550 {
+			t.Errorf("rejected = %+v", rejected.Refused)
 		}
 		if diff := cmp.Diff([]string{"a@example.com", "c@example.com"},
-			which.Accepted); diff != "" {
+			rejected.Accepted); diff != "" {
 			t.Errorf("accepted (-want +got):\n%s", diff)
 		}
 		if !errors.Is(err, notifyx.ErrPermanent) || strings.Contains(err.Error(), "bad@") {
@@ -232,8 +232,8 @@ func TestEmailClient_Send_Recipients(t *testing.T) {
 			list = append(list, fmt.Sprintf("user%d@example.com", i))
 		}
 		err := newClient(t, config(s.port)).Send(t.Context(), hello(list...))
-		var which *email.RecipientsError
-		if !errors.As(err, &which) || len(which.Refused) != 10 ||
+		var rejected *email.RecipientsError
+		if !errors.As(err, &rejected) || len(rejected.Refused) != 10 ||
 			errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("Send = %v, want a RecipientsError that is not permanent", err)
 		}
@@ -264,8 +264,8 @@ func TestEmailClient_Send_SeveralMessages(t *testing.T) {
 	a, b, c := hello("a@example.com"), hello("b@example.com"), hello("c@example.com")
 	b.ID = "b"
 	err := client.Send(t.Context(), a, b, c)
-	var which *email.MessageError
-	if !errors.As(err, &which) || which.Index != 1 || which.ID != "b" {
+	var failed *email.MessageError
+	if !errors.As(err, &failed) || failed.Index != 1 || failed.ID != "b" {
 		t.Errorf("Send = %v, want a MessageError about the second", err)
 	}
 	var to []string

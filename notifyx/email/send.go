@@ -20,7 +20,7 @@ import (
 // all. If the server closed the connection and cannot have accepted the message, Send
 // opens a new connection once.
 func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
-	ctx, end, err := c.enter(ctx)
+	ctx, end, err := c.beginCall(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 	for i, m := range msgs {
 		list[i], problems[i] = c.compose(ctx, m)
 	}
-	if err := joined(msgs, problems); err != nil {
+	if err := joinErrors(msgs, problems); err != nil {
 		return err
 	}
 	reached := true // a failure to reach the server also affects the next messages
@@ -40,7 +40,7 @@ func (c *EmailClient) Send(ctx context.Context, msgs ...*Message) error {
 		}
 		problems[i] = err
 	}
-	return joined(msgs, problems)
+	return joinErrors(msgs, problems)
 }
 
 // MessageError identifies a failed message of a Send with several messages.
@@ -59,8 +59,9 @@ func (e *MessageError) Error() string { return fmt.Sprintf("message %d: %v", e.I
 // Unwrap returns Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// joined joins the errors of the messages. The error of a single message is not wrapped.
-func joined(msgs []*Message, problems []error) error {
+// joinErrors joins the errors of several messages. The error of a single message is not
+// wrapped.
+func joinErrors(msgs []*Message, problems []error) error {
 	if len(msgs) == 1 {
 		return problems[0]
 	}

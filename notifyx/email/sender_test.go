@@ -19,10 +19,10 @@ import (
 type mailbox struct {
 	*server
 
-	t     *testing.T
-	mu    sync.Mutex
-	mode  notifytest.Mode
-	ended chan struct{}
+	t    *testing.T
+	mu   sync.Mutex
+	mode notifytest.Mode
+	done chan struct{} // closed at the end of the test
 }
 
 func (*mailbox) Recipient(i int) string { return fmt.Sprintf("reader%d@example.com", i) }
@@ -43,7 +43,7 @@ func (b *mailbox) reply(int) error {
 	case notifytest.FailPermanently:
 		return reply(550, 5, 7, 1)
 	case notifytest.Hang:
-		<-b.ended
+		<-b.done
 	default:
 	}
 	return nil
@@ -80,9 +80,9 @@ func TestNewSender_Conformance(t *testing.T) {
 			if !ok {
 				tb.Fatal("the suite runs in tests")
 			}
-			b := &mailbox{t: t, ended: make(chan struct{})}
+			b := &mailbox{t: t, done: make(chan struct{})}
 			b.server = startServer(t, func(s *server) { s.mail = b.reply })
-			t.Cleanup(func() { close(b.ended) })
+			t.Cleanup(func() { close(b.done) })
 			c := config(b.port)
 			c.Backoff = func(int) time.Duration { return time.Millisecond }
 			client := newClient(t, c)

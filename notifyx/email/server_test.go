@@ -75,7 +75,7 @@ func startServer(t *testing.T, change func(*server)) *server {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Serve(tracked{listener, s})
+		_ = s.Serve(trackedListener{listener, s})
 	}()
 	t.Cleanup(func() {
 		_ = s.Close()
@@ -123,14 +123,14 @@ func (s *server) got() []received {
 	return slices.Clone(s.messages)
 }
 
-// tracked records the connections of a server. Server.Close must not touch connections
-// during a handshake.
-type tracked struct {
+// trackedListener records the connections of a server. Server.Close must not touch
+// connections during a handshake.
+type trackedListener struct {
 	net.Listener
 	server *server
 }
 
-func (l tracked) Accept() (net.Conn, error) {
+func (l trackedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		l.server.mu.Lock()
@@ -153,9 +153,9 @@ func (s *server) dropAll() {
 
 // transaction is a session of the server.
 type transaction struct {
-	server *server
-	conn   int
-	now    received
+	server  *server
+	conn    int
+	message received
 }
 
 func (x *transaction) AuthMechanisms() []string {
@@ -173,7 +173,7 @@ func (x *transaction) Mail(from string, o *smtp.MailOptions) error {
 	x.server.mails++
 	n := x.server.mails
 	x.server.mu.Unlock()
-	x.now = received{from: from, utf8: o.UTF8, conn: x.conn}
+	x.message = received{from: from, utf8: o.UTF8, conn: x.conn}
 	if x.server.mail != nil {
 		return x.server.mail(n)
 	}
@@ -181,7 +181,7 @@ func (x *transaction) Mail(from string, o *smtp.MailOptions) error {
 }
 
 func (x *transaction) Rcpt(to string, _ *smtp.RcptOptions) error {
-	x.now.to = append(x.now.to, to)
+	x.message.to = append(x.message.to, to)
 	if x.server.rcpt != nil {
 		return x.server.rcpt(to)
 	}
@@ -207,10 +207,10 @@ func (x *transaction) Data(r io.Reader) error {
 			return err
 		}
 	}
-	x.now.data = data
+	x.message.data = data
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.messages = append(s.messages, x.now)
+	s.messages = append(s.messages, x.message)
 	return nil
 }
 

@@ -20,15 +20,15 @@ import (
 const quitTimeout = 2 * time.Second
 
 var (
-	errDropped  = errors.New("server closed the connection")
-	errGarbage  = errors.New("the reply is not valid SMTP")
-	errInjected = errors.New("plain text after the reply to STARTTLS")
-	errNotTLS   = errors.New("server does not offer STARTTLS")
+	errDropped      = errors.New("server closed the connection")
+	errInvalidReply = errors.New("the reply is not valid SMTP")
+	errInjected     = errors.New("plain text after the reply to STARTTLS")
+	errNotTLS       = errors.New("server does not offer STARTTLS")
 )
 
 // session is an encrypted and authenticated connection.
 type session struct {
-	conn   *guard
+	conn   *limitedConn
 	client *smtp.Client
 	used   int         // messages started
 	idle   *time.Timer // fires after IdleTimeout
@@ -43,7 +43,7 @@ func (c *EmailClient) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, dialError(ctx, err)
 	}
-	s := &session{conn: &guard{Conn: raw}}
+	s := &session{conn: &limitedConn{Conn: raw}}
 	s.conn.bind(ctx)
 	if err := s.greet(ctx, *c.config); err != nil {
 		s.close()
@@ -154,7 +154,7 @@ func (s *session) stepError(step string, err error) error {
 	case isDrop(err):
 		return fail(ErrConnection, step, errDropped)
 	default:
-		return fail(ErrConnection, step, errGarbage)
+		return fail(ErrConnection, step, errInvalidReply)
 	}
 }
 

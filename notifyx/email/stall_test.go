@@ -55,8 +55,8 @@ func TestEmailClient_Send_Stall(t *testing.T) {
 					time.Second
 				start := time.Now()
 				err := newClient(t, c).Send(t.Context(), hello())
-				if took := time.Since(start); took > 10*time.Second {
-					t.Errorf("Send took %v", took)
+				if elapsed := time.Since(start); elapsed > 10*time.Second {
+					t.Errorf("Send took %v", elapsed)
 				}
 				if !errors.Is(err, email.ErrTimeout) || errors.Is(err, notifyx.ErrPermanent) {
 					t.Errorf("Send = %v, want ErrTimeout", err)
@@ -81,8 +81,8 @@ func TestEmailClient_Send_Stall(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				err := newClient(t, stageConfig(s.port, tc.implicit)).Send(ctx, hello())
-				if took := time.Since(start); took > 10*time.Second {
-					t.Errorf("Send took %v", took)
+				if elapsed := time.Since(start); elapsed > 10*time.Second {
+					t.Errorf("Send took %v", elapsed)
 				}
 				if !errors.Is(err, email.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("Send = %v, want ErrTimeout and DeadlineExceeded", err)
@@ -102,7 +102,8 @@ func TestEmailClient_Send_Stall(t *testing.T) {
 		c.DataTimeout = time.Second
 		err := newClient(t, c).Send(t.Context(), m)
 		if !errors.Is(err, email.ErrTimeout) || errors.Is(err, email.ErrUncertain) {
-			t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: the end of the message was not sent", err)
+			t.Errorf("Send = %v, want ErrTimeout and not ErrUncertain: "+
+				"the end of the message was not sent", err)
 		}
 	})
 }

@@ -75,10 +75,9 @@ func checkAction(m *Message) error {
 		err = json.Unmarshal(encoded, &text)
 	}
 	link, invalid := url.Parse(text)
-	if err != nil || invalid != nil || link.Host == "" || link.Scheme != "http" &&
-		link.Scheme != "https" {
-		return errors.New("the variable " + name +
-			" must be an http:// or https:// URL")
+	if err != nil || invalid != nil || link.Host == "" ||
+		link.Scheme != "http" && link.Scheme != "https" {
+		return errors.New("the variable " + name + " must be an http:// or https:// URL")
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func variables() map[string]any {
 	}
 }
 
-// needs lists the variables of each built-in template.
-var needs = map[string][]string{
+// required lists the variables of each built-in template.
+var required = map[string][]string{
 	"welcome":        {"app_name", "user_name", "action_url", "support_email"},
 	"verification":   {"app_name", "user_name", "code", "expires_in", "support_email"},
 	"password_reset": {"app_name", "user_name", "action_url", "expires_in", "support_email"},
@@ -38,7 +38,7 @@ func fromTemplate(name, language string, values map[string]any) *email.Message {
 
 func TestBuiltinTemplates(t *testing.T) {
 	t.Run("are complete", func(t *testing.T) {
-		for name, list := range needs {
+		for name, list := range required {
 			for language, word := range map[string]string{
 				"en": "Hello", "zh": "您好", "zh-CN": "您好", "fr": "Hello", "": "Hello",
 			} {
@@ -74,7 +74,7 @@ func TestBuiltinTemplates(t *testing.T) {
 	})
 
 	t.Run("load no resources and support small and dark screens", func(t *testing.T) {
-		for name := range needs {
+		for name := range required {
 			_, root := parse(t, sent(t, fromTemplate(name, "zh", variables())).data)
 			page := root.Parts[1].Body
 			for _, forbidden := range []string{
@@ -97,7 +97,7 @@ func TestBuiltinTemplates(t *testing.T) {
 
 	t.Run("require every variable", func(t *testing.T) {
 		client := newClient(t, config(1))
-		for name, list := range needs {
+		for name, list := range required {
 			err := client.Send(t.Context(), fromTemplate(name, "en", nil))
 			var missing *notifyx.MissingVariablesError
 			if !errors.As(err, &missing) || !errors.Is(err, email.ErrMessage) ||
@@ -123,7 +123,7 @@ func TestBuiltinTemplates(t *testing.T) {
 		} {
 			values := variables()
 			values["action_url"] = link
-			for name, list := range needs {
+			for name, list := range required {
 				err := client.Send(t.Context(), fromTemplate(name, "en", values))
 				if !slices.Contains(list, "action_url") {
 					if errors.Is(err, email.ErrMessage) {
@@ -259,10 +259,8 @@ func TestEmailClient_Send_Template(t *testing.T) {
 			subject, _ := header.Text("Subject")
 			subjects = append(subjects, subject)
 		}
-		if want := []string{
-			"欢迎使用 Shop & Co", "Welcome to Shop & Co",
-			"欢迎使用 Shop & Co",
-		}; !slices.Equal(subjects, want) {
+		want := []string{"欢迎使用 Shop & Co", "Welcome to Shop & Co", "欢迎使用 Shop & Co"}
+		if !slices.Equal(subjects, want) {
 			t.Errorf("subjects = %q, want %q", subjects, want)
 		}
 	})

@@ -35,7 +35,9 @@ func TestEmailClient_STARTTLS(t *testing.T) {
 		}{
 			{
 				"it is stripped from EHLO",
-				&faultyServer{replies: map[string]string{"EHLO": "250-test\r\n250 AUTH PLAIN LOGIN"}},
+				&faultyServer{replies: map[string]string{
+					"EHLO": "250-test\r\n250 AUTH PLAIN LOGIN",
+				}},
 			},
 			{"EHLO is unknown", &faultyServer{replies: map[string]string{"EHLO": "502 what"}}},
 			{"rejected", &faultyServer{replies: map[string]string{"STAR": "502 no"}}},
@@ -45,7 +47,9 @@ func TestEmailClient_STARTTLS(t *testing.T) {
 			},
 			{
 				"followed by plain text",
-				&faultyServer{replies: map[string]string{"STAR": "220 go\r\n250-evil\r\n250 AUTH PLAIN"}},
+				&faultyServer{replies: map[string]string{
+					"STAR": "220 go\r\n250-evil\r\n250 AUTH PLAIN",
+				}},
 			},
 			{
 				"plain text instead of the handshake",
@@ -148,11 +152,11 @@ func TestEmailClient_PlainText(t *testing.T) {
 func TestEmailClient_Send_InvalidServer(t *testing.T) {
 	t.Run("fails for an endless reply", func(t *testing.T) {
 		long := "250-" + strings.Repeat("x", 1000) + "\r\n"
-		s := startFaultyServer(t,
-			&faultyServer{replies: map[string]string{"EHLO": strings.Repeat(long, 400) +
-				"250 STARTTLS"}})
-		if err := newClient(t, config(s.port)).Send(t.Context(), hello()); !errors.Is(err,
-			email.ErrConnection) {
+		s := startFaultyServer(t, &faultyServer{replies: map[string]string{
+			"EHLO": strings.Repeat(long, 400) + "250 STARTTLS",
+		}})
+		err := newClient(t, config(s.port)).Send(t.Context(), hello())
+		if !errors.Is(err, email.ErrConnection) {
 			t.Errorf("Send = %v, want ErrConnection", err)
 		}
 	})

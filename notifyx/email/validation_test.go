@@ -18,8 +18,8 @@ func isInvalid(err error) bool {
 
 func TestEmailClient_Send_Validation(t *testing.T) {
 	t.Run("rejects an invalid message without connecting", func(t *testing.T) {
-		faultyServer := startFaultyServer(t, &faultyServer{})
-		c := config(faultyServer.port)
+		s := startFaultyServer(t, &faultyServer{})
+		c := config(s.port)
 		c.MaxSize, c.MaxRecipients = 100_000, 10
 		client := newClient(t, c)
 		file := func(f email.File) func(*email.Message) {
@@ -47,13 +47,13 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 				to("=?utf-8?q?A=0D=0ABcc:_evil@example.com?= <user@example.com>"),
 			},
 			{
-				"a made name with a line break",
+				"a name of Address with a line break",
 				to(email.Address("A\r\nBcc: evil@example.com", "user@example.com")),
 			},
-			{"a name that turns the text around", to("\u202egro.knab <user@example.com>")},
+			{"a name that changes the text direction", to("\u202egro.knab <user@example.com>")},
 			{"two recipients in one string", to("a@example.com, b@example.com")},
-			{"group", to("G: a@example.com, b@example.com;")},
-			{"group of one", to("G: a@example.com;")},
+			{"a group", to("G: a@example.com, b@example.com;")},
+			{"a group with one member", to("G: a@example.com;")},
 			{"an empty group", to("Undisclosed:;")},
 			{"a route", to("<@evil.example:user@example.com>")},
 			{"a quoted local part", to(`"a b"@example.com`)},
@@ -63,10 +63,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			},
 			{"an address literal", to("user@[127.0.0.1]")},
 			{"no domain", to("root")},
-			{"a wide at sign", to("user＠evil.example@example.com")},
+			{"a full-width at sign", to("user＠evil.example@example.com")},
 			{"a line separator", to("us\u2028er@example.com")},
 			{"an invisible character", to("us\u200ber@example.com")},
-			{"bytes that are no UTF-8", to("us\xffer@example.com")},
+			{"bytes that are not UTF-8", to("us\xffer@example.com")},
 			{"a domain with a space", to("user@exa mple.com")},
 			{"a domain with an underscore", to("user@exa_mple.com")},
 			{"a long local part", to(strings.Repeat("a", 65) + "@example.com")},
@@ -89,10 +89,10 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 			{"no subject", func(m *email.Message) { m.Subject = " " }},
 			{"a long subject", func(m *email.Message) { m.Subject = strings.Repeat("a", 1000) }},
 			{"no content", func(m *email.Message) { m.Text = "" }},
-			{"text that is no UTF-8", func(m *email.Message) { m.Text = "\xff" }},
+			{"text that is not UTF-8", func(m *email.Message) { m.Text = "\xff" }},
 			{"a header with a line break", header("X-A", "a\r\nBcc: evil@example.com")},
-			{"a header's name with a line break", header("X-A: b\r\nBcc", "evil@example.com")},
-			{"a header's name with a colon", header("X:", "a")},
+			{"a header name with a line break", header("X-A: b\r\nBcc", "evil@example.com")},
+			{"a header name with a colon", header("X:", "a")},
 			{"a header without a name", header("", "a")},
 			{"Bcc as a header", header("bCC", "evil@example.com")},
 			{"Content-Type as a header", header("content-type", "text/html")},
@@ -102,14 +102,14 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 				"the same header twice",
 				func(m *email.Message) { m.Headers = map[string]string{"X-A": "1", "x-a": "2"} },
 			},
-			{"a file's name with a line break", file(email.File{Name: "a\r\nX: y", Content: text})},
-			{"a file's name with a folder", file(email.File{Name: "../a", Content: text})},
+			{"a file name with a line break", file(email.File{Name: "a\r\nX: y", Content: text})},
+			{"a file name with a directory", file(email.File{Name: "../a", Content: text})},
 			{
-				"a file's name that turns the text around",
+				"a file name that changes the text direction",
 				file(email.File{Name: "a\u202efdp.exe", Content: text}),
 			},
 			{
-				"a file's name with an encoded word",
+				"a file name with an encoded word",
 				file(email.File{Name: "=?utf-8?B?Li4vLi4veA==?=", Content: text}),
 			},
 			{"a file without a name", file(email.File{Content: text})},
@@ -123,15 +123,15 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 				file(email.File{Name: "a", Content: make([]byte, 90_000)}),
 			},
 			{
-				"a file's type with a line break",
+				"a file type with a line break",
 				file(email.File{Name: "a", Content: text, ContentType: "text/plain\r\nX: y"}),
 			},
 			{
-				"a file's type that is none",
+				"a file type that is not a media type",
 				file(email.File{Name: "a", Content: text, ContentType: "text"}),
 			},
 			{
-				"a file that is several parts",
+				"a multipart file",
 				file(email.File{
 					Name: "a", Content: text, ContentType: "multipart/mixed; boundary=x",
 				}),
@@ -148,7 +148,7 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 				m.HTML, m.Inlines = "<p>",
 					[]email.File{{Name: "a", ContentID: "a>\r\nX: y", Content: text}}
 			}},
-			{"a ContentID twice", func(m *email.Message) {
+			{"a duplicate ContentID", func(m *email.Message) {
 				m.HTML, m.Inlines = "<p>",
 					[]email.File{
 						{Name: "a", Content: text},
@@ -173,7 +173,7 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 		if err := client.Send(t.Context(), hello(), nil); !isInvalid(err) {
 			t.Errorf("nil message: %v", err)
 		}
-		if n := faultyServer.connections(); n != 0 {
+		if n := s.connections(); n != 0 {
 			t.Errorf("%d connections were made", n)
 		}
 	})
@@ -193,11 +193,12 @@ func TestEmailClient_Send_Validation(t *testing.T) {
 
 	t.Run("sends no message if one is invalid", func(t *testing.T) {
 		client, s := connect(t, nil)
-		wrong := hello("x")
-		wrong.ID = "wrong"
-		err := client.Send(t.Context(), hello(), wrong)
-		var which *email.MessageError
-		if !errors.As(err, &which) || which.Index != 1 || which.ID != "wrong" || !isInvalid(err) {
+		invalid := hello("x")
+		invalid.ID = "invalid"
+		err := client.Send(t.Context(), hello(), invalid)
+		var failed *email.MessageError
+		if !errors.As(err, &failed) || failed.Index != 1 || failed.ID != "invalid" ||
+			!isInvalid(err) {
 			t.Errorf("Send = %v, want a MessageError about the second", err)
 		}
 		if sessions, n, _ := s.counts(); sessions != 0 || n != 0 {
