@@ -15,7 +15,8 @@ var failureChecks = []check{
 	{"Failure/Temporary", func(t *testing.T, e *env) {
 		e.receiver.SetMode(FailTemporarily)
 		if err := e.fails(t, t.Context(), e.message(1)); errors.Is(err, notifyx.ErrPermanent) {
-			t.Errorf("error = %v, want no ErrPermanent, which prevents a retry", err)
+			t.Errorf("error = %v, want an error that is not an ErrPermanent, "+
+				"which prevents retries", err)
 		}
 		e.arrivals(t, 0)
 	}},
@@ -92,7 +93,8 @@ var closeChecks = []check{
 			}
 		}
 		if err := e.fails(t, t.Context(), e.message(2)); errors.Is(err, notifyx.ErrPermanent) {
-			t.Errorf("error = %v, want no ErrPermanent: another replica can send the message", err)
+			t.Errorf("error = %v, want an error that is not an ErrPermanent: "+
+				"another replica can send the message", err)
 		}
 		e.arrivals(t, 1)
 	}},
@@ -162,6 +164,6 @@ func (e *env) expectCancel(t *testing.T, ctx context.Context, want error) {
 			late, e.h.CancelTimeout)
 	}
 	if !errors.Is(err, want) || errors.Is(err, notifyx.ErrPermanent) {
-		t.Errorf("error = %v, want %v and no ErrPermanent", err, want)
+		t.Errorf("error = %v, want %v and not an ErrPermanent", err, want)
 	}
 }

@@ -22,16 +22,16 @@ type inbox struct {
 
 func (*inbox) Recipient(i int) string { return fmt.Sprintf("reader-%d@example.com", i) }
 
-func (p *inbox) SetMode(m notifytest.Mode) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mode = m
+func (i *inbox) SetMode(m notifytest.Mode) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.mode = m
 }
 
-func (p *inbox) Arrived() []notifytest.Arrival {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.arrived)
+func (i *inbox) Arrived() []notifytest.Arrival {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.arrived)
 }
 
 var (
@@ -40,21 +40,21 @@ var (
 	errClosed = errors.New("closed")
 )
 
-func (p *inbox) take(ctx context.Context, a notifytest.Arrival) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch p.mode {
+func (i *inbox) receive(ctx context.Context, a notifytest.Arrival) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch i.mode {
 	case notifytest.FailTemporarily:
 		return errBusy
 	case notifytest.FailPermanently:
 		return errNever
 	case notifytest.Hang:
-		p.mu.Unlock()
+		i.mu.Unlock()
 		<-ctx.Done()
-		p.mu.Lock()
+		i.mu.Lock()
 		return ctx.Err()
 	default:
-		p.arrived = append(p.arrived, a)
+		i.arrived = append(i.arrived, a)
 		return nil
 	}
 }
@@ -113,7 +113,7 @@ func (c *fakeSender) Send(ctx context.Context, m *notifyx.Message) error {
 		Mark: c.mark(m), To: slices.Clone(m.To), Subject: m.Subject, Content: m.Content,
 	}
 	c.arrival(&a)
-	return c.after(m, c.inbox.take(ctx, a))
+	return c.after(m, c.inbox.receive(ctx, a))
 }
 
 // Close rejects further messages.

@@ -27,8 +27,8 @@ var (
 
 // defect is a fault of a sender and the checks that must detect it.
 type defect struct {
-	apply func(c *fakeSender)
-	found string
+	apply  func(c *fakeSender)
+	checks string // separated by ", "
 }
 
 // noContext ignores the cancellation of the context for a while.
@@ -145,7 +145,7 @@ var defects = map[string]defect{
 		changeError(func(*notifyx.Message, error) error { return nil }),
 		"Failure/Temporary, Retry/AfterFailure",
 	},
-	"a failure apply it": {func(c *fakeSender) {
+	"a failure closes the sender": {func(c *fakeSender) {
 		changeError(func(_ *notifyx.Message, err error) error { c.closed = true; return err })(c)
 	}, "Failure/NextMessageSucceeds, Context/NextMessageSucceeds, Retry/AfterFailure"},
 	"ignores cancellation": {
@@ -204,7 +204,7 @@ type withoutClose struct{ notifyx.Sender }
 func TestFaultySender(t *testing.T) {
 	d, ok := defects[*defectFlag]
 	if !ok && *differenceFlag == "" {
-		t.Skip("needs a flag")
+		t.Skip("runs only with a flag of this test")
 	}
 	if d.apply == nil {
 		d.apply = func(*fakeSender) {}
@@ -239,7 +239,7 @@ func runFaultySender(t *testing.T, part string, flags ...string) (output string,
 func TestRun_Defects(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(defects)) {
-		for check := range strings.SplitSeq(defects[name].found, ", ") {
+		for check := range strings.SplitSeq(defects[name].checks, ", ") {
 			t.Run(name+" by "+check, func(t *testing.T) {
 				t.Parallel()
 				out, passed := runFaultySender(t, check, "-notifytest.defect="+name)
@@ -254,14 +254,15 @@ func TestRun_Defects(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	for _, check := range notifytest.Checks() {
-		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)), func(d defect) bool {
-			return slices.Contains(strings.Split(d.found, ", "), check)
-		}) {
+		detects := func(d defect) bool {
+			return slices.Contains(strings.Split(d.checks, ", "), check)
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)), detects) {
 			t.Errorf("no defect for check %s", check)
 		}
 	}
 	for name, d := range defects {
-		for check := range strings.SplitSeq(d.found, ", ") {
+		for check := range strings.SplitSeq(d.checks, ", ") {
 			if !slices.Contains(notifytest.Checks(), check) {
 				t.Errorf("%s: unknown check %q", name, check)
 			}
