@@ -19,32 +19,32 @@ import (
 // Other responses do not: a 400 concerns a single payload. Requests that were not sent or
 // that the caller canceled are not counted.
 //
-// The circuit opens after failures in a row, or if at least the share ratio of the
-// requests in the window failed and there were minRequests or more. After openFor it
-// permits one probe. The result of the probe closes or reopens the circuit.
+// An open circuit permits one probe after openFor. The result of the probe closes or
+// reopens the circuit.
 type breaker struct {
-	failures    uint32
-	ratio       float64
-	minRequests uint32
+	failures    uint32  // consecutive failures that open the circuit
+	ratio       float64 // share of failures in the window that opens the circuit
+	minRequests uint32  // requests in the window from which ratio applies
 	window      time.Duration
 	openFor     time.Duration
 	// the least recently used circuit is evicted first
 	maxEndpoints int
 }
 
+// windowParts is the number of steps in which the window moves.
 const windowParts = 6
 
 func (b *breaker) tripped(n gobreaker.Counts) bool {
 	done := n.TotalSuccesses + n.TotalFailures
-	return n.ConsecutiveFailures >= b.failures || done >= b.minRequests &&
-		float64(n.TotalFailures) >= b.ratio*float64(done)
+	return n.ConsecutiveFailures >= b.failures ||
+		done >= b.minRequests && float64(n.TotalFailures) >= b.ratio*float64(done)
 }
 
 // circuits stores the circuits of recently used endpoints.
 type circuits struct {
-	limits  *breaker
-	probing time.Duration // maximum duration of a probe
-	log     *xlog.LogNamedLogger
+	limits       *breaker
+	probeTimeout time.Duration // maximum duration of a probe
+	log          *xlog.LogNamedLogger
 
 	mu    sync.Mutex
 	byID  map[string]*list.Element // of *circuit
@@ -64,7 +64,7 @@ func newCircuits(c *config) *circuits {
 		return nil
 	}
 	return &circuits{
-		limits: c.breaker, probing: c.timeout, log: c.log,
+		limits: c.breaker, probeTimeout: c.timeout, log: c.log,
 		byID: map[string]*list.Element{}, order: list.New(),
 	}
 }
@@ -125,7 +125,7 @@ func (s *circuits) do(id string, send func() (Result, error)) (Result, error) {
 		c.mu.Unlock()
 		return Result{}, &circuitOpenError{wait: max(left, minRetryAfter)}
 	case errors.Is(err, gobreaker.ErrTooManyRequests): // a probe is in flight
-		return Result{}, &circuitOpenError{wait: max(s.probing, minRetryAfter)}
+		return Result{}, &circuitOpenError{wait: max(s.probeTimeout, minRetryAfter)}
 	default:
 		return result, err
 	}

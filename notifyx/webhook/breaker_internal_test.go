@@ -62,7 +62,8 @@ func TestBreaker(t *testing.T) {
 			err := respond(s, "a", 1, nil)
 			if wait, _ := RetryAfter(err); !errors.Is(err, ErrCircuitOpen) ||
 				wait != 20*time.Second {
-				t.Errorf("during the probe: %v with %s, want ErrCircuitOpen for the timeout of the probe", err, wait)
+				t.Errorf("during the probe: %v with %s, want ErrCircuitOpen "+
+					"for the timeout of the probe", err, wait)
 			}
 			close(release)
 			if err := <-probed; !errors.Is(err, ErrConnection) {

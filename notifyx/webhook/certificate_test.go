@@ -19,9 +19,9 @@ import (
 	"github.com/plinthgo/plinth/notifyx/webhook"
 )
 
-// certify starts a server with a self-signed certificate from template, and returns a
-// pool that contains it.
-func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.CertPool) {
+// serveCertificate starts a server with a self-signed certificate from template, and
+// returns a pool that contains it.
+func serveCertificate(t *testing.T, template *x509.Certificate) (url string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,7 +51,7 @@ func certify(t *testing.T, template *x509.Certificate) (url string, pool *x509.C
 
 func TestClient_Send_Certificate(t *testing.T) {
 	now := time.Now()
-	hostile := func(until time.Time, usage ...x509.ExtKeyUsage) *x509.Certificate {
+	hostileCert := func(until time.Time, usage ...x509.ExtKeyUsage) *x509.Certificate {
 		return &x509.Certificate{
 			Subject: pkix.Name{
 				CommonName:   secretResponse + "\nlevel=error",
@@ -67,17 +67,21 @@ func TestClient_Send_Certificate(t *testing.T) {
 		trusted  bool
 		want     string
 	}{
-		{"another name", hostile(now.Add(time.Hour)), true, "the certificate is for another host"},
 		{
-			"an unknown authority",
-			hostile(now.Add(time.Hour)), false, "the certificate is signed by an unknown authority",
+			"another name", hostileCert(now.Add(time.Hour)), true,
+			"the certificate is for another host",
 		},
 		{
-			"expired", hostile(now.Add(-time.Hour)), true,
+			"an unknown authority",
+			hostileCert(now.Add(time.Hour)), false,
+			"the certificate is signed by an unknown authority",
+		},
+		{
+			"expired", hostileCert(now.Add(-time.Hour)), true,
 			"the certificate is expired or not valid yet",
 		},
 		{
-			"not for servers", hostile(now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true,
+			"not for servers", hostileCert(now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true,
 			"the certificate is not valid",
 		},
 	} {
@@ -85,7 +89,7 @@ func TestClient_Send_Certificate(t *testing.T) {
 			if c.name != "another name" {
 				c.template.DNSNames = append(c.template.DNSNames, "localhost")
 			}
-			url, pool := certify(t, c.template)
+			url, pool := serveCertificate(t, c.template)
 			if !c.trusted {
 				pool = x509.NewCertPool()
 			}

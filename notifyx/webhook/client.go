@@ -106,7 +106,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // timeout and the size limits. The errors are those of this package; RetryAfter returns
 // the delay before the next attempt. If ctx is canceled, the error wraps its cause.
 //
-// Of the response, only the status and Retry-After are used.
+// Send uses only the status and Retry-After of the response.
 func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, error) {
 	ctx = xctx.Unpooled(ctx)
 	if event.ID == "" {
@@ -117,8 +117,8 @@ func (c *Client) Send(ctx context.Context, to Endpoint, event Event) (Result, er
 	if err != nil {
 		return result, err
 	}
-	answered, err := c.circuits.do(to.ID, func() (Result, error) { return c.exchange(ctx, req) })
-	result.Status, result.Duration = answered.Status, answered.Duration
+	attempt, err := c.circuits.do(to.ID, func() (Result, error) { return c.exchange(ctx, req) })
+	result.Status, result.Duration = attempt.Status, attempt.Duration
 	return result, err
 }
 
@@ -170,8 +170,8 @@ func (e Endpoint) check() error {
 // encode returns the body. A zero Timestamp is replaced with now.
 func (e Event) encode(now time.Time) ([]byte, error) {
 	if !signature.ValidID(e.ID) {
-		return nil, fmt.Errorf(
-			"%w: invalid ID (accepted: 1 to %d printable ASCII characters without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
+		return nil, fmt.Errorf("%w: invalid ID (accepted: 1 to %d printable ASCII characters "+
+			"without spaces and full stops)", ErrEvent, signature.MaxIDBytes)
 	}
 	if e.Type == "" {
 		return nil, fmt.Errorf("%w: it has no type", ErrEvent)
@@ -201,6 +201,5 @@ func isReserved(name string) bool {
 
 var reserved = []string{
 	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie",
-	"Expect", "Host",
-	"Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
+	"Expect", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
 }

@@ -85,8 +85,10 @@ func TestClient_Send(t *testing.T) {
 		if r.method != http.MethodPost || r.proto != "HTTP/1.1" {
 			t.Errorf("%s over %s, want POST over HTTP/1.1", r.method, r.proto)
 		}
-		if want := `{"type":"user.created","timestamp":"2026-01-01T19:04:05.006Z","data":{"id":1}}`; string(r.body) != want {
-			t.Errorf("body = %s, want %s", r.body, want)
+		const body = `{"type":"user.created","timestamp":"2026-01-01T19:04:05.006Z",` +
+			`"data":{"id":1}}`
+		if string(r.body) != body {
+			t.Errorf("body = %s, want %s", r.body, body)
 		}
 		reference, err := standardwebhooks.NewWebhook(vector)
 		if err != nil {

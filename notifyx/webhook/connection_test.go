@@ -20,9 +20,9 @@ import (
 )
 
 // standardLog captures the output of the standard logger until the end of the test.
-func standardLog(t *testing.T) *lines {
+func standardLog(t *testing.T) *logBuffer {
 	t.Helper()
-	out := &lines{}
+	out := &logBuffer{}
 	before := log.Writer()
 	log.SetOutput(out)
 	t.Cleanup(func() { log.SetOutput(before) })
@@ -30,20 +30,20 @@ func standardLog(t *testing.T) *lines {
 }
 
 func TestClient_Send_UnsolicitedBytes(t *testing.T) {
-	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	const response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	for _, r := range []struct {
 		name  string
 		serve func(ctx context.Context, conn net.Conn)
 	}{
 		{"after the response", func(_ context.Context, conn net.Conn) {
 			if readRequest(conn) {
-				_, _ = io.WriteString(conn, answer)
+				_, _ = io.WriteString(conn, response)
 				_, _ = io.WriteString(conn, secretResponse)
 			}
 		}},
 		{"with the response", func(_ context.Context, conn net.Conn) {
 			if readRequest(conn) {
-				_, _ = io.WriteString(conn, answer+secretResponse)
+				_, _ = io.WriteString(conn, response+secretResponse)
 			}
 		}},
 		{"before the request", func(_ context.Context, conn net.Conn) {
@@ -115,10 +115,10 @@ func TestClient_Send_Connection(t *testing.T) {
 		s.EnableHTTP2 = true
 		s.StartTLS()
 		t.Cleanup(s.Close)
-		only := s.TLS.Clone()
-		only.NextProtos = []string{"h2"}
+		h2Only := s.TLS.Clone()
+		h2Only.NextProtos = []string{"h2"}
 		url := listen(t, func(ctx context.Context, conn net.Conn) {
-			_ = tls.Server(conn, only).HandshakeContext(ctx)
+			_ = tls.Server(conn, h2Only).HandshakeContext(ctx)
 		})
 		_, err := newClient(t, trust(s)).Send(t.Context(),
 			endpoint(strings.Replace(url, "http", "https", 1)), webhook.Event{Type: "a"})

@@ -31,7 +31,7 @@ func crashDispatcher(url string) (*webhook.Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return webhook.NewDispatcher(only(url), c,
+	return webhook.NewDispatcher(shopOnly(url), c,
 		webhook.WithSchedule(backoff.Constant(20*time.Millisecond), 100_000))
 }
 
@@ -54,20 +54,20 @@ func child(path, url string) {
 	os.Exit(1)
 }
 
-// ledger is a receiver that records the requests per event ID.
-type ledger struct {
+// requestLog is a receiver that records the requests per event ID.
+type requestLog struct {
 	mu       sync.Mutex
 	bodies   map[string]string
 	attempts map[string]int
 	accepted map[string]int
 	errors   []string
-	step     string        // the step that a test waits for
+	step     string        // the step that the test waits for
 	reached  chan struct{} // closed when a request reaches the step
 }
 
 // ServeHTTP rejects the first attempt of every third event.
-func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.at("arrived")
+func (l *requestLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.reach("arrived")
 	body, err := io.ReadAll(r.Body)
 	id := r.Header.Get("Webhook-Id")
 	l.mu.Lock()
@@ -78,7 +78,7 @@ func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.bodies[id] = string(body)
 	reject := err != nil || l.attempts[id] == 1 && len(l.bodies)%3 == 0
 	l.mu.Unlock()
-	l.at("read")
+	l.reach("read")
 	if reject {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	} else {
@@ -87,11 +87,11 @@ func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.accepted[id]++
 		l.mu.Unlock()
 	}
-	l.at("responded")
+	l.reach("responded")
 }
 
 // await returns a channel that is closed when the next request reaches the step.
-func (l *ledger) await(step string) <-chan struct{} {
+func (l *requestLog) await(step string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.step, l.reached = step, make(chan struct{})
@@ -101,7 +101,8 @@ func (l *ledger) await(step string) <-chan struct{} {
 	return l.reached
 }
 
-func (l *ledger) at(step string) {
+// reach reports that a request reached the step.
+func (l *requestLog) reach(step string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.step == step {
@@ -111,7 +112,7 @@ func (l *ledger) at(step string) {
 }
 
 func TestDispatcher_Crash(t *testing.T) {
-	l := &ledger{
+	l := &requestLog{
 		bodies: map[string]string{}, attempts: map[string]int{}, accepted: map[string]int{},
 	}
 	s := serve(t, l.ServeHTTP)
@@ -159,7 +160,7 @@ func TestDispatcher_Crash(t *testing.T) {
 		repeats += l.attempts[id] - 1
 	}
 	if len(l.bodies) != len(ids) {
-		t.Errorf("%d ids received, want %d", len(l.bodies), len(ids))
+		t.Errorf("%d IDs received, want %d", len(l.bodies), len(ids))
 	}
 	for _, f := range l.errors {
 		t.Error(f)
@@ -172,7 +173,7 @@ func TestDispatcher_Crash(t *testing.T) {
 }
 
 // killAt starts a child process and kills it shortly after a request reached the step.
-func killAt(t *testing.T, l *ledger, path, url, step string) {
+func killAt(t *testing.T, l *requestLog, path, url, step string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -186,9 +187,9 @@ func killAt(t *testing.T, l *ledger, path, url, step string) {
 	case <-ctx.Done():
 		t.Fatalf("the process did not reach %q", step)
 	}
-	moment := time.NewTimer(rand.N(5 * time.Millisecond))
-	defer moment.Stop()
-	<-moment.C
+	delay := time.NewTimer(rand.N(5 * time.Millisecond))
+	defer delay.Stop()
+	<-delay.C
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,7 @@ const maxAttempts = 10
 // 76 hours after the first.
 func schedule() backoff.Policy {
 	return backoff.Jitter(backoff.Schedule(5*time.Second, 5*time.Minute, 30*time.Minute,
-		2*time.Hour, 5*time.Hour,
-		10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
+		2*time.Hour, 5*time.Hour, 10*time.Hour, 14*time.Hour, 20*time.Hour, 24*time.Hour), 0.1)
 }
 
 // DispatcherOption configures a Dispatcher.
@@ -68,9 +67,9 @@ func (d delivery) event() Event {
 	return Event{ID: d.ID, Type: d.Type, Timestamp: d.Timestamp, Data: d.Data}
 }
 
-// lookUpTimeout is added to the timeout of the client, for Endpoints and the function of
+// lookupTimeout is added to the timeout of the client, for Endpoints and the function of
 // WithOnGone.
-const lookUpTimeout = 15 * time.Second
+const lookupTimeout = 15 * time.Second
 
 // NewDispatcher returns a dispatcher, or an ErrOption if an argument is invalid. Nil
 // options are skipped.
@@ -93,8 +92,7 @@ func NewDispatcher(
 			ErrOption)
 	}
 	d.kind = job.NewKind[delivery](JobKind, job.WithMaxAttempts(d.attempts),
-		job.WithBackoff(d.schedule),
-		job.WithTimeout(client.config.timeout+lookUpTimeout))
+		job.WithBackoff(d.schedule), job.WithTimeout(client.config.timeout+lookupTimeout))
 	return d, nil
 }
 
@@ -162,16 +160,17 @@ func (d *Dispatcher) deliver(ctx context.Context, stored delivery) error {
 	if err == nil {
 		_, err = d.client.Send(ctx, to, stored.event())
 	}
-	return d.verdict(ctx, stored, err)
+	return d.jobError(ctx, stored, err)
 }
 
-func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) error {
+// jobError converts the result of an attempt to the error of its job.
+func (d *Dispatcher) jobError(ctx context.Context, stored delivery, err error) error {
 	wait, later := RetryAfter(err)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrGone):
-		return d.gone(ctx, stored, err)
+		return d.handleGone(ctx, stored, err)
 	case isPermanent(err):
 		return job.Dead(err)
 	case later:
@@ -185,7 +184,8 @@ func (d *Dispatcher) verdict(ctx context.Context, stored delivery, err error) er
 	}
 }
 
-func (d *Dispatcher) gone(ctx context.Context, stored delivery, err error) error {
+// handleGone calls the function of WithOnGone and returns the error of the job.
+func (d *Dispatcher) handleGone(ctx context.Context, stored delivery, err error) error {
 	d.client.config.log.Warn(ctx, "webhook receiver gone",
 		slog.String("endpoint", stored.Endpoint), slog.String("webhook_id", stored.ID))
 	if d.onGone == nil {

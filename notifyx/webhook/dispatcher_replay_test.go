@@ -21,7 +21,7 @@ func TestDispatcher_Replay(t *testing.T) {
 		ids <- r.Header.Get("Webhook-Id")
 		w.WriteHeader(int(status.Load()))
 	})
-	d := dispatcher(t, only(s.URL), newClient(t))
+	d := dispatcher(t, shopOnly(s.URL), newClient(t))
 	ctx, e := newEngine(t)
 	id, err := d.Enqueue(ctx, "shop",
 		webhook.Event{Type: "order.paid", Data: map[string]int{"order": 17}})

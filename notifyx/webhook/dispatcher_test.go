@@ -30,8 +30,8 @@ func dispatcher(
 	return d
 }
 
-// only returns endpoints with the single receiver "shop".
-func only(url string) webhook.StaticEndpoints {
+// shopOnly returns endpoints with the single receiver "shop".
+func shopOnly(url string) webhook.StaticEndpoints {
 	return webhook.StaticEndpoints{"shop": endpoint(url)}
 }
 
@@ -74,7 +74,7 @@ func TestDispatcher_Handler(t *testing.T) {
 		clock := time.Unix(1_700_000_000, 0)
 		c := newClient(t, webhook.WithClock(func() time.Time { return clock }),
 			webhook.WithoutBreaker())
-		d := dispatcher(t, only(s.URL), c)
+		d := dispatcher(t, shopOnly(s.URL), c)
 		ctx, e := newEngine(t)
 		id, err := d.Enqueue(ctx, "shop",
 			webhook.Event{Type: "order.paid", Data: map[string]any{"order": 17, "note": "<ok>"}})
@@ -131,7 +131,7 @@ func TestDispatcher_Handler(t *testing.T) {
 		fail := func(err error) webhook.Endpoints {
 			return endpointFunc(func() (webhook.Endpoint, error) { return webhook.Endpoint{}, err })
 		}
-		at := func(url string) webhook.Endpoints { return only(url) }
+		at := func(url string) webhook.Endpoints { return shopOnly(url) }
 		for _, c := range []struct {
 			name        string
 			handler     http.HandlerFunc
@@ -151,8 +151,9 @@ func TestDispatcher_Handler(t *testing.T) {
 				most: 6 * time.Second,
 			},
 			{
-				name: "a redirect", handler: respondWith(302, "Location", "http://169.254.169.254/"),
-				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
+				name:    "a redirect",
+				handler: respondWith(302, "Location", "http://169.254.169.254/"),
+				want:    driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
 			},
 			{
 				name:    "429 for a minute",
@@ -160,8 +161,9 @@ func TestDispatcher_Handler(t *testing.T) {
 				least: time.Minute, most: time.Minute,
 			},
 			{
-				name: "429 for less than the schedule", handler: respondWith(429, "Retry-After", "1"),
-				want: driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
+				name:    "429 for less than the schedule",
+				handler: respondWith(429, "Retry-After", "1"),
+				want:    driver.Retry, least: 4 * time.Second, most: 6 * time.Second,
 			},
 			{
 				name: "503 for a year", handler: respondWith(503, "Retry-After", "31536000"),
@@ -174,7 +176,10 @@ func TestDispatcher_Handler(t *testing.T) {
 			},
 			{name: "a blocked address", endpoints: at("http://10.0.0.1/"), want: driver.Discard},
 			{name: "invalid URL", endpoints: at("ftp://example.com/"), want: driver.Discard},
-			{name: "an unknown receiver", endpoints: webhook.StaticEndpoints{}, want: driver.Discard},
+			{
+				name: "an unknown receiver", endpoints: webhook.StaticEndpoints{},
+				want: driver.Discard,
+			},
 			{
 				name:      "no secret",
 				endpoints: webhook.StaticEndpoints{"shop": {URL: "http://127.0.0.1:1/"}},
@@ -189,7 +194,7 @@ func TestDispatcher_Handler(t *testing.T) {
 				out := capture(t)
 				endpoints := c.endpoints
 				if c.handler != nil {
-					endpoints = only(serve(t, c.handler).URL)
+					endpoints = shopOnly(serve(t, c.handler).URL)
 				}
 				d := dispatcher(t, endpoints, newClient(t))
 				ctx, e := newEngine(t)
@@ -200,7 +205,7 @@ func TestDispatcher_Handler(t *testing.T) {
 				e.work(t, ctx, d.Handler())
 				o := e.attempt(t)
 				if o.Action != c.want || o.Wait < c.least || o.Wait > c.most {
-					t.Errorf("outcome = %+v, want verdict %d and a wait of %s to %s",
+					t.Errorf("outcome = %+v, want action %d and a wait of %s to %s",
 						o, c.want, c.least, c.most)
 				}
 				for _, leak := range []string{"payload-token", "http://", "MfKQ9r8"} {
@@ -218,7 +223,7 @@ func TestDispatcher_Handler(t *testing.T) {
 		})
 		var called []string
 		failures := 1
-		d := dispatcher(t, only(s.URL), newClient(t),
+		d := dispatcher(t, shopOnly(s.URL), newClient(t),
 			webhook.WithOnGone(func(_ context.Context, id string) error {
 				called = append(called, id)
 				if failures--; failures >= 0 {
@@ -235,7 +240,7 @@ func TestDispatcher_Handler(t *testing.T) {
 			t.Errorf("onGone failed: %+v, want Retry", o)
 		}
 		if o := e.attempt(t); o.Action != driver.Discard {
-			t.Errorf("onGone succeeded: %+v, want Bury", o)
+			t.Errorf("onGone succeeded: %+v, want Discard", o)
 		}
 		if len(called) != 2 || called[0] != "shop" {
 			t.Errorf("calls = %v", called)
@@ -287,7 +292,7 @@ func TestDispatcher_Handler_OpenCircuit(t *testing.T) {
 		hits.Add(1)
 		w.WriteHeader(http.StatusInternalServerError)
 	})
-	d := dispatcher(t, only(s.URL), newClient(t, webhook.WithFailures(2)))
+	d := dispatcher(t, shopOnly(s.URL), newClient(t, webhook.WithFailures(2)))
 	ctx, e := newEngine(t)
 	if _, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "a", Data: 1}); err != nil {
 		t.Fatal(err)
@@ -306,7 +311,7 @@ func TestDispatcher_Handler_OpenCircuit(t *testing.T) {
 	}
 	if o := e.attempt(t); o.Action != driver.Discard ||
 		!strings.Contains(o.Error, "circuit is open") {
-		t.Errorf("attempt 10: %+v, want Bury", o)
+		t.Errorf("attempt 10: %+v, want Discard", o)
 	}
 	if total < 68*time.Hour || total > 84*time.Hour {
 		t.Errorf("the tenth attempt is %s after the first, want about 76 h", total)

@@ -9,7 +9,7 @@
 //
 //	client, err := webhook.New()
 //	result, err := client.Send(ctx,
-//		webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{signature.NewSecret()}},
+//		webhook.Endpoint{ID: "shop", URL: url, Secrets: []signature.Secret{secret}},
 //		webhook.Event{Type: "order.paid", Data: order})
 //
 // All types are safe for concurrent use. Errors and logs contain no secret, URL, payload

@@ -75,18 +75,18 @@ func (c *Client) roundTrip(ctx context.Context, r *request) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = res.Body.Close() }() // the response is not used further
-	status := error(nil)
+	var statusErr error
 	if res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices {
-		status = &StatusError{Status: res.StatusCode, Wait: c.retryAfter(res)}
+		statusErr = &StatusError{Status: res.StatusCode, Wait: c.retryAfter(res)}
 	}
 	if res.StatusCode == http.StatusSwitchingProtocols {
-		return res.StatusCode, status // no body follows
+		return res.StatusCode, statusErr // no body follows
 	}
 	err = drain(res)
-	if status == nil || errors.Is(err, ErrResponseTooLarge) {
-		return res.StatusCode, errors.Join(status, err)
+	if statusErr == nil || errors.Is(err, ErrResponseTooLarge) {
+		return res.StatusCode, errors.Join(statusErr, err)
 	}
-	return res.StatusCode, status
+	return res.StatusCode, statusErr
 }
 
 // drain reads the body up to the limit. It returns an error if the body is too long or

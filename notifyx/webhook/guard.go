@@ -14,7 +14,7 @@ var blockedNetworks = prefixes(
 	"10.0.0.0/8",        // private
 	"100.64.0.0/10",     // carrier-grade NAT; metadata of some clouds
 	"127.0.0.0/8",       // loopback
-	"168.63.129.16/32",  // link-local; metadata of most clouds
+	"168.63.129.16/32",  // metadata of Azure, a public address
 	"169.254.0.0/16",    // link-local, with the metadata of most clouds
 	"172.16.0.0/12",     // private
 	"192.0.0.0/24",      // protocol assignments
@@ -36,8 +36,8 @@ var blockedNetworks = prefixes(
 	"3fff::/20",         // documentation
 	"ff00::/8",          // multicast
 	"fc00::/7",          // private
-	"fe80::/10",         // site-local, deprecated
-	"fec0::/10",         // site-local, out of use
+	"fe80::/10",         // link-local
+	"fec0::/10",         // site-local, deprecated
 	"::/96",             // unspecified, loopback, IPv4-compatible
 	"64:ff9b:1::/48",    // NAT64 within a network
 	"100::/64",          // discard
@@ -66,10 +66,10 @@ func prefixes(all ...string) []netip.Prefix {
 // guard decides which addresses the client may connect to.
 type guard struct{ allowed []netip.Prefix }
 
-type addressError struct{ what string }
+type addressError struct{ detail string }
 
 // Error implements error.
-func (e *addressError) Error() string { return ErrBlockedAddress.Error() + ": " + e.what }
+func (e *addressError) Error() string { return ErrBlockedAddress.Error() + ": " + e.detail }
 
 // Unwrap returns ErrBlockedAddress.
 func (e *addressError) Unwrap() error { return ErrBlockedAddress }
@@ -77,7 +77,7 @@ func (e *addressError) Unwrap() error { return ErrBlockedAddress }
 // check returns an error if addr is neither public nor allowed.
 func (g guard) check(addr netip.Addr) error {
 	if g.blocks(addr) {
-		return &addressError{what: addr.WithZone("").String()} // a zone is arbitrary text
+		return &addressError{detail: addr.WithZone("").String()} // a zone is arbitrary text
 	}
 	return nil
 }
@@ -113,11 +113,11 @@ func contains(networks []netip.Prefix, addr netip.Addr) bool {
 // DNS changes cannot bypass the check.
 func (g guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
-		return &addressError{what: "network " + network}
+		return &addressError{detail: "network " + network}
 	}
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &addressError{what: "invalid address"}
+		return &addressError{detail: "invalid address"}
 	}
 	return g.check(to.Addr())
 }

@@ -133,7 +133,9 @@ func TestClient_Send_HostileReceiver(t *testing.T) {
 			secretResponse + "\r\n"), webhook.ErrConnection},
 		{
 			"switches protocols",
-			dripping("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "b"), webhook.ErrStatus,
+			dripping("HTTP/1.1 101 Switching Protocols\r\n"+
+				"Connection: upgrade\r\nUpgrade: x\r\n\r\n", "b"),
+			webhook.ErrStatus,
 		},
 		{
 			"has one huge header",
@@ -159,7 +161,9 @@ func TestClient_Send_HostileReceiver(t *testing.T) {
 		},
 		{
 			"redirects with 1 GB",
-			write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 1073741824\r\n\r\n"), webhook.ErrStatus,
+			write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n" +
+				"Content-Length: 1073741824\r\n\r\n"),
+			webhook.ErrStatus,
 		},
 		{
 			"truncates an error response",
@@ -180,8 +184,8 @@ func TestClient_Send_HostileReceiver(t *testing.T) {
 			if !errors.Is(err, r.want) {
 				t.Errorf("error %v, want %v", err, r.want)
 			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %s", took)
+			if elapsed := time.Since(start); elapsed > 10*time.Second {
+				t.Errorf("took %s", elapsed)
 			}
 			if err != nil && strings.Contains(fmt.Sprintf("%v %+v", err, err), secretResponse) {
 				t.Errorf("error %q contains the response", err)
@@ -190,8 +194,8 @@ func TestClient_Send_HostileReceiver(t *testing.T) {
 	}
 }
 
-// flood writes a body of up to max bytes in chunks and returns the number of bytes
-// written.
+// flood writes part repeatedly, up to limit bytes or an error, and returns the number of
+// bytes written.
 func flood(w http.ResponseWriter, part []byte, limit int64) (written int64) {
 	for written < limit {
 		n, err := w.Write(part)
@@ -329,7 +333,7 @@ func TestClient_Send_Log(t *testing.T) {
 	}
 	for _, leak := range []string{secretResponse, "token", "MfKQ9r8"} {
 		if strings.Contains(out.String(), leak) {
-			t.Errorf("the output shows %q:\n%s", leak, out)
+			t.Errorf("the output contains %q:\n%s", leak, out)
 		}
 	}
 }

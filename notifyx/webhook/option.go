@@ -53,8 +53,8 @@ const (
 // default is 20 s, as the specification recommends.
 func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
 
-// WithMaxPayload limits the request body in bytes. The default is 256 KiB. Receivers
-// prefer less than 20 KB.
+// WithMaxPayload limits the request body in bytes. The default is 256 KiB. The
+// specification recommends less than 20 KB.
 func WithMaxPayload(bytes int) Option { return func(c *config) { c.maxPayload = bytes } }
 
 // WithHTTP allows http URLs in addition to https.
@@ -91,8 +91,8 @@ func (c *config) schemes() string {
 // check returns all invalid settings as one error.
 func (c *config) check() error {
 	var all []error
-	reject := func(wrong bool, format string, args ...any) {
-		if wrong {
+	reject := func(invalid bool, format string, args ...any) {
+		if invalid {
 			all = append(all, fmt.Errorf("%w: "+format, append([]any{ErrOption}, args...)...))
 		}
 	}

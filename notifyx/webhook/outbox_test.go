@@ -76,8 +76,8 @@ func deliver(t *testing.T, ctx context.Context, d *webhook.Dispatcher) {
 	})
 }
 
-// await polls until done returns true.
-func await(t *testing.T, what string, done func() bool) {
+// await waits until done returns true.
+func await(t *testing.T, condition string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -87,7 +87,7 @@ func await(t *testing.T, what string, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			t.Fatalf("timeout: %s", what)
+			t.Fatalf("timeout waiting for: %s", condition)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func await(t *testing.T, what string, done func() bool) {
 func TestDispatcher_Enqueue_Transaction(t *testing.T) {
 	got := make(chan received, 2)
 	s := serve(t, record(got))
-	d := dispatcher(t, only(s.URL), newClient(t))
+	d := dispatcher(t, shopOnly(s.URL), newClient(t))
 	ctx := newService(t)
 	rolledBack := errors.New("rolled back")
 	store := func(note string, end error) error {
@@ -140,7 +140,7 @@ func TestDispatcher_Replay_Outbox(t *testing.T) {
 		ids <- r.Header.Get("Webhook-Id")
 		w.WriteHeader(int(status.Load()))
 	})
-	d := dispatcher(t, only(s.URL), newClient(t),
+	d := dispatcher(t, shopOnly(s.URL), newClient(t),
 		webhook.WithSchedule(backoff.Constant(10*time.Millisecond), 3))
 	ctx := newService(t)
 	id, err := d.Enqueue(ctx, "shop", webhook.Event{Type: "order.paid", Data: 17})

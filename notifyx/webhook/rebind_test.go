@@ -24,7 +24,7 @@ func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		asked := 0
+		queries := 0
 		buf := make([]byte, 1500)
 		for {
 			n, from, err := conn.ReadFrom(buf)
@@ -42,7 +42,7 @@ func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 				Questions: question.Questions,
 			}
 			if q := question.Questions[0]; q.Type == dnsmessage.TypeA {
-				for _, a := range addresses(asked) {
+				for _, a := range addresses(queries) {
 					reply.Answers = append(reply.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{
 							Name: q.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET,
@@ -50,7 +50,7 @@ func nameServer(t *testing.T, addresses func(n int) [][4]byte) *net.Resolver {
 						Body: &dnsmessage.AResource{A: a},
 					})
 				}
-				asked++
+				queries++
 			}
 			if packed, err := reply.Pack(); err == nil {
 				_, _ = conn.WriteTo(packed, from)

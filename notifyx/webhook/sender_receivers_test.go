@@ -69,7 +69,7 @@ func TestSender_SeveralReceivers(t *testing.T) {
 
 func TestSender_OpenCircuit(t *testing.T) {
 	hang := listen(t, func(ctx context.Context, _ net.Conn) { <-ctx.Done() })
-	s := webhook.NewSender(only(hang),
+	s := webhook.NewSender(shopOnly(hang),
 		newClient(t, webhook.WithTimeout(100*time.Millisecond), webhook.WithFailures(2)))
 	var err error
 	for range 3 {
@@ -85,8 +85,8 @@ func TestSender_OpenCircuit(t *testing.T) {
 func TestSender_MessageType(t *testing.T) {
 	c := newClient(t)
 	for _, s := range []notifyx.Sender{
-		webhook.NewSender(only("http://127.0.0.1:1/"), c),
-		dispatcher(t, only("http://127.0.0.1:1/"), c).Sender(),
+		webhook.NewSender(shopOnly("http://127.0.0.1:1/"), c),
+		dispatcher(t, shopOnly("http://127.0.0.1:1/"), c).Sender(),
 	} {
 		err := s.Send(t.Context(), &notifyx.Message{
 			Type: notifyx.TypeEmail, To: []string{"shop"}, Subject: "a", Content: "1",
@@ -100,7 +100,7 @@ func TestSender_MessageType(t *testing.T) {
 func TestNewSender_NilArguments(t *testing.T) {
 	for name, build := range map[string]func(){
 		"no endpoints": func() { webhook.NewSender(nil, newClient(t)) },
-		"no client":    func() { webhook.NewSender(only("http://127.0.0.1:1/"), nil) },
+		"no client":    func() { webhook.NewSender(shopOnly("http://127.0.0.1:1/"), nil) },
 	} {
 		func() {
 			defer func() {

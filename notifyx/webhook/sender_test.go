@@ -46,11 +46,11 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		h.mu.Lock()
 	case notifytest.Accept:
-		h.keep(strings.TrimPrefix(r.URL.Path, "/"), r.Header.Get("Webhook-Id"), body)
+		h.store(strings.TrimPrefix(r.URL.Path, "/"), r.Header.Get("Webhook-Id"), body)
 	}
 }
 
-func (h *hooks) keep(to, mark string, body []byte) {
+func (h *hooks) store(to, mark string, body []byte) {
 	var p payload
 	if err := json.Unmarshal(body, &p); err != nil {
 		panic(err)
@@ -150,7 +150,8 @@ func TestDispatcher_Sender_Conformance(t *testing.T) {
 	notifytest.Run(t, notifytest.Harness{
 		Type: notifyx.TypeWebhook, Content: quoted,
 		Differences: map[string]string{
-			"Failure/Permanent": "a queue fails temporarily only; permanent failures occur at delivery",
+			"Failure/Permanent": "a queue fails temporarily only; " +
+				"permanent failures occur at delivery",
 		},
 		Open: func(tb testing.TB) (notifyx.Sender, notifytest.Receiver) {
 			tb.Helper()
@@ -247,7 +248,7 @@ func TestSender_Retry(t *testing.T) {
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600)),
 	}
 	const want = `{"type":"a","timestamp":"2026-01-02T02:04:05.6Z","data":1}`
-	to := only(serve(t, record(got)).URL)
+	to := shopOnly(serve(t, record(got)).URL)
 	s := webhook.NewSender(to, c)
 	for range 2 {
 		if err := s.Send(t.Context(), m); err != nil {
@@ -274,7 +275,7 @@ func TestSender_Retry(t *testing.T) {
 func TestSender_EventID(t *testing.T) {
 	got := make(chan received, 1)
 	s := serve(t, record(got))
-	sender := webhook.NewSender(only(s.URL), newClient(t))
+	sender := webhook.NewSender(shopOnly(s.URL), newClient(t))
 	m := &notifyx.Message{
 		ID:   "order.17_paid-1",
 		Type: notifyx.TypeWebhook, To: []string{"shop"}, Subject: "a", Content: "1",

@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// newTransport returns a transport without proxy and decompression. A bare transport has
-// no redirects and cookies. Dial and handshake have the timeout of an attempt, because
-// net/http continues them after the request was canceled.
+// newTransport returns a transport without a proxy and without decompression. Unlike an
+// http.Client, a transport follows no redirects and stores no cookies. Dial and handshake
+// have their own timeouts, because net/http continues them after the request was
+// canceled.
 //
 // Each attempt uses a new HTTP/1.1 connection. Webhooks are infrequent, so an idle
 // connection may be closed before it is reused. It may also contain unsolicited bytes,

@@ -37,23 +37,23 @@ func (c *Client) parseURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL)
 	}
 	var problems []error
-	wrong := func(problem string) {
+	reject := func(problem string) {
 		problems = append(problems, fmt.Errorf("%w: %s", ErrURL, problem))
 	}
 	if !c.schemeAllowed(u.Scheme) {
-		wrong("the scheme is not " + c.config.schemes())
+		reject("the scheme is not " + c.config.schemes())
 	}
 	if u.User != nil {
-		wrong("it has user information")
+		reject("it has user information")
 	}
 	if strings.Contains(text, "#") {
-		wrong("it has a fragment")
+		reject("it has a fragment")
 	}
 	if !c.portAllowed(u) {
-		wrong("the port is not allowed")
+		reject("the port is not allowed")
 	}
 	if u.Opaque != "" || u.Hostname() == "" {
-		wrong("it has no host")
+		reject("it has no host")
 	} else if err := c.checkHost(u.Hostname()); err != nil {
 		problems = append(problems, err)
 	}
@@ -84,8 +84,9 @@ func (c *Client) portAllowed(u *url.URL) bool {
 	return len(c.config.ports) == 0 || slices.Contains(c.config.ports, uint16(port))
 }
 
-// checkHost rejects hosts that resolvers interpret differently: non-standard IPv4
-// notations, such as 0x7f.1 and 2130706433, and names that are not ASCII.
+// checkHost rejects blocked addresses and hosts that resolvers interpret differently:
+// non-standard IPv4 notations, such as 0x7f.1 and 2130706433, and names that are not
+// ASCII.
 func (c *Client) checkHost(host string) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return c.guard.check(addr)

@@ -36,8 +36,7 @@ const forgetTimeout = 5 * time.Second
 //
 // first stores an ID and reports whether it was new, in one step, such as SET NX in a
 // cache with a TTL above twice the tolerance. It is called after the signature was
-// verified. If it fails, the request fails and the sender retries. forget removes the ID
-// again.
+// verified. If it fails, the request fails and the sender retries. forget removes an ID.
 //
 // If the handler fails, forget is called, so that a retry reaches the handler. A failure
 // is an error in c.Errors, a status other than 2xx, neither a status nor a body, or a
@@ -124,18 +123,18 @@ func (m *middleware) next(c *gin.Context, d Delivery) {
 	c.Writer = w.ResponseWriter
 }
 
-// statusWriter records the status that a handler sets. It cannot be read from the wrapped
-// writers: gin starts with 200, and the writer of Plinth returns the status of the error
-// that follows if a handler writes nothing.
+// statusWriter records the status that a handler sets. The wrapped writers do not provide
+// it: if a handler sets no status, the writer of gin returns 200, and the writer of
+// Plinth returns the status of the error response that follows.
 type statusWriter struct {
 	gin.ResponseWriter
 
-	set int // 0 if the handler set no status
+	status int // 0 if the handler set no status
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *statusWriter) WriteHeader(code int) {
-	w.set = code
+	w.status = code
 	w.ResponseWriter.WriteHeader(code)
 }
 
@@ -144,7 +143,7 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // succeeded reports whether the handler responded with 2xx.
 func (w *statusWriter) succeeded() bool {
-	status := w.set
+	status := w.status
 	if w.Written() {
 		status = w.Status()
 	}
@@ -154,7 +153,7 @@ func (w *statusWriter) succeeded() bool {
 // receive reads and verifies the request. It reads the body only if the headers are
 // valid.
 func (m *middleware) receive(c *gin.Context) (Delivery, error) {
-	h, err := m.verifier.head(c.Request.Header)
+	h, err := m.verifier.parseHeader(c.Request.Header)
 	if err != nil {
 		return Delivery{}, err
 	}

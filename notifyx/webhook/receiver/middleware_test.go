@@ -228,11 +228,11 @@ func TestWithSeen(t *testing.T) {
 			t.Run(h.name, func(t *testing.T) {
 				capture(t)
 				calls := 0
-				memory := &ids{seen: map[string]bool{}}
+				cache := &ids{seen: map[string]bool{}}
 				engine := serve(t, secret, func(c *gin.Context) {
 					calls++
 					h.handler(c)
-				}, receiver.WithSeen(memory.first, memory.forget))
+				}, receiver.WithSeen(cache.first, cache.forget))
 				request := func() (code int) {
 					defer func() {
 						if recover() != nil {
@@ -258,21 +258,21 @@ func TestWithSeen(t *testing.T) {
 
 	t.Run("does not store the ID of an invalid request", func(t *testing.T) {
 		secret := signature.NewSecret()
-		memory := &ids{seen: map[string]bool{}}
+		cache := &ids{seen: map[string]bool{}}
 		engine := serve(t, secret, func(c *gin.Context) { xresult.Success(c, "ok") },
-			receiver.WithSeen(memory.first, memory.forget))
+			receiver.WithSeen(cache.first, cache.forget))
 		post(engine, headers("msg_1", now, "{}", signature.NewSecret()), strings.NewReader("{}"))
-		if len(memory.seen) != 0 {
-			t.Errorf("stored IDs: %v", memory.seen)
+		if len(cache.seen) != 0 {
+			t.Errorf("stored IDs: %v", cache.seen)
 		}
 	})
 
 	t.Run("rejects the request if first fails", func(t *testing.T) {
 		capture(t)
 		secret := signature.NewSecret()
-		memory := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
+		cache := &ids{seen: map[string]bool{}, err: errors.New("cache down")}
 		engine := serve(t, secret, func(*gin.Context) { t.Error("the handler was called") },
-			receiver.WithSeen(memory.first, memory.forget))
+			receiver.WithSeen(cache.first, cache.forget))
 		w := post(engine, headers("msg_1", now, "{}", secret), strings.NewReader("{}"))
 		if w.Code != http.StatusInternalServerError ||
 			bytes.Contains(w.Body.Bytes(), []byte("cache down")) {

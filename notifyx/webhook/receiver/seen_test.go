@@ -43,26 +43,26 @@ func serveBare(
 
 func TestWithSeen_Disconnect(t *testing.T) {
 	secret := signature.NewSecret()
-	forgotten := make(chan error, 1)
-	var leave context.CancelFunc
+	forgetErr := make(chan error, 1)
+	var disconnect context.CancelFunc
 	engine := serve(t, secret, func(c *gin.Context) {
-		leave()
+		disconnect()
 		xresult.Fail(c, errors.New("no"))
 	}, receiver.WithSeen(
 		func(context.Context, string) (bool, error) { return true, nil },
 		func(ctx context.Context, _ string) error {
-			forgotten <- ctx.Err()
+			forgetErr <- ctx.Err()
 			return nil
 		}))
 	var ctx context.Context
-	ctx, leave = context.WithCancel(t.Context())
-	defer leave()
+	ctx, disconnect = context.WithCancel(t.Context())
+	defer disconnect()
 	w, r := newRequest(ctx, headers("msg_1", now, "{}", secret), "{}")
 	engine.ServeHTTP(w, r)
 	select {
-	case err := <-forgotten:
+	case err := <-forgetErr:
 		if err != nil {
-			t.Errorf("the context of forget: %v, want a live context", err)
+			t.Errorf("the context of forget: %v, want a context that is not canceled", err)
 		}
 	default:
 		t.Error("forget was not called")
@@ -89,11 +89,11 @@ func TestWithSeen_EmptyResponse(t *testing.T) {
 				_ = c.Error(errors.New("no"))
 			}, http.StatusInternalServerError, 3},
 		} {
-			calls, memory := 0, &ids{seen: map[string]bool{}}
+			calls, cache := 0, &ids{seen: map[string]bool{}}
 			engine := serve(t, secret, func(c *gin.Context) {
 				calls++
 				h.handler(c)
-			}, receiver.WithSeen(memory.first, memory.forget))
+			}, receiver.WithSeen(cache.first, cache.forget))
 			for n := range 3 {
 				w, r := newRequest(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 				engine.ServeHTTP(w, r)
@@ -109,11 +109,11 @@ func TestWithSeen_EmptyResponse(t *testing.T) {
 
 	t.Run("stores the ID for an empty 200 without ResponseMiddleware", func(t *testing.T) {
 		secret := signature.NewSecret()
-		memory, calls := &ids{seen: map[string]bool{}}, 0
+		cache, calls := &ids{seen: map[string]bool{}}, 0
 		engine := serveBare(t, secret, func(c *gin.Context) {
 			calls++
 			c.Status(http.StatusOK)
-		}, receiver.WithSeen(memory.first, memory.forget))
+		}, receiver.WithSeen(cache.first, cache.forget))
 		for range 3 {
 			w, r := newRequest(t.Context(), headers("msg_1", now, "{}", secret), "{}")
 			engine.ServeHTTP(w, r)

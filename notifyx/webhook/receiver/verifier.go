@@ -90,54 +90,54 @@ func NewVerifier(secrets []signature.Secret, opts ...Option) (*Verifier, error) 
 // Signatures of versions other than v1 are ignored. Signatures are compared in constant
 // time.
 func (v *Verifier) Verify(header http.Header, body []byte) (Delivery, error) {
-	h, err := v.head(header)
+	h, err := v.parseHeader(header)
 	if err != nil {
 		return Delivery{}, err
 	}
 	return v.verify(h, body)
 }
 
-// head contains the parsed headers, which are not verified yet.
-type head struct {
+// parsedHeader contains the webhook headers, which are not verified yet.
+type parsedHeader struct {
 	Delivery
 
 	signatures string
 }
 
-// head parses and validates the headers.
-func (v *Verifier) head(header http.Header) (head, error) {
+// parseHeader parses and validates the headers.
+func (v *Verifier) parseHeader(header http.Header) (parsedHeader, error) {
 	var values [3]string
 	for i, name := range []xhttp.Header{
 		signature.HeaderID, signature.HeaderTimestamp, signature.HeaderSignature,
 	} {
 		all := header.Values(name.String())
 		if len(all) != 1 || all[0] == "" {
-			return head{}, fmt.Errorf("%w: %s must occur once", ErrHeader, name)
+			return parsedHeader{}, fmt.Errorf("%w: %s must occur once", ErrHeader, name)
 		}
 		values[i] = all[0]
 	}
-	h := head{Delivery: Delivery{ID: values[0]}, signatures: values[2]}
+	h := parsedHeader{Delivery: Delivery{ID: values[0]}, signatures: values[2]}
 	if !signature.ValidID(h.ID) {
-		return head{}, fmt.Errorf("%w: %s is not a valid ID", ErrHeader, signature.HeaderID)
+		return parsedHeader{}, fmt.Errorf("%w: %s is not a valid ID", ErrHeader, signature.HeaderID)
 	}
 	seconds, err := strconv.ParseInt(values[1], 10, 64)
 	if err != nil || seconds < 0 || strconv.FormatInt(seconds, 10) != values[1] {
-		return head{}, fmt.Errorf("%w: %s is not a number of seconds",
+		return parsedHeader{}, fmt.Errorf("%w: %s is not a number of seconds",
 			ErrHeader, signature.HeaderTimestamp)
 	}
 	if len(h.signatures) > maxSignatures {
-		return head{}, fmt.Errorf("%w: %s is longer than %d bytes",
+		return parsedHeader{}, fmt.Errorf("%w: %s is longer than %d bytes",
 			ErrHeader, signature.HeaderSignature, maxSignatures)
 	}
 	h.Timestamp = time.Unix(seconds, 0)
 	now := v.now()
 	if h.Timestamp.Before(now.Add(-v.tolerance)) || h.Timestamp.After(now.Add(v.tolerance)) {
-		return head{}, fmt.Errorf("%w: more than %s from now", ErrTimestamp, v.tolerance)
+		return parsedHeader{}, fmt.Errorf("%w: more than %s from now", ErrTimestamp, v.tolerance)
 	}
 	return h, nil
 }
 
-func (v *Verifier) verify(h head, body []byte) (Delivery, error) {
+func (v *Verifier) verify(h parsedHeader, body []byte) (Delivery, error) {
 	if len(body) > v.maxBody {
 		return Delivery{}, fmt.Errorf("%w: more than %d bytes", ErrBodyTooLarge, v.maxBody)
 	}

@@ -50,7 +50,7 @@ func TestVerifier_Verify(t *testing.T) {
 	set := func(name, value string) http.Header {
 		return change(func(h http.Header) { h.Set(name, value) })
 	}
-	right := signature.Sign("msg_1", now, []byte(body), secret)
+	valid := signature.Sign("msg_1", now, []byte(body), secret)
 	for _, c := range []struct {
 		name   string
 		header http.Header
@@ -59,7 +59,7 @@ func TestVerifier_Verify(t *testing.T) {
 	}{
 		{"valid", headers("msg_1", now, body, secret), body, nil},
 		{"the new secret of two", headers("msg_1", now, body, other, secret), body, nil},
-		{"unknown version first", set("webhook-signature", "v1a,AAAA v9,x "+right), body, nil},
+		{"unknown version first", set("webhook-signature", "v1a,AAAA v9,x "+valid), body, nil},
 		{"4 min 59 s old", headers("msg_1", now.Add(-299*time.Second), body, secret), body, nil},
 		{"4 min 59 s ahead", headers("msg_1", now.Add(299*time.Second), body, secret), body, nil},
 		{
@@ -71,25 +71,25 @@ func TestVerifier_Verify(t *testing.T) {
 			receiver.ErrTimestamp,
 		},
 		{"another body", headers("msg_1", now, body, secret), body + " ", receiver.ErrSignature},
-		{"another id", set("webhook-id", "msg_2"), body, receiver.ErrSignature},
+		{"another ID", set("webhook-id", "msg_2"), body, receiver.ErrSignature},
 		{"another time", set("webhook-timestamp", "1700000001"), body, receiver.ErrSignature},
 		{"another secret", headers("msg_1", now, body, other), body, receiver.ErrSignature},
 		{
 			"only unknown versions",
-			set("webhook-signature", strings.Replace(right, "v1,", "v2,", 1)),
+			set("webhook-signature", strings.Replace(valid, "v1,", "v2,", 1)),
 			body, receiver.ErrSignature,
 		},
 		{
-			"no version", set("webhook-signature", strings.TrimPrefix(right, "v1,")), body,
+			"no version", set("webhook-signature", strings.TrimPrefix(valid, "v1,")), body,
 			receiver.ErrSignature,
 		},
 		{"not base64", set("webhook-signature", "v1,***"), body, receiver.ErrSignature},
 		{
-			"half a signature", set("webhook-signature", right[:len(right)/2]), body,
+			"half a signature", set("webhook-signature", valid[:len(valid)/2]), body,
 			receiver.ErrSignature,
 		},
 		{"an empty signature", set("webhook-signature", "v1,"), body, receiver.ErrSignature},
-		{"no id", change(func(h http.Header) { h.Del("webhook-id") }), body, receiver.ErrHeader},
+		{"no ID", change(func(h http.Header) { h.Del("webhook-id") }), body, receiver.ErrHeader},
 		{
 			"no timestamp", change(func(h http.Header) { h.Del("webhook-timestamp") }), body,
 			receiver.ErrHeader,
@@ -99,7 +99,7 @@ func TestVerifier_Verify(t *testing.T) {
 			receiver.ErrHeader,
 		},
 		{
-			"two ids", change(func(h http.Header) { h.Add("webhook-id", "msg_2") }), body,
+			"two IDs", change(func(h http.Header) { h.Add("webhook-id", "msg_2") }), body,
 			receiver.ErrHeader,
 		},
 		{
@@ -108,12 +108,12 @@ func TestVerifier_Verify(t *testing.T) {
 		},
 		{
 			"two signature headers",
-			change(func(h http.Header) { h.Add("webhook-signature", right) }),
+			change(func(h http.Header) { h.Add("webhook-signature", valid) }),
 			body, receiver.ErrHeader,
 		},
-		{"a full stop in the id", headers("msg.1", now, body, secret), body, receiver.ErrHeader},
+		{"a full stop in the ID", headers("msg.1", now, body, secret), body, receiver.ErrHeader},
 		{
-			"a long id", headers(strings.Repeat("a", 201), now, body, secret), body,
+			"a long ID", headers(strings.Repeat("a", 201), now, body, secret), body,
 			receiver.ErrHeader,
 		},
 		{
@@ -126,13 +126,13 @@ func TestVerifier_Verify(t *testing.T) {
 		},
 		{"a negative time", set("webhook-timestamp", "-1"), body, receiver.ErrHeader},
 		{
-			"a time beyond all", set("webhook-timestamp", "9223372036854775807"), body,
+			"the largest time", set("webhook-timestamp", "9223372036854775807"), body,
 			receiver.ErrTimestamp,
 		},
 		{"a time that is not a number", set("webhook-timestamp", "now"), body, receiver.ErrHeader},
 		{
 			"a thousand signatures",
-			set("webhook-signature", strings.Repeat(right+" ", 1000)), body, receiver.ErrHeader,
+			set("webhook-signature", strings.Repeat(valid+" ", 1000)), body, receiver.ErrHeader,
 		},
 		{
 			"a body above the limit", headers("msg_1", now, strings.Repeat("a", 101), secret),

@@ -47,7 +47,7 @@ func NewSecret() Secret {
 }
 
 // ParseSecret parses "whsec_" followed by the base64 encoding of 24 to 64 bytes. The
-// error is an ErrSecret and does not contain text.
+// error is an ErrSecret and does not contain the input.
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	if !ok {

@@ -78,7 +78,7 @@ func TestParseSecret(t *testing.T) {
 			t.Errorf("%s: error %q contains the secret", c.name, err)
 		}
 		if err == nil && s.Reveal() != c.text {
-			t.Errorf("%s: Reveal = %q, want what was parsed", c.name, s.Reveal())
+			t.Errorf("%s: Reveal = %q, want the parsed text", c.name, s.Reveal())
 		}
 	}
 }
@@ -90,8 +90,8 @@ func endpoint(url string) webhook.Endpoint {
 	}
 }
 
-// holder has a field whose methods fmt cannot call.
-type holder struct {
+// wrapper has an exported field, and an unexported one whose methods fmt cannot call.
+type wrapper struct {
 	Open   signature.Secret
 	hidden signature.Secret
 }
@@ -104,8 +104,8 @@ func TestSecret_Format(t *testing.T) {
 		for _, value := range []any{
 			s, &s,
 			[]signature.Secret{s},
-			holder{s, s},
-			&holder{s, s},
+			wrapper{s, s},
+			&wrapper{s, s},
 			endpoint("https://example.com/hook-token"),
 		} {
 			fmt.Fprintf(&out, verb+"\n", value)
@@ -114,10 +114,10 @@ func TestSecret_Format(t *testing.T) {
 	e := endpoint("https://example.com/hook-token")
 	e.Header = http.Header{"Authorization": {"hook-token"}}
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	log.Info("text", "secret", s, "holder", holder{s, s}, "endpoint", e)
-	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "secret", s, "holder",
-		holder{s, s}, "endpoint", e)
-	data, err := json.Marshal(map[string]any{"a": s, "b": holder{s, s}, "c": e.Secrets})
+	log.Info("text", "secret", s, "wrapper", wrapper{s, s}, "endpoint", e)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "secret", s, "wrapper",
+		wrapper{s, s}, "endpoint", e)
+	data, err := json.Marshal(map[string]any{"a": s, "b": wrapper{s, s}, "c": e.Secrets})
 	if err != nil {
 		t.Fatal(err)
 	}

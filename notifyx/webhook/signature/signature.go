@@ -58,19 +58,19 @@ func Sign(id string, timestamp time.Time, body []byte, secrets ...Secret) string
 // secrets. Signatures of versions other than v1 are ignored. Signatures are compared in
 // constant time.
 func Verify(header, id string, timestamp time.Time, body []byte, secrets ...Secret) bool {
-	var given [][]byte
+	var macs [][]byte
 	for s := range strings.FieldsSeq(header) {
 		encoded, ok := strings.CutPrefix(s, prefix)
 		if mac, err := base64.StdEncoding.Strict().DecodeString(encoded); ok && err == nil {
-			given = append(given, mac)
+			macs = append(macs, mac)
 		}
 	}
-	return len(given) > 0 && slices.ContainsFunc(secrets, func(s Secret) bool {
+	return len(macs) > 0 && slices.ContainsFunc(secrets, func(s Secret) bool {
 		if s.IsZero() {
 			return false
 		}
 		want := s.mac(id, timestamp, body)
-		return slices.ContainsFunc(given, func(mac []byte) bool { return hmac.Equal(mac, want) })
+		return slices.ContainsFunc(macs, func(mac []byte) bool { return hmac.Equal(mac, want) })
 	})
 }
 
