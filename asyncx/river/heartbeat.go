@@ -46,15 +46,15 @@ func (h *heartbeat) run(ctx context.Context) {
 // beat renews the worker's own claims first. Otherwise it would treat its own worker as
 // crashed after the process was suspended.
 func (h *heartbeat) beat(ctx context.Context) {
-	beat, cancel := context.WithTimeout(ctx, h.interval)
+	limited, cancel := context.WithTimeout(ctx, h.interval)
 	defer cancel()
-	if err := h.renew(beat); err != nil {
+	if err := h.renew(limited); err != nil {
 		h.report(ctx, "renew claims", err)
 		h.expire()
 		return
 	}
 	timeout := missedBeats * h.interval
-	_, err := h.pool.Exec(beat, h.sql.rescue, Queue, timeout.Microseconds(), crashedText)
+	_, err := h.pool.Exec(limited, h.sql.rescue, Queue, timeout.Microseconds(), crashedText)
 	if err != nil {
 		h.report(ctx, "check for crashed workers", err)
 	}
