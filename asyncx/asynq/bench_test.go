@@ -40,8 +40,8 @@ func benchmark(b *testing.B, replicas int) {
 		working.Go(func() {
 			err := e.Work(ctx, driver.Work{
 				Kinds: []string{testKind}, Concurrency: 10, PollInterval: time.Second,
-				OnError: func(_ context.Context, what string, err error) {
-					b.Errorf("%s: %v", what, err)
+				OnError: func(_ context.Context, operation string, err error) {
+					b.Errorf("%s: %v", operation, err)
 				},
 				Run: func(context.Context, driver.Attempt) driver.Outcome {
 					if done.Add(1) == int64(n) {

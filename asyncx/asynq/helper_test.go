@@ -92,11 +92,11 @@ func wantIdle(t *testing.T, started <-chan driver.Attempt, why string) {
 }
 
 // eventually waits until ok returns true.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t *testing.T, condition string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); sleep(20 * time.Millisecond) {
 		if time.Since(start) > 30*time.Second {
-			t.Fatalf("condition not met: %s", what)
+			t.Fatalf("condition not met: %s", condition)
 		}
 	}
 }

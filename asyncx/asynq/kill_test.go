@@ -55,8 +55,8 @@ func child() bool {
 	err = e.Work(ctx, driver.Work{
 		Kinds: []string{heldKind, quickKind}, Concurrency: slotsPerChild,
 		PollInterval: 50 * time.Millisecond,
-		OnError: func(_ context.Context, what string, err error) {
-			println(what, err.Error())
+		OnError: func(_ context.Context, operation string, err error) {
+			println(operation, err.Error())
 		},
 		Run: func(ctx context.Context, a driver.Attempt) driver.Outcome {
 			if a.Kind == heldKind {

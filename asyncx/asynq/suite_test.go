@@ -33,10 +33,10 @@ func TestEngine(t *testing.T) {
 			outage := cachetest.CutOff(tb, parts(tb, address))
 			p := newTestQueue(tb, parts(tb, address), source)
 			p.config = outage.Config
-			do := func(what func() error) func(tb testing.TB) {
+			do := func(fn func() error) func(tb testing.TB) {
 				return func(tb testing.TB) {
 					tb.Helper()
-					if err := what(); err != nil {
+					if err := fn(); err != nil {
 						tb.Fatal(err)
 					}
 				}

@@ -73,8 +73,8 @@ func WithGracefulStopTimeout(d time.Duration) Option {
 }
 
 // addError records an invalid option.
-func (c *config) addError(what string) {
-	c.errs = append(c.errs, fmt.Errorf("job: %w: %s", ErrOption, what))
+func (c *config) addError(problem string) {
+	c.errs = append(c.errs, fmt.Errorf("job: %w: %s", ErrOption, problem))
 }
 
 // check returns the queue of ctx, or the errors of all invalid options.

@@ -204,11 +204,11 @@ func TestQueue_InvalidID(t *testing.T) {
 		"0192F0C1-7B1E-7D5E-9C1A-3C6F5E0A1B2C", "0192f0c1-7b1e-7d5e-9c1a-3c6f5e0a1b2c\n",
 	} {
 		_, err := b.queue.Get(b.ctx, id)
-		for what, err := range map[string]error{
+		for method, err := range map[string]error{
 			"Get": err, "Replay": b.queue.Replay(b.ctx, id), "Delete": b.queue.Delete(b.ctx, id),
 		} {
 			if !errors.Is(err, job.ErrNotFound) {
-				t.Errorf("%s(%q) = %v, want %v", what, id, err, job.ErrNotFound)
+				t.Errorf("%s(%q) = %v, want %v", method, id, err, job.ErrNotFound)
 			}
 		}
 	}

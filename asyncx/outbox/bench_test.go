@@ -98,8 +98,8 @@ func benchmark(b *testing.B, p testDatabase, replicas int) {
 		working.Go(func() {
 			err := e.Work(ctx, jobdriver.Work{
 				Kinds: []string{"test"}, Concurrency: 10, PollInterval: time.Second,
-				OnError: func(_ context.Context, what string, err error) {
-					b.Errorf("%s: %v", what, err)
+				OnError: func(_ context.Context, operation string, err error) {
+					b.Errorf("%s: %v", operation, err)
 				},
 				Run: func(context.Context, jobdriver.Attempt) jobdriver.Outcome {
 					if done.Add(1) == int64(n) {

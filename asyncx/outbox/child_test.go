@@ -302,7 +302,7 @@ func (c *childConfig) hold(ctx context.Context, engine jobdriver.Engine) error {
 			}
 			return jobdriver.Outcome{Action: jobdriver.Complete}
 		},
-		OnError: func(_ context.Context, what string, err error) { printLine(what, err) },
+		OnError: func(_ context.Context, operation string, err error) { printLine(operation, err) },
 		OnLost: func(_ context.Context, a jobdriver.Attempt, err error) {
 			printLine("lost attempt", a.Number, err)
 		},

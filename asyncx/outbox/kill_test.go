@@ -150,7 +150,7 @@ func count(tb testing.TB, db *gorm.DB) (n int64) {
 }
 
 // eventually waits until ok returns true.
-func eventually(tb testing.TB, what string, ok func() bool) {
+func eventually(tb testing.TB, condition string, ok func() bool) {
 	tb.Helper()
 	timeout := time.After(30 * time.Second)
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -159,7 +159,7 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 		select {
 		case <-ticker.C:
 		case <-timeout:
-			tb.Fatalf("condition not met after 30 s: %s", what)
+			tb.Fatalf("condition not met after 30 s: %s", condition)
 		}
 	}
 }

@@ -312,8 +312,8 @@ func TestEngine_Work(t *testing.T) {
 		var reported []string
 		err := e.Work(ctx, jobdriver.Work{
 			Kinds: []string{"test"}, Concurrency: 1, PollInterval: 10 * time.Millisecond,
-			OnError: func(_ context.Context, what string, err error) {
-				reported = append(reported, what+": "+err.Error())
+			OnError: func(_ context.Context, operation string, err error) {
+				reported = append(reported, operation+": "+err.Error())
 			},
 		})
 		if err != nil || len(reported) == 0 ||

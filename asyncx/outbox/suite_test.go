@@ -47,10 +47,10 @@ func suiteOn(t *testing.T, on func(tb testing.TB) testDatabase) {
 			p := on(tb)
 			outage := dbtest.CutOff(tb, p.parts)
 			p.parts = outage.Config
-			do := func(what func() error) func(tb testing.TB) {
+			do := func(fn func() error) func(tb testing.TB) {
 				return func(tb testing.TB) {
 					tb.Helper()
-					if err := what(); err != nil {
+					if err := fn(); err != nil {
 						tb.Fatal(err)
 					}
 				}

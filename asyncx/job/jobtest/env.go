@@ -147,20 +147,20 @@ func (r *replica) awaitDone(t *testing.T, id string) {
 }
 
 // eventually waits until ok returns true.
-func (r *replica) eventually(t *testing.T, what string, ok func() bool) {
+func (r *replica) eventually(t *testing.T, condition string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); sleep(10 * time.Millisecond) {
 		if time.Since(start) > r.e.h.Timeout {
-			t.Fatalf("condition not met after %s: %s", r.e.h.Timeout, what)
+			t.Fatalf("condition not met after %s: %s", r.e.h.Timeout, condition)
 		}
 	}
 }
 
 // wantErr fails the test if err is not want.
-func wantErr(t *testing.T, what string, err, want error) {
+func wantErr(t *testing.T, call string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Errorf("%s = %v, want %v", what, err, want)
+		t.Errorf("%s = %v, want %v", call, err, want)
 	}
 }
 

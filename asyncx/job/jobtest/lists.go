@@ -9,7 +9,7 @@ import (
 )
 
 // wantIDs fails the test if got does not have the IDs of want, in that order.
-func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
+func wantIDs(t *testing.T, subject string, got []driver.Record, want []string) {
 	t.Helper()
 	var have []string
 	for _, r := range got {
@@ -17,7 +17,7 @@ func wantIDs(t *testing.T, what string, got []driver.Record, want []string) {
 	}
 	if !slices.Equal(have, want) {
 		t.Errorf("%s has %d records or another order, want %d:\n%v, want\n%v",
-			what, len(have), len(want), have, want)
+			subject, len(have), len(want), have, want)
 	}
 }
 

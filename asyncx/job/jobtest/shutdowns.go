@@ -140,10 +140,10 @@ var shutdownChecks = []check{
 }
 
 // wantQuick fails the test if an event took much longer than LateTolerance.
-func (e *env) wantQuick(t *testing.T, what string, start time.Time) {
+func (e *env) wantQuick(t *testing.T, subject string, start time.Time) {
 	t.Helper()
 	limit := e.h.LateTolerance + 5*time.Second
 	if elapsed := time.Since(start); elapsed > limit {
-		t.Errorf("%s took %s, want at most %s", what, elapsed, limit)
+		t.Errorf("%s took %s, want at most %s", subject, elapsed, limit)
 	}
 }

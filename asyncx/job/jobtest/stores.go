@@ -16,27 +16,27 @@ import (
 const clockSkew = time.Minute
 
 // sameJob fails the test if the stored fields of the jobs differ.
-func sameJob(t *testing.T, what string, got, want driver.Job) {
+func sameJob(t *testing.T, subject string, got, want driver.Job) {
 	t.Helper()
 	if got.ID != want.ID || got.Kind != want.Kind || got.Priority != want.Priority ||
 		got.MaxAttempts != want.MaxAttempts {
 		t.Errorf("%s has id %s, kind %s, priority %d, attempts %d; want %s, %s, %d, %d",
-			what, got.ID, got.Kind, got.Priority, got.MaxAttempts,
+			subject, got.ID, got.Kind, got.Priority, got.MaxAttempts,
 			want.ID, want.Kind, want.Priority, want.MaxAttempts)
 	}
 	if !sameJSON(got.Args, want.Args) {
-		t.Errorf("%s has the arguments %.200q, want %.200q", what, got.Args, want.Args)
+		t.Errorf("%s has the arguments %.200q, want %.200q", subject, got.Args, want.Args)
 	}
 	if !maps.Equal(got.Meta, want.Meta) {
-		t.Errorf("%s has the meta %v, want %v", what, got.Meta, want.Meta)
+		t.Errorf("%s has the meta %v, want %v", subject, got.Meta, want.Meta)
 	}
 }
 
 // wantNear fails the test if the times differ by more than clockSkew.
-func wantNear(t *testing.T, what string, got, want time.Time) {
+func wantNear(t *testing.T, subject string, got, want time.Time) {
 	t.Helper()
 	if d := got.Sub(want).Abs(); d > clockSkew {
-		t.Errorf("%s = %s, off by %s from %s", what, got, d, want)
+		t.Errorf("%s = %s, off by %s from %s", subject, got, d, want)
 	}
 }
 

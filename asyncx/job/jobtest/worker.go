@@ -166,10 +166,10 @@ func (w *worker) wantIdle(t *testing.T, why string) {
 }
 
 // wantNotBefore fails the test if an event was too early.
-func (e *env) wantNotBefore(t *testing.T, what string, at, notBefore time.Time) {
+func (e *env) wantNotBefore(t *testing.T, subject string, at, notBefore time.Time) {
 	t.Helper()
 	if early := notBefore.Sub(at); early > e.h.EarlyTolerance {
-		t.Errorf("%s was %s early", what, early)
+		t.Errorf("%s was %s early", subject, early)
 	}
 }
 

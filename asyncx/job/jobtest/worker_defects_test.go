@@ -163,9 +163,9 @@ var workerDefects = map[string]defect{
 		var failed atomic.Bool
 		b.work = func(ctx context.Context, w driver.Work) error {
 			run, onError := w.Run, w.OnError
-			w.OnError = func(ctx context.Context, what string, err error) {
+			w.OnError = func(ctx context.Context, operation string, err error) {
 				failed.Store(errors.Is(err, memory.ErrAway))
-				onError(ctx, what, err)
+				onError(ctx, operation, err)
 			}
 			w.Run = func(ctx context.Context, a driver.Attempt) driver.Outcome {
 				if failed.Load() {
