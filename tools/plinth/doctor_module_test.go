@@ -43,7 +43,7 @@ func TestDoctor_Modules(t *testing.T) {
 				"core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
 			finding{
 				"go.mod", "warning",
-				"go.mod replaces " + plinthRoot + "core by the local directory ../core",
+				"go.mod replaces " + plinthRoot + "core with the local directory ../core",
 				"go mod edit -dropreplace=" + plinthRoot + "core",
 			},
 		},

@@ -25,8 +25,7 @@ func newDocs(*term.Printer) *cobra.Command {
 			return serveDocs(c.Context(), dir, baseURL)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "",
-		"directory of the documentation (default: embedded)")
+	c.Flags().StringVar(&dir, "dir", "", "directory of the documentation (default: embedded)")
 	c.Flags().StringVar(&baseURL, "base-url", "", "base URL of links to pages")
 	if err := c.MarkFlagDirname("dir"); err != nil {
 		panic(err)

@@ -38,9 +38,9 @@ func editing(p *term.Printer, c *cobra.Command, plan planner) *cobra.Command {
 		if err := showEdit(p, edit, dryRun); err != nil {
 			return err
 		}
-		requires := slices.ContainsFunc(edit.Changes,
+		goModChanged := slices.ContainsFunc(edit.Changes,
 			func(c scaffold.Change) bool { return c.Path == "go.mod" })
-		if dryRun || noTidy || !requires {
+		if dryRun || noTidy || !goModChanged {
 			return nil
 		}
 		return tidy(cmd.Context(), p, root)
@@ -71,7 +71,7 @@ func showEdit(p *term.Printer, edit *scaffold.Edit, dryRun bool) error {
 		p.Note("to do: %s", step)
 	}
 	if len(edit.Env) > 0 {
-		p.Note("\nSet these variables to select it, for example in .env:\n")
+		p.Note("\nSet these variables to select the driver, for example in .env:\n")
 	}
 	for _, key := range slices.Sorted(maps.Keys(edit.Env)) {
 		p.Note("  %s=%s", key, edit.Env[key])

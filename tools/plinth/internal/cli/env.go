@@ -14,13 +14,13 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// forms are the output formats of env.
-var forms = []string{"table", "markdown", "dotenv", "schema"}
+// formats are the output formats of env.
+var formats = []string{"table", "markdown", "dotenv", "schema"}
 
 // envCall is an invocation of env with its flags.
 type envCall struct {
 	p      *term.Printer
-	form   string
+	format string
 	filter envlist.Filter
 	groups []string
 	check  bool
@@ -48,13 +48,13 @@ func newEnv(p *term.Printer) *cobra.Command {
 			return call.run(c.Context())
 		},
 	}
-	c.Flags().StringVar(&call.form, "format",
-		forms[0], "output format: "+strings.Join(forms, ", "))
+	c.Flags().StringVar(&call.format, "format", formats[0],
+		"output format: "+strings.Join(formats, ", "))
 	c.Flags().StringVar(&call.filter.Group, "group", "",
 		"only groups whose name contains this text, such as cache")
 	c.Flags().BoolVar(&call.filter.OnlySet, "set", false, "only variables that are set")
 	c.Flags().BoolVar(&call.check, "check", false, "exit with 3 if a value is invalid")
-	oneOf(c, "format", forms...)
+	oneOf(c, "format", formats...)
 	oneOf(c, "group", envlist.Groups(service.Registered())...)
 	return c
 }
@@ -108,19 +108,19 @@ func (c *envCall) report(rows []envlist.Row, badLines []int) int {
 
 func (c *envCall) show(rows []envlist.Row) error {
 	switch {
-	case !slices.Contains(forms, c.form):
-		return usagef("unknown format %q; available: %s", c.form, strings.Join(forms, ", "))
-	case c.form == "schema":
+	case !slices.Contains(formats, c.format):
+		return usagef("unknown format %q; available: %s", c.format, strings.Join(formats, ", "))
+	case c.format == "schema":
 		return c.p.WriteJSON(envlist.SchemaOf(rows))
-	case c.form != "table" && c.p.JSON:
-		return usagef("--json cannot be combined with --format %s", c.form)
-	case c.form == "markdown":
+	case c.format != "table" && c.p.JSON:
+		return usagef("--json cannot be combined with --format %s", c.format)
+	case c.format == "markdown":
 		c.p.Printf("%s", envlist.Markdown(rows))
-	case c.form == "dotenv":
+	case c.format == "dotenv":
 		c.p.Printf("%s", envlist.Dotenv(rows))
 	case c.p.JSON:
-		return c.p.WriteJSON(map[string][]envlist.Row{"variables": append([]envlist.Row{},
-			rows...)})
+		all := append([]envlist.Row{}, rows...) // [] instead of null
+		return c.p.WriteJSON(map[string][]envlist.Row{"variables": all})
 	default:
 		c.table(rows)
 	}
@@ -173,8 +173,8 @@ func orDash(s string) string {
 }
 
 // enter returns the service of the working directory and applies its .env and the
-// defaults of its code to the environment. It prints a warning for each default it cannot
-// read.
+// defaults of its code to the environment. It prints a warning for each default that it
+// cannot read.
 func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
 	s, err := service.Find(".")
 	if err != nil {

@@ -27,8 +27,8 @@ func newMigrate(p *term.Printer) *cobra.Command {
 		Short: "Apply pending migrations",
 		Long: "Apply pending migrations in the order of their versions, under the lock that services use at\n" +
 			"startup.\n\n" +
-			"A failed migration is continued: from its first statement if the database rolled it back, else\n" +
-			"after the last statement that was committed.",
+			"A failed migration resumes at its first statement if the database rolled it back, and otherwise\n" +
+			"after the last committed statement.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -56,20 +56,20 @@ func newMigrate(p *term.Printer) *cobra.Command {
 			"at startup.",
 		Example: "  plinth migrate status\n  plinth migrate up --dir db/migrations",
 	}, up, status)
-	c.PersistentFlags().StringVar(&call.dir, "dir",
-		migrate.DefaultDir, "directory of the SQL files")
+	c.PersistentFlags().StringVar(&call.dir, "dir", migrate.DefaultDir,
+		"directory of the SQL files")
 	if err := c.MarkPersistentFlagDirname("dir"); err != nil {
 		panic(err)
 	}
 	return c
 }
 
-// run enters the service and calls do with its migrations.
+// run applies the environment of the service and calls do with its migrations.
 func (c *migrateCall) run(
 	ctx context.Context, do func(context.Context, *migrate.Source) error,
 ) error {
 	dir := c.dir
-	// --dir is relative to the working directory, the default to go.mod
+	// The default directory is relative to go.mod, --dir to the working directory.
 	if dir != migrate.DefaultDir {
 		abs, err := filepath.Abs(dir)
 		if err != nil {

@@ -48,15 +48,15 @@ func newNew(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 	call.cmd = c
 	databases, caches := choices(catalog.Databases()), choices(catalog.Caches())
 	flags := c.Flags()
-	flags.StringVar(&call.spec.Database, "db",
-		databases[0], "database: "+strings.Join(databases, ", "))
+	flags.StringVar(&call.spec.Database, "db", databases[0],
+		"database: "+strings.Join(databases, ", "))
 	flags.StringVar(&call.spec.Cache, "cache", caches[0], "cache: "+strings.Join(caches, ", "))
 	flags.BoolVar(&call.spec.GRPC, "grpc", false, "add a gRPC server")
-	flags.BoolVar(&call.spec.Async, "async",
-		false, "add background jobs, durable if there is a database")
+	flags.BoolVar(&call.spec.Async, "async", false,
+		"add background jobs, durable if there is a database")
 	flags.BoolVar(&call.spec.Cron, "cron", false, "add scheduled jobs")
-	flags.BoolVar(&call.spec.Mail, "mail",
-		false, "add mail, stored until sent if there is a database")
+	flags.BoolVar(&call.spec.Mail, "mail", false,
+		"add mail, stored until sent if there is a database")
 	flags.StringVar(&call.dir, "dir", "", "directory of the service (default: name of the module)")
 	flags.BoolVarP(&call.yes, "yes", "y", false, "do not prompt")
 	flags.BoolVar(&call.noTidy, "no-tidy", false, "do not run go mod tidy")

@@ -18,14 +18,13 @@ var extras = []struct{ flag, title string }{
 	{"mail", "mail"},
 }
 
-// prompt queries the user for every value that no flag and no argument sets.
+// prompt prompts for every value that no flag or argument sets.
 func (c *newCall) prompt(ctx context.Context) error {
 	var groups []*huh.Group // one page each
 	page := func(f huh.Field) { groups = append(groups, huh.NewGroup(f)) }
 	if c.spec.Module == "" {
-		page(huh.NewInput().Title("Module path").Placeholder("example.com/shop").Value(
-			&c.spec.Module).
-			Validate(scaffold.CheckModule))
+		page(huh.NewInput().Title("Module path").Placeholder("example.com/shop").
+			Value(&c.spec.Module).Validate(scaffold.CheckModule))
 	}
 	if !c.isSet("db") {
 		page(choice("Database", catalog.Databases(), &c.spec.Database))
@@ -41,7 +40,7 @@ func (c *newCall) prompt(ctx context.Context) error {
 		anySet = anySet || c.isSet(e.flag)
 	}
 	if !anySet {
-		page(huh.NewMultiSelect[string]().Title("What else").Options(options...).Value(&more))
+		page(huh.NewMultiSelect[string]().Title("Features").Options(options...).Value(&more))
 	}
 	if len(groups) == 0 {
 		return nil

@@ -81,7 +81,7 @@ func TestNew_Prompt(t *testing.T) {
 	press(t, terminal, "\x1b[B") // cursor down
 	shown.waitFor(t, "Redis")
 	press(t, terminal, "\r")
-	shown.waitFor(t, "What else")
+	shown.waitFor(t, "Features")
 	press(t, terminal, " ") // the first one
 	shown.waitFor(t, "gRPC")
 	press(t, terminal, "\r")

@@ -32,8 +32,7 @@ func Run(ctx context.Context, p *term.Printer, versions scaffold.Versions, args 
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	p.Clear()
-	// cobra rejected a flag, an argument or a command
-	if err != nil && !started {
+	if err != nil && !started { // cobra rejected a flag, an argument or a command
 		err = usageError{err}
 	}
 	if err != nil && ctx.Err() != nil { // replaces the error that the signal caused
@@ -69,10 +68,9 @@ func newRoot(p *term.Printer, versions scaffold.Versions, started *bool) *cobra.
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	root.PersistentFlags().BoolVar(&isJSON, "json",
-		false, "print the result as JSON and do not prompt")
-	root.PersistentFlags().BoolVar(&noColor, "no-color",
-		false, "disable colors (like NO_COLOR)")
+	root.PersistentFlags().BoolVar(&isJSON, "json", false,
+		"print the result as JSON and do not prompt")
+	root.PersistentFlags().BoolVar(&noColor, "no-color", false, "disable colors (like NO_COLOR)")
 	root.AddGroup(
 		&cobra.Group{ID: groupCreate, Title: "Create and extend a service:"},
 		&cobra.Group{ID: groupMaintain, Title: "Inspect and maintain a service:"},
@@ -82,12 +80,12 @@ func newRoot(p *term.Printer, versions scaffold.Versions, started *bool) *cobra.
 		newDocs(p), newVersion(p, versions),
 	)
 	cobra.EnableCommandSorting = false
-	strict(root)
+	rejectUnknown(root)
 	return root
 }
 
-// strict makes the built-in commands of cobra reject unknown arguments.
-func strict(root *cobra.Command) {
+// rejectUnknown makes the built-in commands of cobra reject unknown arguments.
+func rejectUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
@@ -124,7 +122,7 @@ func commandGroup(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// oneOf completes a flag with the given values.
+// oneOf registers values as the completions of a flag.
 func oneOf(c *cobra.Command, flag string, values ...string) {
 	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {

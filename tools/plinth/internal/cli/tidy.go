@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// tidy runs go mod tidy in dir. If it fails, the files that were written remain.
+// tidy runs go mod tidy in dir. If it fails, files that were written before remain.
 func tidy(ctx context.Context, p *term.Printer, dir string) error {
 	p.Step("running go mod tidy")
 	defer p.Clear()

@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/term"
 )
 
-// builtFrom is the build information of the program.
-type builtFrom struct {
+// buildInfo is the build information of the program.
+type buildInfo struct {
 	Version string   `json:"version"`
 	Commit  string   `json:"commit,omitempty"`
 	Go      string   `json:"go"`
@@ -51,8 +51,8 @@ func newVersion(p *term.Printer, versions scaffold.Versions) *cobra.Command {
 
 // readBuild returns the build information. Modules lists the versions that new services
 // use.
-func readBuild(versions scaffold.Versions) builtFrom {
-	b := builtFrom{
+func readBuild(versions scaffold.Versions) buildInfo {
+	b := buildInfo{
 		Version: "(unknown)",
 		Go:      runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 	}

@@ -21,9 +21,9 @@ func (p *target) checkCache(ctx context.Context) []Finding {
 	if name == "" {
 		return []Finding{p.withoutDriver(xenv.NoSqlDriver, xenv.NoSqlURL, xenv.NoSqlHost)}
 	}
-	if key := p.invalid(xenv.NoSqlPort, "NOSQL_MODE",
-		xenv.NoSqlTLS, xenv.NoSqlDatabase); key != "" {
-		return []Finding{skipped("%s is wrong", key)}
+	key := p.invalid(xenv.NoSqlPort, "NOSQL_MODE", xenv.NoSqlTLS, xenv.NoSqlDatabase)
+	if key != "" {
+		return []Finding{skipped("%s is invalid", key)}
 	}
 	if !slices.Contains(xcache.Drivers(), name) {
 		return []Finding{skipped("plinth has no driver %q", name)}
@@ -42,7 +42,7 @@ func (p *target) openCache(ctx context.Context, cache *xcache.Cache) []Finding {
 		return append([]Finding{problem(singleAttempt(err), fixForCache(err))}, warnings()...)
 	}
 	defer func() { _ = m.Close() }()
-	if client, is := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); is {
+	if client, ok := m.Values()[xctx.RedisClientKey].(redis.UniversalClient); ok {
 		before := p.now()
 		if at, err := client.Time(ctx).Result(); err == nil {
 			p.addClock("Redis", at, before)

@@ -31,7 +31,7 @@ func (p *target) checkDatabase(ctx context.Context) []Finding {
 			xenv.DatabaseName, "DATABASE_PATH")}
 	}
 	if key := p.invalid(xenv.DatabasePort, xenv.DatabaseTLS); key != "" {
-		return []Finding{skipped("%s is wrong", key)}
+		return []Finding{skipped("%s is invalid", key)}
 	}
 	if !slices.Contains(xdb.Drivers(), name) {
 		return []Finding{skipped("plinth has no driver %q", name)}
@@ -71,15 +71,15 @@ func (p *target) withoutDriver(driver xenv.EnvKey, others ...xenv.EnvKey) Findin
 	_, isSet := xenv.GetEnv(driver)
 	for _, key := range others {
 		if _, other := xenv.GetEnv(key); other && !isSet {
-			return warning(fmt.Sprintf("%s is set, but %s is not: the service starts without it",
-				key, driver),
+			return warning(
+				fmt.Sprintf("%s is set, but %s is not: the service starts without it", key, driver),
 				fmt.Sprintf("set %s, or remove %s", driver, key))
 		}
 	}
 	return skipped("%s is not set", driver)
 }
 
-func (p *target) connect(ctx context.Context, o xdb.Options, where string) []Finding {
+func (p *target) connect(ctx context.Context, o xdb.Options, description string) []Finding {
 	if o.Driver == sqlite.Name {
 		file, found := sqliteFile(o)
 		if found != nil {
@@ -94,7 +94,7 @@ func (p *target) connect(ctx context.Context, o xdb.Options, where string) []Fin
 	}
 	defer func() { _ = xdb.Close(db) }()
 	p.readClock(ctx, db)
-	found := append([]Finding{ok("connected to %s", where)}, warnings()...)
+	found := append([]Finding{ok("connected to %s", description)}, warnings()...)
 	return append(found, p.pending(ctx, db)...)
 }
 
@@ -104,8 +104,8 @@ func singleAttempt(err error) string {
 	return strings.Replace(err.Error(), "failed at attempt 1: ", "", 1)
 }
 
-// sqliteFile returns options that open an existing file without creating it, or a finding
-// if no file must be opened.
+// sqliteFile returns options that open an existing file without changing it, or a finding
+// if there is no file to open.
 func sqliteFile(o xdb.Options) (xdb.Options, *Finding) {
 	var found Finding
 	path := sqlitefile.Path(o)
@@ -173,22 +173,22 @@ func (p *target) pending(ctx context.Context, db *gorm.DB) []Finding {
 		return []Finding{problem(strings.Join(split(err), "; "),
 			"correct the files in "+migrationFolder)}
 	}
-	waiting := 0
+	pending := 0
 	var found []Finding
 	for _, m := range list {
 		switch m.State {
 		case migrate.Pending:
-			waiting++
+			pending++
 		case migrate.Applied, migrate.Running, migrate.Missing:
 		default:
 			found = append(found, problem(fmt.Sprintf("migration %s is %s", m.Name, m.State),
 				"run plinth migrate status for details"))
 		}
 	}
-	if waiting > 0 {
+	if pending > 0 {
 		found = append(found, warning(
 			fmt.Sprintf("%d of %d migrations in %s are pending",
-				waiting, len(list), migrationFolder),
+				pending, len(list), migrationFolder),
 			"run plinth migrate up, or pass them to xoptdatabase.WithMigrations and restart",
 		))
 	}

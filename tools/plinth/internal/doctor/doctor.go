@@ -76,7 +76,7 @@ func Run(ctx context.Context, s *service.Service, o Options) []Finding {
 		{"cache", p.checkCache},
 		{"mail", p.checkMail},
 	})
-	// These checks need the clocks that the checks above read.
+	// checkClock compares the clocks that the checks above read.
 	found = append(found, runAll(ctx, o.Timeout,
 		[]check{{"clock", p.checkClock}, {"node", p.checkNode}})...)
 	for i := range found {

@@ -101,13 +101,13 @@ func (p *target) ownModules() []string {
 	return own
 }
 
-// replaced reports Plinth modules that go.mod replaces by a directory.
+// replaced reports Plinth modules that go.mod replaces with a directory.
 func (p *target) replaced() []Finding {
 	var found []Finding
 	for _, r := range p.Module.Replace {
 		if strings.HasPrefix(r.Old.Path, service.Project) && r.New.Version == "" {
 			found = append(found, warning(
-				fmt.Sprintf("go.mod replaces %s by the local directory %s",
+				fmt.Sprintf("go.mod replaces %s with the local directory %s",
 					r.Old.Path, r.New.Path),
 				"before a release, run go mod edit -dropreplace="+r.Old.Path,
 			))

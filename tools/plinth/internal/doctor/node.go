@@ -12,16 +12,16 @@ import (
 
 // checkNode checks the node ID, which must be unique among replicas.
 func (p *target) checkNode(context.Context) []Finding {
-	if key := p.invalid(xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID,
-		xenv.LeaseBackend); key != "" {
-		return []Finding{skipped("%s is wrong", key)}
+	key := p.invalid(xenv.SnowflakeNodeID, xenv.SnowflakeDatacenterID, xenv.LeaseBackend)
+	if key != "" {
+		return []Finding{skipped("%s is invalid", key)}
 	}
 	found := p.checkBackend()
 	_, isNode := xenv.GetEnv(xenv.SnowflakeNodeID)
 	_, isDatacenter := xenv.GetEnv(xenv.SnowflakeDatacenterID)
 	if isNode || isDatacenter {
-		if wrong := p.checkNodeIDs(); len(wrong) > 0 {
-			return append(found, wrong...)
+		if problems := p.checkNodeIDs(); len(problems) > 0 {
+			return append(found, problems...)
 		}
 	}
 	if isNode {
@@ -43,7 +43,7 @@ func (p *target) checkNodeIDs() []Finding {
 	}
 	layout, err := xsnowflake.LayoutNamed(text("SNOWFLAKE_LAYOUT"))
 	if err != nil {
-		return []Finding{skipped("SNOWFLAKE_LAYOUT is wrong")}
+		return []Finding{skipped("SNOWFLAKE_LAYOUT is invalid")}
 	}
 	node, err := xsnowflake.NewNode(
 		xsnowflake.WithLayout(layout), xsnowflake.WithNodeID(number(xenv.SnowflakeNodeID)),

@@ -30,7 +30,7 @@ func (p *target) checkPorts(ctx context.Context) []Finding {
 
 func (p *target) checkPort(ctx context.Context, key xenv.EnvKey) Finding {
 	if p.invalid(key) != "" {
-		return skipped("%s is wrong", key)
+		return skipped("%s is invalid", key)
 	}
 	host, port := text(xenv.Host), number(key)
 	if port == 0 {
