@@ -19,13 +19,13 @@ type Edit struct {
 	Changes []Change `json:"changes"`
 	// Env are the variables that select a backend. Secrets are empty.
 	Env map[string]string `json:"env,omitempty"`
-	// Left are the steps that the user must do.
+	// Left are the steps that remain for the user.
 	Left []string `json:"left,omitempty"`
 }
 
 // AddBackend plans the addition of a backend to the service at root: import, go.mod,
-// option, .env.example and Compose. It does not change what exists. New requirements use
-// versions.
+// option, .env.example and Compose. It does not change existing code. New requirements
+// use the versions in versions.
 func AddBackend(root, modulePath string, b catalog.Backend, versions Versions) (*Edit, error) {
 	a := &backendAdder{
 		plan: newPlan(root), name: serviceName(modulePath), backend: b, versions: versions,
@@ -62,25 +62,25 @@ func (a *backendAdder) code() error {
 	if err := a.importPlugin(files); err != nil {
 		return err
 	}
-	opens, option := []string{"WithDatabase", "WithRequiredDatabase"},
-		"xoption.WithDatabase(xoptdatabase.FromEnv())"
-	options := "xoptdatabase"
+	openers := []string{"WithDatabase", "WithRequiredDatabase"}
+	option := "xoption.WithDatabase(xoptdatabase.FromEnv())"
+	optionPackage := "xoptdatabase"
 	substitute := catalog.Databases()[0].Module // tests use it instead of the backend
 	if a.backend.Kind == catalog.Cache {
-		opens, option = []string{"WithCache"},
-			"xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
-		options = "xoptcache"
+		openers = []string{"WithCache"}
+		option = "xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen())"
+		optionPackage = "xoptcache"
 		substitute = catalog.Caches()[0].Module
 	}
 	if slices.ContainsFunc(files,
-		func(f *goFile) bool { return !f.isTest() && len(f.calls(opens...)) > 0 }) {
+		func(f *goFile) bool { return !f.isTest() && len(f.calls(openers...)) > 0 }) {
 		return nil
 	}
 	if files, err = a.goFiles(); err != nil { // with the new import
 		return err
 	}
-	if err := a.addOption(files, option,
-		catalog.Project+"/core/major/xoption/"+options); err != nil {
+	optionPath := catalog.Project + "/core/major/xoption/" + optionPackage
+	if err := a.addOption(files, option, optionPath); err != nil {
 		return err
 	}
 	return a.importForTests(files, substitute)

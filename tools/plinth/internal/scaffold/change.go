@@ -59,16 +59,16 @@ func (p *plan) write(name, what string, text []byte) error {
 
 // create plans new files. It returns an error for each file that exists.
 func (p *plan) create(files Files) error {
-	var there []error
+	var errs []error
 	for _, name := range files.Paths() {
 		old, err := p.read(name)
 		if old != nil {
 			err = fmt.Errorf("%s already exists", name)
 		}
-		there = append(there, err)
+		errs = append(errs, err)
 		p.changes[name] = &Change{Path: name, New: true, What: "new", text: files[name]}
 	}
-	return errors.Join(there...)
+	return errors.Join(errs...)
 }
 
 func (p *plan) list() []Change {
@@ -117,7 +117,7 @@ func Apply(root string, changes []Change) error {
 // writeFile replaces a file atomically.
 func writeFile(root, name string, text []byte) error {
 	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of sources
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a source directory
 		return err
 	}
 	mode := fs.FileMode(0o644)

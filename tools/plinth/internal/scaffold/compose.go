@@ -28,7 +28,7 @@ func (a *backendAdder) compose() error {
 	if err := yaml.Unmarshal(text, &before); err != nil {
 		return fmt.Errorf("%s: %w", composeFile, err)
 	}
-	if _, there := before.Services[a.backend.Name]; there {
+	if _, exists := before.Services[a.backend.Name]; exists {
 		return nil
 	}
 	for _, secret := range a.backend.Secrets() {
@@ -36,7 +36,7 @@ func (a *backendAdder) compose() error {
 	}
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	lines = appendTo(lines, "services", "\n"+strings.TrimRight(block, "\n"))
-	if _, there := before.Volumes[a.backend.Name]; !there {
+	if _, exists := before.Volumes[a.backend.Name]; !exists {
 		lines = appendTo(lines, "volumes", "  "+a.backend.Name+":")
 	}
 	out := []byte(strings.Join(lines, "\n") + "\n")

@@ -72,12 +72,10 @@ func note(s *Service) *entity {
 	e.First, e.Meaning = true, "a short text with a title"
 	e.Fields = []field{
 		newField("title", kind{
-			"string", "string", "size:200;not null", "required,max=200",
-			`"Shopping"`, `"Done"`,
+			"string", "string", "size:200;not null", "required,max=200", `"Shopping"`, `"Done"`,
 		}),
 		newField("text", kind{
-			"text", "string", "", "max=4000", `"milk, bread, salt"`,
-			`"all of it"`,
+			"text", "string", "", "max=4000", `"milk, bread, salt"`, `"all of it"`,
 		}),
 	}
 	return e
@@ -125,9 +123,9 @@ func CheckEntity(name string, fields []string) error {
 func nameEntity(s *Service, name string) *entity {
 	snake := names.ColumnName("", name)
 	e := &entity{
-		Service: s, Name: name, Plural: plural(name), Var: lower(name),
-		PluralVar: lower(plural(name)),
-		Snake:     snake, Table: schema.NamingStrategy{IdentifierMaxLength: 63}.TableName(name),
+		Service: s, Name: name, Plural: plural(name),
+		Var: lower(name), PluralVar: lower(plural(name)),
+		Snake: snake, Table: schema.NamingStrategy{IdentifierMaxLength: 63}.TableName(name),
 	}
 	e.Route = strings.ReplaceAll(e.Table, "_", "-")
 	e.Noun, e.Nouns = strings.ReplaceAll(snake, "_", " "), strings.ReplaceAll(e.Table, "_", " ")
@@ -161,8 +159,8 @@ func (e *entity) Has(kind string) bool {
 	return slices.ContainsFunc(e.Fields, func(f field) bool { return f.Kind == kind })
 }
 
-// Refusable reports whether an empty input is invalid.
-func (e *entity) Refusable() bool {
+// HasRequired reports whether a field is required, so that an empty input is invalid.
+func (e *entity) HasRequired() bool {
 	return slices.ContainsFunc(e.Fields,
 		func(f field) bool { return strings.Contains(f.binding, "required") })
 }
@@ -175,25 +173,25 @@ var (
 // reservedNames are the lower-case names that the packages of a service or the templates
 // use.
 var reservedNames = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
-	input insert list log logic made net notify open page path r remove replace repository result route schedule service start
+	input insert list log logic made net notify open page path r remove replace repository respond result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
 
 // reservedColumns are the columns and methods that every entity has.
 var reservedColumns = []string{
-	"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene",
-	"table_name",
+	"id", "created_at", "updated_at",
+	"base_entity", "get_id", "get_gene", "table_name",
 }
 
 func checkEntityName(name string) []string {
 	if !entityName.MatchString(name) {
-		return []string{fmt.Sprintf("%q is not a valid entity name, such as Order or OrderItem",
-			name)}
+		return []string{
+			fmt.Sprintf("%q is not a valid entity name, such as Order or OrderItem", name),
+		}
 	}
 	one, many := lower(name), lower(plural(name))
 	for _, n := range []string{one, many} {
 		if token.IsKeyword(n) || slices.Contains(reservedNames, strings.ToLower(n)) {
-			return []string{fmt.Sprintf("%q is reserved: Go or the service uses %s",
-				name, n)}
+			return []string{fmt.Sprintf("%q is reserved: Go or the service uses %s", name, n)}
 		}
 	}
 	if one == many {

@@ -63,8 +63,7 @@ func inspect(modulePath string, sources []*goFile) (*Service, error) {
 			errors.New("internal/repository has no function affected (with a database) or insert (without one)"))
 	}
 	for _, name := range []string{
-		"internal/handler/pathID", "internal/handler/answer",
-		"internal/route/Register",
+		"internal/handler/pathID", "internal/handler/respond", "internal/route/Register",
 	} {
 		if !has[name] {
 			missing = append(missing,

@@ -37,13 +37,14 @@ func CheckModule(name string) error {
 	return nil
 }
 
-var noLabel = regexp.MustCompile(`[^a-z0-9]+`)
+// nonLabel matches characters that a DNS label cannot contain.
+var nonLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
 // serviceName returns the name of the service: a DNS label, valid for containers,
 // databases and clusters.
 func serviceName(modulePath string) string {
 	prefix, _, _ := module.SplitPathVersion(modulePath)
-	label := strings.Trim(noLabel.ReplaceAllString(strings.ToLower(path.Base(prefix)), "-"), "-")
+	label := strings.Trim(nonLabel.ReplaceAllString(strings.ToLower(path.Base(prefix)), "-"), "-")
 	if label == "" || label[0] >= '0' && label[0] <= '9' {
 		label = strings.TrimSuffix("service-"+label, "-")
 	}

@@ -46,8 +46,8 @@ func Render(s *Service) (Files, error) {
 	return files, err
 }
 
-// renderEntity returns the files of an entity. Their names contain no underscore, so the
-// go command does not interpret a suffix.
+// renderEntity returns the files of an entity. Their names contain no underscore, because
+// the go command interprets suffixes such as _linux.
 func renderEntity(e *entity) (Files, error) {
 	return renderAll("templates/entity", strings.ToLower(e.Name), e)
 }

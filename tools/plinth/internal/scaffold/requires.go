@@ -2,8 +2,9 @@
 
 package scaffold
 
-// New services import these packages, but this program does not. The file is never built.
-// It keeps their modules in go.mod, which provides the versions for new services.
+// New services import these packages, but this program does not. This file is never
+// built. It makes go mod tidy retain their modules in go.mod, which defines the versions
+// for new services.
 import (
 	_ "github.com/gin-gonic/gin"
 	_ "google.golang.org/grpc"

@@ -47,17 +47,18 @@ func ReadVersions(gomod []byte) (Versions, error) {
 	return versions, nil
 }
 
-// NewService validates spec. The error lists every problem. The service requires its
-// modules at the given versions.
-func NewService(w Spec, versions Versions) (*Service, error) {
-	database, databaseErr := choose("database", catalog.Databases(), w.Database)
-	cache, cacheErr := choose("cache", catalog.Caches(), w.Cache)
-	if err := errors.Join(CheckModule(w.Module), databaseErr, cacheErr); err != nil {
+// NewService returns the service that spec describes, or an error that lists every
+// problem. The service requires its modules at the given versions.
+func NewService(spec Spec, versions Versions) (*Service, error) {
+	database, databaseErr := choose("database", catalog.Databases(), spec.Database)
+	cache, cacheErr := choose("cache", catalog.Caches(), spec.Cache)
+	if err := errors.Join(CheckModule(spec.Module), databaseErr, cacheErr); err != nil {
 		return nil, err
 	}
 	return &Service{
-		Module: w.Module, Name: serviceName(w.Module), DB: database, Cache: cache,
-		GRPC: w.GRPC, Async: w.Async, Cron: w.Cron, Mail: w.Mail, versions: versions,
+		Module: spec.Module, Name: serviceName(spec.Module), DB: database, Cache: cache,
+		GRPC: spec.GRPC, Async: spec.Async, Cron: spec.Cron, Mail: spec.Mail,
+		versions: versions,
 	}, nil
 }
 
@@ -89,7 +90,7 @@ func (s *Service) DurableJobs() bool { return s.DB != nil && (s.Async || s.Mail)
 // HasTasks reports whether tasks run alongside the HTTP server.
 func (s *Service) HasTasks() bool { return s.GRPC || s.Cron || s.DurableJobs() }
 
-// HasNodes reports whether the service has a file for its nodes.
+// HasNodes reports whether the service needs the file internal/startup/nodes.go.
 func (s *Service) HasNodes() bool { return s.DurableJobs() || s.Mail }
 
 // Backends returns the backends of the service.
