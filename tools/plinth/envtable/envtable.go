@@ -15,16 +15,16 @@ type Column struct {
 }
 
 // Markdown returns one table per group, below a second-level heading.
-func Markdown(vars []xenv.Var, further ...Column) string {
+func Markdown(vars []xenv.Var, extra ...Column) string {
 	var b strings.Builder
 	group := ""
 	for _, v := range vars {
 		if v.Group != group {
 			group = v.Group
-			fmt.Fprintf(&b, "\n## %s\n\n%s", group, heading(further))
+			fmt.Fprintf(&b, "\n## %s\n\n%s", group, heading(extra))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | ", v.Key, Code(v.Default), orAny(v.Accepted()))
-		for _, c := range further {
+		for _, c := range extra {
 			fmt.Fprintf(&b, "%s | ", c.Cell(v))
 		}
 		fmt.Fprintf(&b, "%s |\n", meaning(v))
@@ -32,9 +32,9 @@ func Markdown(vars []xenv.Var, further ...Column) string {
 	return b.String()
 }
 
-func heading(further []Column) string {
+func heading(extra []Column) string {
 	titles, rule := "| Variable | Default | Accepts |", "|---|---|---|"
-	for _, c := range further {
+	for _, c := range extra {
 		titles, rule = titles+" "+c.Title+" |", rule+"---|"
 	}
 	return titles + " Meaning |\n" + rule + "---|\n"
@@ -49,7 +49,7 @@ func meaning(v xenv.Var) string {
 }
 
 // Code formats s as inline code for a table cell. It returns a dash for "" and replaces
-// line breaks by spaces.
+// line breaks with spaces.
 func Code(s string) string {
 	if s == "" {
 		return "–"
@@ -61,8 +61,8 @@ func Code(s string) string {
 	if len(fence) > 1 { // separates backticks of s from the fence
 		s = " " + s + " "
 	}
-	return fence + strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r",
-		" ").Replace(s) + fence
+	escape := strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
+	return fence + escape.Replace(s) + fence
 }
 
 func orAny(s string) string {
@@ -73,8 +73,8 @@ func orAny(s string) string {
 }
 
 // Example returns the variables as a .env file with a heading per group. A comment above
-// each line has the meaning and the accepted values. line returns the assignment; nil
-// means Commented.
+// each assignment contains the meaning and the accepted values. line returns the
+// assignment of a variable; nil means Commented.
 func Example(vars []xenv.Var, line func(v xenv.Var) string) string {
 	if line == nil {
 		line = Commented

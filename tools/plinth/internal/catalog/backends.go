@@ -5,7 +5,7 @@ func Databases() []Backend {
 	return []Backend{
 		{
 			Name: "sqlite", Title: "SQLite", Kind: Database, Module: Project + "/dbplugins/sqlite",
-			// The image has a separate directory for the file.
+			// The Dockerfile sets the path for containers.
 			Settings: []Setting{
 				everywhere("DATABASE_DRIVER", "sqlite"),
 				{Key: "DATABASE_PATH", Local: "<name>.db"},
@@ -13,10 +13,10 @@ func Databases() []Backend {
 		},
 		server("postgres", "PostgreSQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
 		server("mysql", "MySQL", "<database>", everywhere("DATABASE_NAME", "<database>")),
-		// The pluggable database of the image.
+		// FREEPDB1 is the pluggable database of the container image.
 		server("oracle", "Oracle Database", "<database>",
 			everywhere("DATABASE_SERVICE_NAME", "FREEPDB1")),
-		// The only user of the image.
+		// sa is the only user of the container image.
 		server("sqlserver", "SQL Server", "sa", everywhere("DATABASE_NAME", "<database>")),
 	}
 }
@@ -46,8 +46,7 @@ func server(name, title, user string, database Setting) Backend {
 func Caches() []Backend {
 	return []Backend{
 		{
-			Name: "memory", Title: "memory",
-			Kind: Cache, Module: Project + "/cacheplugins/memory",
+			Name: "memory", Title: "memory", Kind: Cache, Module: Project + "/cacheplugins/memory",
 			Settings: []Setting{everywhere("NOSQL_DRIVER", "memory")},
 		},
 		{
@@ -61,8 +60,8 @@ func Caches() []Backend {
 				},
 				secret("NOSQL_PASS", "redis-password"),
 				{
-					Key: "NOSQL_PREFIX", Local: "<name>:", Container: `"<name>:"`,
-					Cluster: `"<name>:"`,
+					Key:   "NOSQL_PREFIX",
+					Local: "<name>:", Container: `"<name>:"`, Cluster: `"<name>:"`,
 				},
 			},
 		},

@@ -92,10 +92,10 @@ func (b Backend) Secrets() []Value {
 	return b.values("", func(s Setting) string { return s.Secret })
 }
 
-func (b Backend) values(name string, of func(Setting) string) []Value {
+func (b Backend) values(name string, valueOf func(Setting) string) []Value {
 	var list []Value
 	for _, s := range b.Settings {
-		if value := of(s); value != "" {
+		if value := valueOf(s); value != "" {
 			list = append(list, Value{s.Key, expand(value, name)})
 		}
 	}
@@ -116,6 +116,6 @@ const empty = "<empty>"
 
 // expand replaces the placeholders. <database> is a valid unquoted identifier.
 func expand(value, name string) string {
-	return strings.NewReplacer("<name>", name, "<database>",
-		strings.ReplaceAll(name, "-", "_"), empty, "").Replace(value)
+	database := strings.ReplaceAll(name, "-", "_")
+	return strings.NewReplacer("<name>", name, "<database>", database, empty, "").Replace(value)
 }

@@ -54,11 +54,10 @@ func Read(s *service.Service, f Filter) []Row {
 	var rows []Row
 	for _, v := range s.Variables {
 		r := newRow(s, v)
-		if !strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group)) || f.OnlySet &&
-			!r.IsSet() {
-			continue
+		inGroup := strings.Contains(strings.ToLower(r.Group), strings.ToLower(f.Group))
+		if inGroup && (!f.OnlySet || r.IsSet()) {
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	return rows
 }
@@ -67,10 +66,8 @@ func newRow(s *service.Service, v service.Variable) Row {
 	value, source := s.Value(v)
 	r := Row{
 		Name: v.Key.String(), Group: v.Group, Type: v.Type.String(), Default: v.Default,
-		Accepted: v.Accepted(),
-		Values:   v.Values, Meaning: v.Meaning, Packages: v.Packages, Secret: v.Secret,
-		Value:  value,
-		Source: source, v: v.Var,
+		Accepted: v.Accepted(), Values: v.Values, Meaning: v.Meaning, Packages: v.Packages,
+		Secret: v.Secret, Value: value, Source: source, v: v.Var,
 	}
 	switch masked := xenv.Redact(value); {
 	case v.Secret && value != "":
@@ -162,7 +159,7 @@ func quote(value string) string {
 	case !strings.ContainsAny(value, "'\n\r"):
 		return "'" + value + "'"
 	default:
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "$",
-			`\$`).Replace(value) + `"`
+		escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "$", `\$`)
+		return `"` + escape.Replace(value) + `"`
 	}
 }

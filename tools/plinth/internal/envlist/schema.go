@@ -19,7 +19,7 @@ const (
 	optionalPattern = `^(\s*[+-]?[0-9]+\s*|none)?$` // an int without a default
 	floatPattern    = `^(\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*)?$`
 	durationPattern = `^(\s*[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
-	countedPattern  = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$`
+	durationOrCount = `^(\s*[+-]?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)\s*)?$` // a duration or a number of units
 )
 
 // SchemaOf returns a JSON Schema of the environment as an object, without values. Every
@@ -78,7 +78,7 @@ func describe(s *jsonschema.Schema, v xenv.Var) (other string) {
 	case xenv.TypeDuration:
 		s.Pattern = durationPattern
 		if v.Unit != 0 {
-			s.Pattern = countedPattern
+			s.Pattern = durationOrCount
 			return "integer"
 		}
 	case xenv.TypeEnum:

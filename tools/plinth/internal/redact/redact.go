@@ -26,8 +26,7 @@ const warn = "warn"
 // code that logs an error also returns it. keep may be called concurrently.
 func CaptureWarnings(ctx context.Context, keep func(line string)) context.Context {
 	engine, err := xlog.New(xlog.Config{
-		Writer: writer(keep), Format: xlog.FormatJSON,
-		Level: slog.LevelWarn,
+		Writer: writer(keep), Format: xlog.FormatJSON, Level: slog.LevelWarn,
 	})
 	if err != nil {
 		panic(err) // unreachable: the configuration is valid

@@ -73,7 +73,7 @@ func (s *Service) IsComplete() bool {
 // Mentions reports whether the packages of the service contain word.
 func (s *Service) Mentions(word string) bool {
 	for _, p := range s.linked {
-		if s.owns(p) && p.holds(word) {
+		if s.owns(p) && p.contains(word) {
 			return true
 		}
 	}
@@ -95,7 +95,7 @@ func (p *Package) Files() []string {
 	return all
 }
 
-func (p *Package) holds(word string) bool {
+func (p *Package) contains(word string) bool {
 	for _, name := range p.Files() {
 		if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(word)) {
 			return true
@@ -104,8 +104,9 @@ func (p *Package) holds(word string) bool {
 	return false
 }
 
-// readPrograms lists the programs in the directory passed to Find, else below it, else in
-// the module. It builds and downloads nothing.
+// readPrograms returns the program in the directory passed to Find. If that directory has
+// none, it returns the programs below it, or else all programs of the module. It builds
+// and downloads nothing.
 func (s *Service) readPrograms(ctx context.Context) ([]Program, error) {
 	all, err := s.list(ctx, s.from)
 	if err != nil {
@@ -177,8 +178,8 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 	}
 }
 
-// GoEnv returns variables that keep the go command from changing the module or
-// downloading anything.
+// GoEnv returns variables that prevent the go command from changing the module and from
+// downloading.
 func (s *Service) GoEnv() []string {
 	mode := "-mod=readonly"
 	if _, err := os.Stat(filepath.Join(s.Root, "vendor", "modules.txt")); err == nil {

@@ -19,37 +19,36 @@ const (
 )
 
 // readDefaults returns the values that the programs pass to xoption.WithEnvDefaults. It
-// omits values that differ between programs. Unclear receives values that are only known
-// at run time.
+// omits values that differ between programs or are known only at run time, and adds a
+// message to Unclear for each of them.
 func (s *Service) readDefaults() map[string]string {
 	r := &reader{service: s, set: token.NewFileSet(), checked: map[string]*types.Package{}}
 	byPackage := map[string]map[string]string{}
 	for name, p := range s.linked {
-		if s.owns(p) && p.holds(withDefaults) {
+		if s.owns(p) && p.contains(withDefaults) {
 			byPackage[name] = r.read(p)
 		}
 	}
-	each := make([]map[string]string, len(s.Programs))
+	byProgram := make([]map[string]string, len(s.Programs))
 	for i, program := range s.Programs {
-		each[i] = map[string]string{}
+		byProgram[i] = map[string]string{}
 		for _, name := range slices.Sorted(maps.Keys(byPackage)) {
 			if program.Packages[name] != nil {
-				maps.Copy(each[i], byPackage[name])
+				maps.Copy(byProgram[i], byPackage[name])
 			}
 		}
 	}
 	found := map[string]string{}
-	for _, values := range each {
+	for _, values := range byProgram {
 		for key, value := range values {
-			if !slices.ContainsFunc(each,
+			if !slices.ContainsFunc(byProgram,
 				func(other map[string]string) bool { return other[key] != value }) {
 				found[key] = value
-			} else {
-				s.Unclear = append(s.Unclear,
-					fmt.Sprintf(
-						"%s has different defaults in %s; run plinth in the directory of one program",
-						key, strings.Join(s.folders(), ", ")))
+				continue
 			}
+			s.Unclear = append(s.Unclear, fmt.Sprintf(
+				"%s has different defaults in %s; run plinth in the directory of one program",
+				key, strings.Join(s.folders(), ", ")))
 		}
 	}
 	slices.Sort(s.Unclear)
@@ -83,7 +82,7 @@ func (r *reader) read(p *Package) map[string]string {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && lastName(call.Fun) == withDefaults &&
 				len(call.Args) == 1 {
-				r.pairs(values, call.Args[0], info)
+				r.addPairs(values, call.Args[0], info)
 			}
 			return true
 		})
@@ -108,7 +107,7 @@ func (r *reader) check(p *Package) ([]*ast.File, *types.Info) {
 // Import implements types.Importer.
 func (r *reader) Import(name string) (*types.Package, error) {
 	if r.checked[name] == nil {
-		// handles a package that imports itself
+		// Store the package before checking it, in case it imports itself.
 		r.checked[name] = types.NewPackage(name, path.Base(name))
 		r.checked[name].MarkComplete()
 		if p := r.service.linked[name]; p != nil && (name == xenvPath || r.service.owns(p)) {
@@ -118,8 +117,8 @@ func (r *reader) Import(name string) (*types.Package, error) {
 	return r.checked[name], nil
 }
 
-// pairs adds the entries of a map literal to values.
-func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
+// addPairs adds the entries of a map literal to values.
+func (r *reader) addPairs(values map[string]string, e ast.Expr, info *types.Info) {
 	unclear := func(at ast.Node, what string) {
 		position := r.set.Position(at.Pos())
 		r.service.Unclear = append(r.service.Unclear,
@@ -137,11 +136,11 @@ func (r *reader) pairs(values map[string]string, e ast.Expr, info *types.Info) {
 			continue
 		}
 		key, known := textOf(pair.Key, info)
-		value, plain := textOf(pair.Value, info)
+		value, isConstant := textOf(pair.Value, info)
 		switch {
 		case !known:
 			unclear(pair, "a variable name that is not constant")
-		case !plain:
+		case !isConstant:
 			unclear(pair, "a value for "+key+" that is not constant")
 		default:
 			values[key] = value

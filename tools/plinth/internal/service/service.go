@@ -90,7 +90,7 @@ func Find(dir string) (*Service, error) {
 // HasModule reports whether a go.mod exists, valid or not.
 func (s *Service) HasModule() bool { return s.Module != nil || s.ModuleErr != nil }
 
-// Enter gives the program the environment of the service. It changes the working
+// Enter applies the environment of the service to this program. It changes the working
 // directory to Root, and sets variables from .env and from the defaults of the code
 // unless they are set. CodeErr and Unclear report code that could not be read.
 func (s *Service) Enter(ctx context.Context) error {

@@ -74,7 +74,8 @@ func init() {
 
 // ReadVariables replaces Variables with the variables that the programs register. The go
 // command builds each program with an additional file, and runs it until its main package
-// is initialized. If that fails, ReadVariables sets VariablesErr and keeps Variables.
+// is initialized. If that fails, ReadVariables sets VariablesErr and does not change
+// Variables.
 func (s *Service) ReadVariables(ctx context.Context) {
 	if s.VariablesErr = s.CodeErr; s.CodeErr == nil {
 		s.VariablesErr = s.readVariables(ctx)

@@ -71,8 +71,8 @@ func (p *Printer) Table(headers []string, rows [][]string) {
 	wraps := rest >= minWidth && rest < widest[last]
 	text := table.New().
 		Border(lipgloss.NormalBorder()).BorderStyle(p.toned(Faint)).BorderHeader(p.IsTerminal()).
-		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(
-		false).
+		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
+		BorderColumn(false).
 		Headers(headers...).Rows(rows...).
 		StyleFunc(func(row, column int) lipgloss.Style {
 			tone := Plain

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Printer prints results to Out, and errors and progress to Err. Its methods are safe for
-// concurrent use after Configure returned.
+// Printer prints results to Out, and errors and progress to Err. After Configure has
+// returned, its methods are safe for concurrent use.
 type Printer struct {
 	// In is the input of prompts.
 	In io.Reader
