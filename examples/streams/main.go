@@ -1,5 +1,5 @@
 // Command streams serves server-sent events and WebSockets with third-party libraries. On
-// shutdown their contexts are cancelled after the drain delay, and the exit code is 0.
+// shutdown their contexts are canceled after the drain delay, and the exit code is 0.
 //
 //	curl -N localhost:1118/events
 package main
@@ -45,7 +45,7 @@ func events(c *gin.Context) {
 	})
 }
 
-// echo returns messages with coder/websocket until the context is cancelled.
+// echo returns messages with coder/websocket until the context is canceled.
 func echo(c *gin.Context) {
 	conn, err := coder.Accept(c.Writer, c.Request, nil)
 	if err != nil {

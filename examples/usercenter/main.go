@@ -49,7 +49,7 @@ func options() []xoption.Option {
 			xoptdatabase.FromEnv(), withDataDir, xoptdatabase.WithAutoMigrate(&entity.User{}),
 			xoptdatabase.WithMigrations(migration.Files),
 		),
-		// the database contains everything that the cache may lose
+		// The cache may fail open, because the database contains all data.
 		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()),
 		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),

@@ -35,17 +35,17 @@ const (
 func main() {
 	address := flag.String("address", "localhost:1119", "host and port of the service")
 	name := flag.String("user", "guest-"+xutil.Generate().Digits(8), "name of the user to register")
-	encrypted := flag.Bool("tls",
-		false, "connect with TLS, which the sample service does not support")
-	moment := flag.Duration("watch", time.Second, "how long to watch")
+	encrypted := flag.Bool("tls", false,
+		"connect with TLS, which the sample service does not support")
+	duration := flag.Duration("watch", time.Second, "how long to watch")
 	flag.Parse()
-	if err := run(context.Background(), *address, *name, *encrypted, *moment); err != nil {
+	if err := run(context.Background(), *address, *name, *encrypted, *duration); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "client:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, address, name string, encrypted bool, moment time.Duration) error {
+func run(ctx context.Context, address, name string, encrypted bool, duration time.Duration) error {
 	options := []client.Option{
 		client.WithApplication(xenv.GetEnvString(accessID, ""), xenv.GetEnvString(secretKey, "")),
 		client.WithSource("sample-client"),
@@ -58,21 +58,21 @@ func run(ctx context.Context, address, name string, encrypted bool, moment time.
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	return tour(ctx, userv1.NewUserServiceClient(conn), os.Stdout, name, moment)
+	return callAll(ctx, userv1.NewUserServiceClient(conn), os.Stdout, name, duration)
 }
 
-// tour makes the calls and prints the results.
-func tour(
+// callAll makes the calls and prints the results.
+func callAll(
 	ctx context.Context, users userv1.UserServiceClient, out io.Writer, name string,
-	moment time.Duration,
+	duration time.Duration,
 ) error {
-	watching, stop := context.WithCancel(ctx)
+	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	changes, err := users.Watch(watching, &userv1.WatchRequest{})
+	changes, err := users.Watch(watchCtx, &userv1.WatchRequest{})
 	if err != nil {
 		return err
 	}
-	if _, err := changes.Header(); err != nil { // the watch has started
+	if _, err := changes.Header(); err != nil { // waits until the service watches
 		return err
 	}
 
@@ -100,7 +100,7 @@ func tour(
 		printf(out, "refused     %s (request %s)\n", describe(err), id)
 	}
 
-	time.AfterFunc(moment, stop)
+	time.AfterFunc(duration, stop)
 	return watch(changes, out)
 }
 

@@ -17,8 +17,7 @@ func (x *RegisterRequest) Validate() error {
 // Registration converts the user to the type with the validation rules.
 func (x *RegisterRequest) Registration() rule.Registration {
 	return rule.Registration{
-		Username: x.GetUsername(), Email: x.GetEmail(),
-		Password: x.GetPassword(),
+		Username: x.GetUsername(), Email: x.GetEmail(), Password: x.GetPassword(),
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package feed publishes new users to watchers. It covers one process: replicas that
-// share a database need a message broker.
+// Package feed publishes new users to watchers in the same process. Replicas that share a
+// database need a message broker instead.
 package feed
 
 import (
@@ -14,7 +14,7 @@ import (
 // Key is the context key of the feed.
 const Key xctx.ContextKey = "user_feed"
 
-// backlog is the buffer of a watcher.
+// backlog is the buffer size of a watcher's channel.
 const backlog = 64
 
 // Feed is a list of watchers. It is safe for concurrent use. The zero value is ready to

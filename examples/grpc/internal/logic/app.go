@@ -16,8 +16,8 @@ import (
 
 const maxAppName = 64
 
-// noDigest has the length of a digest but is not one. Unknown applications are compared
-// with it.
+// noDigest has the length of a digest but is not one. VerifyApp compares the secrets of
+// unknown applications with it.
 var noDigest = strings.Repeat("g", 64)
 
 // errApp is returned for a wrong ID and for a wrong secret.

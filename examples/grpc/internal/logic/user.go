@@ -28,7 +28,7 @@ var errTaken = xerror.New(xerror.DuplicateEntry, "the username or the e-mail add
 
 // errUnreadable rejects names and addresses that look like others.
 var errUnreadable = xerror.New(xerror.ParameterError,
-	"the username or the e-mail address contains outer spaces or unprintable characters")
+	"the username or the e-mail address has leading or trailing spaces or an unprintable character")
 
 // readable reports whether text is trimmed and printable.
 func readable(text string) bool {
@@ -37,8 +37,8 @@ func readable(text string) bool {
 }
 
 // Register creates a user and publishes it to watchers. Names and addresses are
-// case-insensitive. Unique indexes resolve concurrent registrations; the query before
-// only avoids hashing the password.
+// case-insensitive. The unique indexes reject duplicates, also of concurrent calls; the
+// query only avoids hashing the password of a duplicate.
 func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if !readable(r.Username) || !readable(r.Email) {
 		return nil, errUnreadable

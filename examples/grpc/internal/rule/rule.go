@@ -1,8 +1,8 @@
 // Package rule contains the validation rules of requests, shared by HTTP and gRPC.
 package rule
 
-// Registration is the request to register a user. The maximum lengths are those of the
-// columns, and a limit for the password hash.
+// Registration is the request to register a user. The maximum lengths fit the columns;
+// that of the password limits the time of hashing.
 type Registration struct {
 	Username string `binding:"required,min=3,max=32"  json:"username"`
 	Email    string `binding:"required,email,max=128" json:"email"`

@@ -13,8 +13,7 @@ type User struct {
 	xmodels.BaseEntity
 	Username string `gorm:"size:64;not null;uniqueIndex"  json:"username"`
 	Email    string `gorm:"size:128;not null;uniqueIndex" json:"email"`
-	// ReportedAt is the time of the report that includes the user; nil if there was no
-	// report yet.
+	// ReportedAt is the time of the report that counts the user, or nil before it.
 	ReportedAt *time.Time `gorm:"index" json:"-"`
 }
 

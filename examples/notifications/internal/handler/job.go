@@ -30,8 +30,7 @@ func DeadJobs(c *gin.Context) {
 	jobs := make([]JobResponse, 0, len(records))
 	for _, r := range records {
 		jobs = append(jobs, JobResponse{
-			ID: r.ID, Kind: r.Kind, Attempts: r.Attempt, Error: r.Error,
-			CreatedAt: r.CreatedAt,
+			ID: r.ID, Kind: r.Kind, Attempts: r.Attempt, Error: r.Error, CreatedAt: r.CreatedAt,
 		})
 	}
 	xresult.SuccessHasData(c, "dead jobs", jobs)

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/examples/notifications/internal/logic"
 )
 
-// SignUpRequest is the body of a sign-up. The maximum lengths are those of the columns.
+// SignUpRequest is the body of a sign-up. The maximum lengths fit the columns.
 type SignUpRequest struct {
 	Username string `binding:"required,min=3,max=32,alphanum" json:"username"`
 	Email    string `binding:"required,email,max=128"         json:"email"`

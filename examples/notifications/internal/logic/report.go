@@ -10,8 +10,8 @@ import (
 )
 
 // Report sends the number of new users to the team and counts each user once. A retry
-// finds no new user, and the next tick includes users of a missed one. The email is
-// stored in the transaction that marks the users, so that a crash loses neither.
+// finds no new user, and a report includes the users of a missed one. The email is stored
+// in the transaction that marks the users, so that a crash loses neither.
 func Report(ctx context.Context) error {
 	tick, _ := cronx.TickFrom(ctx)
 	return xdb.Transaction(ctx, func(ctx context.Context) error {

@@ -24,7 +24,7 @@ const (
 
 const (
 	endpointID = "crm"
-	seenTTL    = 15 * time.Minute // above twice the tolerance of the verifier
+	seenTTL    = 15 * time.Minute // more than twice the tolerance of the verifier
 	localHost  = "http://127.0.0.1:"
 )
 
@@ -49,8 +49,8 @@ func UserCreated(ctx context.Context, user *entity.User) error {
 	return err
 }
 
-// Verify returns a middleware that passes each webhook signed by this service once. It
-// stores the IDs in the cache. If no work may be lost in a crash, store them in the
+// Verify returns a middleware that accepts each webhook signed by this service once. It
+// stores the IDs in the cache. If a crash must not lose work, store them in the
 // transaction of the work instead.
 func Verify(ctx context.Context) gin.HandlerFunc {
 	h := xctxutil.MustGet[*hooks](ctx, hooksKey)

@@ -45,18 +45,16 @@ func Welcome(ctx context.Context, user *entity.User) error {
 func Report(ctx context.Context, at time.Time, users int64) error {
 	_, err := notifyx.SendAsync(ctx, &notifyx.Message{
 		ID: "report-" + at.UTC().Format("20060102T150405Z"), Type: notifyx.TypeEmail,
-		Priority: job.PriorityLow,
-		To:       []string{xenv.GetEnvString(reportTo, "team@example.org")}, Language: "en",
-		Template: "report", Variables: map[string]any{
-			"users": users,
-			"at":    at.UTC().Format(time.DateTime),
-		},
+		Priority: job.PriorityLow, Language: "en",
+		To:        []string{xenv.GetEnvString(reportTo, "team@example.org")},
+		Template:  "report",
+		Variables: map[string]any{"users": users, "at": at.UTC().Format(time.DateTime)},
 	})
 	return err
 }
 
-// openMail returns the email client, for EMAIL_* or, if EMAIL_HOST is not set, for the
-// built-in server.
+// openMail returns a client of the mail server that EMAIL_* configures, or of the
+// built-in server if EMAIL_HOST is not set.
 func openMail(ctx context.Context) (any, error) {
 	config, err := mailConfig(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package notify sends notifications: it provides the components for email and webhooks,
-// and the messages.
+// Package notify sends notifications. It provides the components for email and webhooks,
+// and composes the messages.
 package notify
 
 import (

@@ -80,8 +80,7 @@ func (*session) Mail(string, *smtp.MailOptions) error { return nil }
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	if strings.HasSuffix(to, "@"+Refused) {
 		return &smtp.SMTPError{
-			Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1},
-			Message: "no such mailbox",
+			Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such mailbox",
 		}
 	}
 	s.to = append(s.to, to)

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
-// RegisterRequest is the registration of a new user. Its limits are those of the columns
-// and of the password hash.
+// RegisterRequest is the registration of a new user. The maximum lengths fit the columns;
+// that of the password limits the time of hashing.
 type RegisterRequest struct {
 	Username string `binding:"required,min=3,max=32"     json:"username"`
 	Email    string `binding:"required,email,max=128"    json:"email"`

@@ -29,14 +29,16 @@ var errTaken = xerror.New(xerror.Existed, "the username or the e-mail address is
 var errUnreadable = xerror.New(xerror.ParameterError,
 	"the username or the e-mail address has leading or trailing spaces or an unprintable character")
 
-// readable reports whether text has only printable characters and no outer spaces.
+// readable reports whether text has only printable characters, and no leading or trailing
+// spaces.
 func readable(text string) bool {
 	return text == strings.TrimSpace(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Register creates a user. The unique indexes prevent duplicates; the query before only
-// avoids an unnecessary hash. Usernames are case-sensitive, e-mail addresses are not.
+// Register creates a user. The unique indexes prevent duplicates; the query only avoids
+// hashing the password of a duplicate. Usernames are case-sensitive, e-mail addresses are
+// not.
 func Register(ctx context.Context, username, email, password string) (*entity.User, error) {
 	if !readable(username) || !readable(email) {
 		return nil, errUnreadable

@@ -1,5 +1,5 @@
 // Package migration contains schema changes that entities cannot express, one SQL file
-// for each. Applied files never change: a new file corrects an old one.
+// each. Never change a file that was applied; add a new file instead.
 package migration
 
 import "embed"

@@ -11,7 +11,8 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 )
 
-// cacheTTL is the TTL of a user in the cache. Users do not change.
+// cacheTTL is the TTL of a user in the cache. It can be long, because users are never
+// updated.
 const cacheTTL = 10 * time.Minute
 
 // Create inserts a new user and sets its ID and times. It returns gorm.ErrDuplicatedKey
