@@ -1,4 +1,5 @@
-# The targets need Go and make only. They download or build all other tools. `make` prints the targets.
+# The targets need only Go and make. They download or build all other tools. `make`
+# prints the targets.
 
 MODULES := $(shell cat modules.txt)
 BIN     := $(CURDIR)/bin
@@ -11,11 +12,12 @@ BUF_AT                := v1.73.0
 PROTOC_GEN_GO_AT      := v1.36.12
 PROTOC_GEN_GO_GRPC_AT := v1.6.2
 
-# The newest supported Go version, for make test-next. The go.mod files have the oldest one.
+# The newest supported Go version, for make test-next. The go.mod files contain the oldest.
 NEXT_GO ?= go1.27.4
 
-# Common build settings of all targets except the tests. They equal those of verify, so that dependencies are compiled once.
-# GOGC=400 makes the short-lived compiler processes 14 % faster. Linters run longer and would need 11 GB instead of 4 GB.
+# Common build settings of all targets except the tests. They equal those of verify, so
+# that dependencies are compiled once. GOGC=400 makes the short-lived compiler processes
+# 14 % faster. The linters use GOGC=100: with 400 they would need 11 GB instead of 4 GB.
 BUILD_ENV := CGO_ENABLED=0 GOFLAGS=-trimpath GOGC=400
 
 PROTO_TOOLS := $(BUF) $(BIN)/protoc-gen-go $(BIN)/protoc-gen-go-grpc
@@ -30,8 +32,9 @@ export GOWORK := $(CURDIR)/go.work
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# make fails on Ctrl-C even if its child exits with 0. In the foreground of a terminal (the state of the shell
-# contains +) the service is therefore a separate job, and only the service receives Ctrl-C.
+# make fails on Ctrl-C even if its child exits with 0. Therefore, in the foreground of a
+# terminal (the process state of the shell contains +), the service is a separate job, and
+# only the service receives Ctrl-C.
 run: ## start the sample service on SQLite and the in-memory cache
 	@cd examples && $(BUILD_ENV) go build -o $(BIN)/usercenter ./usercenter
 	@case "$$(ps -o stat= -p $$$$ 2>/dev/null)" in *+*) set -m; $(BIN)/usercenter ;; *) exec $(BIN)/usercenter ;; esac
@@ -81,7 +84,7 @@ tidy: ## run go mod tidy in all modules
 deps-check: ## check dependencies for retractions, and for known vulnerabilities if the database is reachable
 	@cd tools && $(BUILD_ENV) go run ./depscheck
 
-verify: ## build and test each module and sample programs as consumers get them, in an empty module cache
+verify: ## build and test each module and sample programs like a consumer, in an empty module cache
 	@cd tools && $(BUILD_ENV) go run ./release verify
 
 bench: ## run the benchmarks and print ratios to other libraries
@@ -93,7 +96,7 @@ bench-docs: ## run the benchmarks and update the tables of the documentation and
 footprint: ## print binary size and dependencies of the smallest program of each module
 	@cd tools && go run ./footprint
 
-footprint-check: ## check the limits of the cost of core over gin
+footprint-check: ## check that core stays within its limits of size and modules over gin
 	@cd tools && $(BUILD_ENV) go run ./footprint -check
 
 docs: ## serve the documentation on http://127.0.0.1:8080 with live reload
@@ -123,7 +126,7 @@ ci: ## run all checks that a change must pass
 $(LINT): $(BIN)/.golangci-lint@$(LINT_AT)
 	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_AT))
 
-$(BUF): $(BIN)/.buf@$(BUF_AT) # without optimization: it compiles faster and reads few files
+$(BUF): $(BIN)/.buf@$(BUF_AT) # no optimization: it compiles faster, and buf reads few files
 	$(call install,github.com/bufbuild/buf/cmd/buf@$(BUF_AT),-gcflags="all=-N -l -dwarf=false")
 
 $(BIN)/protoc-gen-go: $(BIN)/.protoc-gen-go@$(PROTOC_GEN_GO_AT)
@@ -139,6 +142,7 @@ define install
 @touch $@
 endef
 
-# The name of a stamp contains the version of the tool, so a changed version is a missing file.
+# The name of a stamp file contains the version of the tool. After a change of the version
+# the stamp file is missing, and the tool is built again.
 $(BIN)/.%:
 	@mkdir -p $(BIN) && rm -f $(firstword $(subst @, ,$@))@* && touch $@
