@@ -39,10 +39,8 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	flags := flag.NewFlagSet("devstack", flag.ContinueOnError)
-	only := flags.String("only", "",
-		"comma-separated `kinds` of servers (default all)")
-	missing := flags.Bool("missing",
-		false, "print the missing Debian packages and exit")
+	only := flags.String("only", "", "comma-separated `kinds` of servers (default all)")
+	missing := flags.Bool("missing", false, "print the missing Debian packages and exit")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {

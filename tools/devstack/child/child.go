@@ -38,11 +38,9 @@ type Signals struct {
 func Watch() *Signals {
 	s := &Signals{caught: make(chan os.Signal, 8), second: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	for _, sig := range []os.Signal{
-		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
-		syscall.SIGQUIT,
-	} {
-		if !signal.Ignored(sig) { // as nohup does
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+	for _, sig := range all {
+		if !signal.Ignored(sig) { // nohup ignores SIGHUP
 			signal.Notify(s.caught, sig)
 		}
 	}
@@ -134,7 +132,7 @@ func (s *Signals) Command(name string, args ...string) *exec.Cmd {
 // safe for concurrent use.
 //
 // The command gets its own process group, and Run forwards signals to the group. On a
-// terminal, the command stays in the foreground group so that it can read from the
+// terminal, the command remains in the foreground group, so that it can read from the
 // terminal and receives its interrupts.
 func (s *Signals) Run(cmd *exec.Cmd) (code int, err error) {
 	shared := atTerminal()

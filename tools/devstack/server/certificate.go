@@ -19,8 +19,7 @@ const (
 	certificateFile = "server.crt"
 	keyFile         = "server.key"
 
-	// validity of certificates, which start an hour ago. A session of a developer may
-	// last days.
+	// validity is the time until the certificates expire. Servers may run for days.
 	validity = 30 * 24 * time.Hour
 )
 
@@ -76,8 +75,7 @@ func newCertificates() (*certificates, error) {
 // install writes the certificates and the key to the directory of a server.
 func (c *certificates) install(dir string) error {
 	for name, text := range map[string][]byte{
-		authorityFile: c.authority, certificateFile: c.server,
-		keyFile: c.key,
+		authorityFile: c.authority, certificateFile: c.server, keyFile: c.key,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err

@@ -23,8 +23,7 @@ const (
 func buildCluster(ctx context.Context, d *Deployment) error {
 	settings := func(s *site) {
 		s.settings = []string{
-			"cluster-enabled yes", "cluster-config-file cluster.conf",
-			"cluster-node-timeout 2000",
+			"cluster-enabled yes", "cluster-config-file cluster.conf", "cluster-node-timeout 2000",
 		}
 	}
 	if err := d.add(ctx, clusterMasters, RoleMaster, memberKind, settings); err != nil {
@@ -45,14 +44,14 @@ func buildCluster(ctx context.Context, d *Deployment) error {
 	if err := d.waitReady(ctx); err != nil {
 		return err
 	}
-	further := url.Values{}
+	query := url.Values{}
 	for _, n := range d.nodes[1:] {
-		further.Add("addr", n.Address())
+		query.Add("addr", n.Address())
 	}
 	first := &d.nodes[0].site
 	d.dsn = (&url.URL{
 		Scheme: "redis+cluster", User: url.UserPassword("", first.password), Host: first.address(),
-		RawQuery: further.Encode(),
+		RawQuery: query.Encode(),
 	}).String()
 	return nil
 }

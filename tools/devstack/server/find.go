@@ -37,8 +37,8 @@ func program(names, patterns []string) (string, error) {
 	return "", fmt.Errorf("%s is not installed", strings.Join(names, " or "))
 }
 
-// siblingProgram searches for a program in the directory of another one, with symbolic
-// links resolved, and then like program.
+// siblingProgram searches for a program in the directory of another program, with
+// symbolic links resolved, and then in the same places as program.
 func siblingProgram(other string, names, patterns []string) (string, error) {
 	folders := []string{filepath.Dir(other)}
 	if resolved, err := filepath.EvalSymlinks(other); err == nil {

@@ -27,7 +27,7 @@ type Group struct {
 	templates    map[*Kind]*template
 
 	done    context.Context // canceled by Close
-	end     context.CancelFunc
+	cancel  context.CancelFunc
 	pending sync.WaitGroup // pending calls of Start
 
 	mu      sync.Mutex
@@ -62,10 +62,9 @@ func NewGroup(ctx context.Context) (*Group, error) {
 	}
 	g := &Group{
 		dir: dir, lock: locked, certificates: pems, password: rand.Text(),
-		templates: map[*Kind]*template{},
-		ports:     map[int]bool{}, servers: map[*Server]bool{},
+		templates: map[*Kind]*template{}, ports: map[int]bool{}, servers: map[*Server]bool{},
 	}
-	g.done, g.end = context.WithCancel(ctx)
+	g.done, g.cancel = context.WithCancel(ctx)
 	// Servers run as other users and need access to their directories.
 	err = errors.Join(os.WriteFile(g.CA(), pems.authority, 0o600), os.Chmod(dir, 0o711)) //nolint:gosec // see above
 	if err != nil {
@@ -149,11 +148,11 @@ func (g *Group) prepare(ctx context.Context, kind *Kind) (model *site, version s
 		return nil, "", fmt.Errorf("%s: initialize the data directory: %w",
 			kind.Name, errors.Join(err, os.RemoveAll(dir)))
 	}
-	ask := found.version
-	if ask == nil {
-		ask = []string{found.server, "--version"}
+	versionCommand := found.version
+	if versionCommand == nil {
+		versionCommand = []string{found.server, "--version"}
 	}
-	out, err := runAs(ctx, kind.users, dir, "", ask)
+	out, err := runAs(ctx, kind.users, dir, "", versionCommand)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", kind.Name, err)
 	}
@@ -216,10 +215,10 @@ func exists(name string) bool {
 // stay free while a server restarts.
 func (g *Group) port(ctx context.Context, second bool) (int, error) {
 	from, to := 15000, 32000
-	wanted := []int{0}
+	offsets := []int{0}
 	if second {
 		to -= secondPort
-		wanted = append(wanted, secondPort)
+		offsets = append(offsets, secondPort)
 	}
 	for range 200 {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(to-from)))
@@ -227,8 +226,8 @@ func (g *Group) port(ctx context.Context, second bool) (int, error) {
 			return 0, err
 		}
 		port := from + int(n.Int64())
-		if !slices.ContainsFunc(wanted,
-			func(further int) bool { return !g.reserve(ctx, port+further) }) {
+		if !slices.ContainsFunc(offsets,
+			func(offset int) bool { return !g.reserve(ctx, port+offset) }) {
 			return port, nil
 		}
 	}
@@ -252,7 +251,7 @@ func (g *Group) reserve(ctx context.Context, port int) bool {
 // Close stops all servers and removes their files, even if ctx is canceled.
 func (g *Group) Close(ctx context.Context) error {
 	g.mu.Lock()
-	g.end()
+	g.cancel()
 	g.mu.Unlock()
 	g.pending.Wait()
 	g.mu.Lock()

@@ -28,7 +28,7 @@ type Kind struct {
 	// server must run as root.
 	users      []string
 	marker     string         // text in the log when the server is ready
-	stop, drop syscall.Signal // signals for an orderly exit, and for an exit that may lose data
+	stop, drop syscall.Signal // signals for a graceful exit, and for an exit that may lose data
 	second     bool           // whether the server also uses its second port
 	engine
 }

@@ -31,18 +31,16 @@ var postfixKind = &Kind{
 type postfix struct{}
 
 const (
-	mailOwner = "postfix"  // owns the queue
-	mailGroup = "postdrop" // must exist, but is not used
-	// the delivery user, not root and not the owner of the queue
-	mailReader = "nobody"
+	mailOwner  = "postfix"  // owns the queue
+	mailGroup  = "postdrop" // must exist, but is not used
+	mailReader = "nobody"   // owns the Maildir; must not be root or mailOwner
 )
 
 var (
 	postfixFolders = []string{"/usr/sbin", "/usr/local/sbin"}
 	postfixQueues  = []string{
-		"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop",
-		"private", "public",
-		"saved", "trace",
+		"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming",
+		"maildrop", "private", "public", "saved", "trace",
 	}
 )
 
@@ -91,8 +89,8 @@ func (postfix) product(version string) string { return "Postfix " + release(vers
 
 func (postfix) prepare(context.Context, *site) error { return nil }
 
-// services is the content of master.cf, with a verb for the port. No service connects to
-// other servers or uses chroot. https://www.postfix.org/master.5.html
+// services is the content of master.cf, with a format verb for the port. No service
+// connects to other servers or uses chroot. https://www.postfix.org/master.5.html
 const services = `
 # name        type       private unpriv chroot wakeup processes command
 127.0.0.1:%d  inet       n       -      -      -      -         smtpd
@@ -211,9 +209,9 @@ func folders(owner string, mode os.FileMode, names ...string) error {
 const killOnExit = `(flock "$0" sh -c 'kill -s TERM 0' &); exec "$@"`
 
 func (p postfix) command(s *site) (args []string, input string) {
-	held := filepath.Join(filepath.Dir(s.dir), lockFile)
+	lockPath := filepath.Join(filepath.Dir(s.dir), lockFile)
 	// -s keeps standard output open
-	return []string{"-c", killOnExit, held, s.main, "-s", "-c", p.folder(s)}, ""
+	return []string{"-c", killOnExit, lockPath, s.main, "-s", "-c", p.folder(s)}, ""
 }
 
 // probe reads the greeting and sends QUIT.

@@ -59,13 +59,13 @@ func (postgres) prepare(ctx context.Context, s *site) error {
 	if err := os.Remove(secret); err != nil {
 		return err
 	}
-	return s.run(ctx, "CREATE DATABASE plinth;\n", s.server, "--single", "-D", s.data(), "-F",
-		"postgres")
+	return s.run(ctx, "CREATE DATABASE plinth;\n",
+		s.server, "--single", "-D", s.data(), "-F", "postgres")
 }
 
-// command keeps synchronous_commit on, so that commits survive a kill of the server;
-// without fsync it is cheap. authentication_timeout limits how long a stopping server
-// waits for clients that have not authenticated.
+// command leaves synchronous_commit on, so that commits survive a kill of the server.
+// This is cheap, because fsync is off. authentication_timeout limits how long a stopping
+// server waits for clients that have not authenticated.
 func (postgres) command(s *site) (args []string, input string) {
 	args = []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
 	for _, setting := range []string{
@@ -90,12 +90,12 @@ func (postgres) probe(conn net.Conn, _ *site) error {
 	if _, err := conn.Write(message); err != nil {
 		return err
 	}
-	answer := make([]byte, 1)
-	if _, err := io.ReadFull(conn, answer); err != nil {
+	response := make([]byte, 1)
+	if _, err := io.ReadFull(conn, response); err != nil {
 		return err
 	}
-	if answer[0] != 'R' {
-		return fmt.Errorf("response to the startup message: %q", answer)
+	if response[0] != 'R' {
+		return fmt.Errorf("response to the startup message: %q", response)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func start(cmd *exec.Cmd) (*process, error) {
 	started := make(chan error)
 	go func() {
 		// The parent-death signal is sent when the starting thread exits, so this thread
-		// lives as long as the server.
+		// must not exit before the server.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer func() { _ = reader.Close() }()
@@ -58,8 +58,8 @@ func disband(group int) {
 	}
 }
 
-// runs reports whether any process is running.
-func (p *process) runs() bool {
+// isRunning reports whether any process is running.
+func (p *process) isRunning() bool {
 	select {
 	case <-p.exited:
 		return false
@@ -92,7 +92,7 @@ func (p *process) pause() error { return haltAll(p.cmd.Process.Pid) }
 
 // resume reverts pause. It has no effect on a running process.
 func (p *process) resume() {
-	if p.runs() {
+	if p.isRunning() {
 		resumeAll(p.cmd.Process.Pid)
 	}
 }

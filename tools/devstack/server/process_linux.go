@@ -26,13 +26,13 @@ func children(pid int) []int {
 // grouped reports whether the group has a running process. Zombies do not count.
 func grouped(group int) bool {
 	return slices.ContainsFunc(processes(),
-		func(p status) bool { return p.group == group && !p.ended })
+		func(p status) bool { return p.group == group && !p.exited })
 }
 
 // status is the status of a process.
 type status struct {
 	pid, parent, group int
-	ended              bool
+	exited             bool
 }
 
 // processes returns the status of all processes.
@@ -56,7 +56,7 @@ func processes() []status {
 		if pidErr == nil && parentErr == nil && groupErr == nil {
 			all = append(all, status{
 				pid: pid, parent: parent, group: group,
-				ended: words[0] == "Z" || words[0] == "X",
+				exited: words[0] == "Z" || words[0] == "X",
 			})
 		}
 	}

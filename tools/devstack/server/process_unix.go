@@ -28,7 +28,7 @@ func confine(cmd *exec.Cmd, users []string, death syscall.Signal) error {
 		if err != nil {
 			return err
 		}
-		// IDs of the system fit
+		// user and group IDs have 32 bits
 		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	cmd.SysProcAttr = attributes

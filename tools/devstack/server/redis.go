@@ -46,8 +46,7 @@ func (redis) prepare(ctx context.Context, s *site) error {
 func (redis) common(s *site) []string {
 	return []string{
 		"port " + strconv.Itoa(s.port), "bind " + loopback, "requirepass " + s.password,
-		"dir " + s.dir,
-		`save ""`, "appendonly no", "daemonize no",
+		"dir " + s.dir, `save ""`, "appendonly no", "daemonize no",
 	}
 }
 
@@ -70,9 +69,9 @@ func (redis) probe(conn net.Conn, s *site) error {
 	if _, err := fmt.Fprintf(conn, "AUTH %s\r\nPING\r\n", s.password); err != nil {
 		return err
 	}
-	answer := bufio.NewReader(conn)
+	reader := bufio.NewReader(conn)
 	for _, want := range []string{"+OK\r\n", "+PONG\r\n"} {
-		line, err := answer.ReadString('\n')
+		line, err := reader.ReadString('\n')
 		if err != nil {
 			return err
 		}
@@ -94,8 +93,7 @@ func (redis) tlsDSN(s *site) string {
 
 func redisURL(scheme, address, password string) string {
 	return (&url.URL{
-		Scheme: scheme, User: url.UserPassword("", password), Host: address,
-		Path: "/0",
+		Scheme: scheme, User: url.UserPassword("", password), Host: address, Path: "/0",
 	}).String()
 }
 

@@ -24,9 +24,9 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 		return err
 	}
 	master := d.nodes[0].site // no concurrent access yet
-	where := fmt.Sprintf("%s %d", loopback, master.port)
+	address := fmt.Sprintf("%s %d", loopback, master.port)
 	if err := d.add(ctx, 2, RoleReplica, memberKind,
-		func(s *site) { s.settings = []string{"replicaof " + where} }); err != nil {
+		func(s *site) { s.settings = []string{"replicaof " + address} }); err != nil {
 		return err
 	}
 	// If the replicas are connected before a sentinel starts, it discovers them
@@ -35,18 +35,18 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 	if err != nil {
 		return err
 	}
-	own := rand.Text()
+	password := rand.Text()
 	err = d.add(ctx, 3, RoleSentinel, sentinelKind, func(s *site) {
 		s.secrets = []string{s.password}
 		s.settings = []string{
-			"sentinel monitor " + masterName + " " + where + " 2",
+			"sentinel monitor " + masterName + " " + address + " 2",
 			"sentinel auth-pass " + masterName + " " + s.password,
 			"sentinel down-after-milliseconds " + masterName + " 1000",
-			// A longer failover is aborted, and the next one loses the writes of its
-			// master.
+			// A failover that exceeds the timeout is aborted, and the next failover loses
+			// the writes of its master.
 			"sentinel failover-timeout " + masterName + " 15000",
 		}
-		s.password = own
+		s.password = password
 	})
 	if err != nil {
 		return err
@@ -56,9 +56,9 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 		addresses = append(addresses, n.Address())
 	}
 	d.dsn = (&url.URL{
-		Scheme: "redis+sentinel",
-		User:   url.UserPassword("", master.password), Host: strings.Join(addresses, ","),
-		Path: "/" + masterName + "/0", RawQuery: url.Values{"sentinel_password": {own}}.Encode(),
+		Scheme: "redis+sentinel", User: url.UserPassword("", master.password),
+		Host: strings.Join(addresses, ","), Path: "/" + masterName + "/0",
+		RawQuery: url.Values{"sentinel_password": {password}}.Encode(),
 	}).String()
 	return forAll(d.role(RoleSentinel), func(n *Node) error { return n.waitFor(ctx, watches) })
 }

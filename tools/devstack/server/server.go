@@ -84,13 +84,13 @@ func (s *Server) Start(ctx context.Context) error {
 	switch {
 	case s.deleted:
 		return fmt.Errorf("%s: the server was deleted", s.kind.Name)
-	case s.process != nil && s.process.runs():
+	case s.process != nil && s.process.isRunning():
 		return nil
 	}
 	return s.launch(ctx)
 }
 
-// Stop stops the server in order and waits for it to exit. It ignores ctx.
+// Stop shuts the server down gracefully and waits for it to exit. It ignores ctx.
 func (s *Server) Stop(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Server) Kill(context.Context) error {
 func (s *Server) Pause(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.process == nil || !s.process.runs() {
+	if s.process == nil || !s.process.isRunning() {
 		return fmt.Errorf("%s: the server is not running", s.kind.Name)
 	}
 	return s.process.pause()
@@ -137,7 +137,7 @@ func (s *Server) Continue(context.Context) error {
 	return nil
 }
 
-// Delete stops the server, which may lose data, and removes its directory, even if ctx is
+// Delete stops the server, discards its data and removes its directory, even if ctx is
 // canceled.
 func (s *Server) Delete(ctx context.Context) error {
 	s.mu.Lock()

@@ -103,15 +103,15 @@ func TestProcess_Kill(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
 		t.Fatal(err)
 	}
-	if !p.runs() {
+	if !p.isRunning() {
 		t.Error("the process is not running")
 	}
 	if err := p.kill(); err != nil {
 		t.Fatalf("kill = %v", err) // the child still runs and would block the next read
 	}
 	// EOF: no process has the pipe open
-	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 || p.runs() {
-		t.Errorf("after the kill: %q, %v, runs = %v", rest, err, p.runs())
+	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 || p.isRunning() {
+		t.Errorf("after the kill: %q, %v, isRunning = %v", rest, err, p.isRunning())
 	}
 }
 

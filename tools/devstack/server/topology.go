@@ -96,7 +96,7 @@ func (d *Deployment) Nodes() []*Node { return slices.Clone(d.nodes) }
 // Start starts the nodes that are not running.
 func (d *Deployment) Start(ctx context.Context) error { return d.each(ctx, (*Server).Start) }
 
-// Stop stops all nodes in order.
+// Stop shuts all nodes down gracefully.
 func (d *Deployment) Stop(ctx context.Context) error { return d.each(ctx, (*Server).Stop) }
 
 // Kill kills all nodes.
@@ -154,8 +154,7 @@ func (n *Node) withClient(do func(c *client.Client) error) error {
 	address, password := n.site.address(), n.site.password
 	n.mu.Unlock()
 	c := client.NewClient(&client.Options{
-		Addr: address, Password: password, PoolSize: 1,
-		ContextTimeoutEnabled: true,
+		Addr: address, Password: password, PoolSize: 1, ContextTimeoutEnabled: true,
 	})
 	defer func() { _ = c.Close() }()
 	if err := do(c); err != nil {
@@ -166,13 +165,13 @@ func (n *Node) withClient(do func(c *client.Client) error) error {
 
 // waitFor calls check repeatedly until it returns nil or ctx is canceled.
 func (n *Node) waitFor(
-	ctx context.Context, problem func(ctx context.Context, c *client.Client) error,
+	ctx context.Context, check func(ctx context.Context, c *client.Client) error,
 ) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	return n.withClient(func(c *client.Client) error {
 		for {
-			err := problem(ctx, c)
+			err := check(ctx, c)
 			if err == nil {
 				return nil
 			}

@@ -14,7 +14,7 @@ import (
 
 // dial checks that the server of the environment accepts connections.
 func (r *row) dial(ctx context.Context) error {
-	network, address, want := addressOf(r.kind.Name, r.given)
+	network, address, want := addressOf(r.kind.Name, r.dsn)
 	if want != "" {
 		// the error must not contain the password
 		return fmt.Errorf("invalid %s: want %s", dsnVariable(r.kind), want)

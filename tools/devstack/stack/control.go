@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/tools/devstack/server"
 )
 
-// control is an HTTP endpoint with which tests start their own servers. The package
+// control is an HTTP endpoint through which tests start their own servers. The package
 // comment of conformance/testserver documents the protocol.
 type control struct {
 	stack *Stack
@@ -91,8 +91,9 @@ func (c *control) create(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(describe(id, started)) //nolint:gosec // the test needs the password
 }
 
-// start returns nil for an unknown kind and for a kind without a private server. If the
-// environment provides a server, tests must not get another product.
+// start starts a server or a deployment. It returns nil for an unknown kind and for a
+// kind without a private server: if the environment provides a server, tests must not use
+// another product.
 func (c *control) start(ctx context.Context, name string) (unit, error) {
 	runs := func(k *server.Kind) bool {
 		return slices.ContainsFunc(c.stack.rows,
@@ -133,14 +134,14 @@ type node struct {
 }
 
 func describe(id string, u unit) description {
-	a := description{ID: id, DSN: u.DSN(), TLSDSN: u.TLSDSN(), Version: u.Version()}
+	desc := description{ID: id, DSN: u.DSN(), TLSDSN: u.TLSDSN(), Version: u.Version()}
 	if d, ok := u.(*server.Deployment); ok {
-		a.Master, a.Password = d.Master, d.Password()
+		desc.Master, desc.Password = d.Master, d.Password()
 		for _, n := range d.Nodes() {
-			a.Nodes = append(a.Nodes, node{Name: n.Name, Address: n.Address(), Role: n.Role})
+			desc.Nodes = append(desc.Nodes, node{Name: n.Name, Address: n.Address(), Role: n.Role})
 		}
 	}
-	return a
+	return desc
 }
 
 // find returns the subject of a request, or nil.

@@ -26,16 +26,16 @@ const Private = "private server"
 type Stack struct {
 	rows    []row
 	group   *server.Group
-	control *control // nil if an endpoint exists already or no private server runs
-	given   Environment
+	control *control // nil if the environment has an endpoint, or no private server runs
+	env     Environment
 }
 
 // row is the state of a kind.
 type row struct {
 	kind    *server.Kind
-	given   string          // connection string of the environment
-	address string          // address of that server
-	silent  bool            // that server does not respond
+	dsn     string          // connection string of the environment, or ""
+	address string          // address in dsn
+	silent  bool            // the server at address does not respond
 	private *server.Server  // private server, or nil
 	missing *server.Missing // reason for no server
 }
@@ -51,12 +51,12 @@ func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{group: group, given: env, rows: make([]row, len(kinds))}
+	s := &Stack{group: group, env: env, rows: make([]row, len(kinds))}
 	problems := make([]error, len(kinds))
 	var all sync.WaitGroup
 	for i, kind := range kinds {
-		s.rows[i] = row{kind: kind, given: env(dsnVariable(kind))}
-		if s.rows[i].given == "" {
+		s.rows[i] = row{kind: kind, dsn: env(dsnVariable(kind))}
+		if s.rows[i].dsn == "" {
 			all.Go(func() { problems[i] = s.rows[i].start(ctx, group) })
 		} else {
 			all.Go(func() { problems[i] = s.rows[i].dial(ctx) })
@@ -84,7 +84,7 @@ func (r *row) start(ctx context.Context, group *server.Group) error {
 
 // trust adds the certificates of the environment to the CA file of the group.
 func (s *Stack) trust() error {
-	name := s.given(caVariable)
+	name := s.env(caVariable)
 	if name == "" {
 		return nil
 	}
@@ -126,11 +126,12 @@ func (s *Stack) private() bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.private != nil })
 }
 
-// trusted reports whether the CA file is valid for all servers. It is not if the
-// environment provides a server without its CA: tests would then reject its certificate.
+// trusted reports whether the CA file is valid for all servers. It returns false if the
+// environment provides a server without its CA, because tests would reject the
+// certificate of that server.
 func (s *Stack) trusted() bool {
-	return s.given(caVariable) != "" ||
-		!slices.ContainsFunc(s.rows, func(r row) bool { return r.given != "" })
+	return s.env(caVariable) != "" ||
+		!slices.ContainsFunc(s.rows, func(r row) bool { return r.dsn != "" })
 }
 
 // Packages returns the Debian packages of kinds that have no server in the environment

@@ -138,7 +138,7 @@ func TestStart_Environment(t *testing.T) {
 		})
 		lines := strings.Split(s.Table(), "\n")
 		for i, want := range []bool{false, true, false, false, true} {
-			if got := strings.Contains(lines[i], "NO ANSWER"); got != want {
+			if got := strings.Contains(lines[i], "NO RESPONSE"); got != want {
 				t.Errorf("line %d reports no response: %v, want %v:\n%s",
 					i, got, want, lines[i])
 			}

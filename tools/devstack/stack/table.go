@@ -21,14 +21,14 @@ func (s *Stack) Table() string {
 				r.kind.Name, dsnVariable(r.kind), r.missing)
 		default:
 			from := dsnVariable(r.kind)
-			if source := s.given(variable(r.kind, "SOURCE")); source != "" {
+			if source := s.env(variable(r.kind, "SOURCE")); source != "" {
 				from += ", " + source
 			}
-			answer := ""
+			status := ""
 			if r.silent {
-				answer = "*** NO ANSWER ***"
+				status = "*** NO RESPONSE ***"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, from, answer, r.address)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.kind.Name, from, status, r.address)
 		}
 	}
 	_ = w.Flush()
