@@ -43,15 +43,14 @@ const parallel = 3
 // start first, so that none of them runs alone at the end.
 var longest = []string{
 	"tools", "tools/devstack", "tools/plinth", "cacheplugins/redis", "conformance", "core", "docs",
-	"asyncx", "cacheplugins/memory",
-	"examples", "dbplugins/postgres", "asyncx/river",
+	"asyncx", "cacheplugins/memory", "examples", "dbplugins/postgres", "asyncx/river",
 	"dbplugins/sqlite", "dbplugins/mysql", "asyncx/asynq", "notifyx", "grpcx",
 }
 
-// plain are modules that are tested without the race detector unless they are named.
-// Their programs link every driver and six frameworks, so that a second build takes
-// longer than the tests.
-var plain = []string{"tools"}
+// withoutRace are modules that are tested without the race detector unless they are
+// named. Their programs link every driver and six frameworks, so that a second build
+// takes longer than the tests.
+var withoutRace = []string{"tools"}
 
 func main() {
 	race := flag.Bool("race", false, "enable the race detector if cgo and a C compiler are available")
@@ -84,27 +83,28 @@ func run(signals *child.Signals, race bool, version string, names []string) erro
 		return err
 	}
 	if version != "" {
-		if !next(signals.Context(), version) {
+		if !isAvailable(signals.Context(), version) {
 			return nil
 		}
-		args := append(slices.Clip(quick), "-short")
+		args := append(slices.Clip(testArgs), "-short")
 		return runner{
 			signals: signals, args: args, long: "core",
 			environ: nextEnv(version, os.Environ()),
 		}.testAll(modules, nil)
 	}
-	if err := absent(modules, required()); err != nil {
+	if err := checkPrograms(modules, required()); err != nil {
 		return err
 	}
 	r := runner{
 		signals: signals, args: arguments(signals.Context(), race), all: len(names) == 0,
 		environ: os.Environ(), required: required(),
 	}
-	return within(signals, modules, func(env []string) error { return r.testAll(modules, env) })
+	return withServers(signals, modules, func(env []string) error { return r.testAll(modules, env) })
 }
 
-// within starts the servers that the modules can use and calls do with their environment.
-func within(
+// withServers starts the servers that the modules can use, and calls do with their
+// variables.
+func withServers(
 	signals *child.Signals, modules []workspace.Module, do func(env []string) error,
 ) (err error) {
 	ctx, kinds := signals.Context(), kindsOf(modules)
@@ -126,7 +126,7 @@ func within(
 // runner runs the tests of modules.
 type runner struct {
 	signals *child.Signals
-	args    []string // of go test, except for plain modules
+	args    []string // of go test, except for the modules of withoutRace
 	all     bool     // no module was named
 	long    string   // module whose long tests run even if args contains -short
 
@@ -143,8 +143,8 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	defer func() { _ = os.RemoveAll(reports) }()
 	env = slices.Concat(r.environ, env, []string{"PLINTH_TEST_REPORT=" + reports})
 	if os.Getenv("GORACE") == "" {
-		// More than a hundred test processes wait a second for late races at exit. A
-		// tenth is enough.
+		// By default, each of more than a hundred test processes waits one second at exit
+		// to detect races. 100 ms is enough.
 		env = append(env, "GORACE=atexit_sleep_ms=100")
 	}
 	start := time.Now()
@@ -154,12 +154,12 @@ func (r runner) testAll(modules []workspace.Module, env []string) error {
 	if err := r.signals.Err(); err != nil {
 		return errors.Join(problems, err)
 	}
-	ran, err := read(reports)
+	all, err := read(reports)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stdout, "\n%s\n%s in total\n", table(ran), time.Since(start).Round(time.Second))
-	return errors.Join(problems, missing(ran, r.required))
+	fmt.Fprintf(os.Stdout, "\n%s\n%s in total\n", table(all), time.Since(start).Round(time.Second))
+	return errors.Join(problems, missing(all, r.required))
 }
 
 // rank returns the index of a module in longest; other modules follow.
@@ -170,25 +170,26 @@ func rank(m workspace.Module) int {
 	return len(longest)
 }
 
-// quick are the common arguments of go test. Each module tests one package at a time,
-// because several modules run concurrently. vet is off because the linters run it.
-var quick = []string{"test", "-count=1", "-p=1", "-vet=off"}
+// testArgs are the common arguments of the go command. Each module tests one package at a
+// time, because several modules run concurrently. vet is off because the linters run it.
+var testArgs = []string{"test", "-count=1", "-p=1", "-vet=off"}
 
-// inner starts tests with the default GOGC. Tests that build programs use the build
-// settings of the Makefile, whose results are cached.
-const inner = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath"
+// execWith is the program with which go test runs the test binaries. It restores the
+// default GOGC. Tests that build programs use the build settings of the Makefile, whose
+// results are cached.
+const execWith = "env -u GOGC CGO_ENABLED=0 GOFLAGS=-trimpath"
 
 // arguments returns the arguments of go test.
 func arguments(ctx context.Context, race bool) []string {
-	args := slices.Clip(quick)
+	args := slices.Clip(testArgs)
 	if _, err := exec.LookPath("env"); err == nil {
-		args = append(args, "-exec="+inner)
+		args = append(args, "-exec="+execWith)
 	}
 	switch {
 	case race && raceDetector(ctx):
-		// Without debug data, compilation takes a ninth less time. The race detector is
-		// off for SQLite, which is translated from C and uses its own locks; this saves a
-		// third of its test time.
+		// Without debug data, compilation is 11 % faster. The race detector is off for
+		// SQLite, which is translated from C and uses its own locks; this saves a third
+		// of the time of its tests.
 		return append(args, "-race", "-gcflags=all=-dwarf=false",
 			"-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
@@ -202,18 +203,18 @@ func arguments(ctx context.Context, race bool) []string {
 // after a signal.
 func (r runner) test(m workspace.Module, env []string) error {
 	if r.signals.Context().Err() != nil {
-		return nil //nolint:nilerr // the caller has it
+		return nil //nolint:nilerr // testAll returns the error
 	}
 	_, _ = os.Stdout.WriteString("... " + m.Name + "\n")
 	start := time.Now()
-	// compilers are short-lived
+	// a higher GOGC makes the short-lived compiler processes faster
 	args, env := slices.Clip(r.args), append(slices.Clip(env), "GOGC=400")
-	// tests of signals and processes need no servers
+	// the long tests of this module use signals and processes, but no servers
 	if m.Name == r.long {
-		args = slices.Clip(quick)
+		args = slices.Clip(testArgs)
 	}
-	if r.all && slices.Contains(plain, m.Name) {
-		args, env = slices.Clip(quick), append(env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	if r.all && slices.Contains(withoutRace, m.Name) {
+		args, env = slices.Clip(testArgs), append(env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	}
 	cmd := r.signals.Command("go", append(args, "./...")...)
 	cmd.Dir, cmd.Env = m.Dir, env

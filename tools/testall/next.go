@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// next checks that a Go version is available. If not, it prints a line in capitals and
-// returns false.
-func next(ctx context.Context, version string) bool {
+// isAvailable reports whether a Go version is available. If not, it prints a line in
+// capitals.
+func isAvailable(ctx context.Context, version string) bool {
 	cmd := exec.CommandContext(ctx, "go", "version")
 	cmd.Dir, cmd.Env = os.TempDir(),
 		append(os.Environ(), "GOTOOLCHAIN="+version, "GOWORK=off", "GOFLAGS=")

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestNext(t *testing.T) {
-	if !next(t.Context(), runtime.Version()) {
-		t.Errorf("next(%s) = false for the running version", runtime.Version())
+func TestIsAvailable(t *testing.T) {
+	if !isAvailable(t.Context(), runtime.Version()) {
+		t.Errorf("isAvailable(%s) = false for the running version", runtime.Version())
 	}
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOMODCACHE", t.TempDir())
-	if next(t.Context(), "go1.999.0") {
-		t.Error("next = true for a version that does not exist")
+	if isAvailable(t.Context(), "go1.999.0") {
+		t.Error("isAvailable = true for a version that does not exist")
 	}
 }
 

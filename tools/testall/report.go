@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 )
 
-// ran is the report of a run of a suite.
-type ran struct {
+// report is the result of a run of a suite.
+type report struct {
 	Family  string   `json:"family"`  // one of families
 	Backend string   `json:"backend"` // name of the driver
 	Source  string   `json:"source"`  // origin of the server
@@ -24,47 +24,48 @@ type ran struct {
 	Notes   []string `json:"notes"`   // measurements
 }
 
-// families in the order of the table.
+// families are in the order of the table.
 var families = []string{"database", "cache", "jobs", "mail", "lease", "failover", "documentation"}
 
 // same reports whether r and other differ only in Tests and Notes.
-func (r *ran) same(other *ran) bool {
+func (r *report) same(other *report) bool {
 	a, b := *r, *other
 	a.Tests, a.Notes, b.Tests, b.Notes = 0, nil, 0, nil
 	return reflect.DeepEqual(a, b)
 }
 
 // read reads the reports in dir.
-func read(dir string) ([]ran, error) {
+func read(dir string) ([]report, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
-	all := make([]ran, 0, len(names))
+	all := make([]report, 0, len(names))
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		var r ran
+		var r report
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, fmt.Errorf("report %s: %w", filepath.Base(name), err)
 		}
 		all = append(all, r)
 	}
-	slices.SortStableFunc(all, func(a, b ran) int {
-		return cmp.Or(cmp.Compare(slices.Index(families, a.Family),
-			slices.Index(families, b.Family)),
+	slices.SortStableFunc(all, func(a, b report) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(families, a.Family), slices.Index(families, b.Family)),
 			cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Source, b.Source),
-			cmp.Compare(a.Server, b.Server),
-			cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Reason, b.Reason))
+			cmp.Compare(a.Server, b.Server), cmp.Compare(a.Outcome, b.Outcome),
+			cmp.Compare(a.Reason, b.Reason),
+		)
 	})
 	return merge(all), nil
 }
 
 // merge combines adjacent reports that differ only in Tests and Notes.
-func merge(sorted []ran) []ran {
-	var rows []ran
+func merge(sorted []report) []report {
+	var rows []report
 	for _, r := range sorted {
 		if last := len(rows) - 1; last >= 0 && rows[last].same(&r) {
 			rows[last].Tests += r.Tests
@@ -77,7 +78,7 @@ func merge(sorted []ran) []ran {
 }
 
 // table formats the reports.
-func table(all []ran) string {
+func table(all []report) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FAMILY\tBACKEND\tRAN ON\tSERVER\tTESTS\tOUTCOME")
@@ -98,7 +99,7 @@ func table(all []ran) string {
 }
 
 // notes formats the measurements.
-func notes(all []ran) string {
+func notes(all []report) string {
 	var b strings.Builder
 	for _, r := range all {
 		for i, note := range r.Notes {
@@ -111,14 +112,14 @@ func notes(all []ran) string {
 	return b.String()
 }
 
-// conformance are the families whose suites prove that a backend is usable.
+// conformance lists the families whose suites prove that a backend is usable.
 var conformance = []string{"database", "cache", "mail", "documentation"}
 
 // missing returns an error that lists the required backends without a conformance run.
-func missing(all []ran, required []string) error {
+func missing(all []report, required []string) error {
 	var absent []string
 	for _, name := range required {
-		exists := slices.ContainsFunc(all, func(r ran) bool {
+		exists := slices.ContainsFunc(all, func(r report) bool {
 			return r.Backend == name && r.Outcome != "skipped" &&
 				slices.Contains(conformance, r.Family)
 		})

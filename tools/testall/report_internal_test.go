@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func reports(t *testing.T, texts ...string) []ran {
+func reports(t *testing.T, texts ...string) []report {
 	t.Helper()
 	dir := t.TempDir()
 	for i, text := range texts {
@@ -81,7 +81,7 @@ func TestMissing(t *testing.T) {
 		want     string
 	}{
 		{name: "empty", required: "", want: ""},
-		{name: "all ran", required: "sqlite, memory, postfix", want: ""},
+		{name: "all backends ran", required: "sqlite, memory, postfix", want: ""},
 		{name: "one was skipped", required: "sqlite,redis", want: "redis"},
 		{name: "two are absent", required: "postgres,mysql", want: "postgres, mysql"},
 	} {

@@ -48,8 +48,9 @@ func kindsOf(modules []workspace.Module) []*server.Kind {
 	})
 }
 
-// absent returns an error if a required program that the modules use is not installed.
-func absent(modules []workspace.Module, required []string) error {
+// checkPrograms returns an error if a required program that the modules use is not
+// installed.
+func checkPrograms(modules []workspace.Module, required []string) error {
 	var problems []error
 	for _, p := range programs.All() {
 		used := slices.ContainsFunc(modules,
@@ -67,8 +68,8 @@ func absent(modules []workspace.Module, required []string) error {
 
 // backends are the valid names in PLINTH_TEST_REQUIRE.
 var backends = []string{
-	"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver",
-	"oracle", "node", "chromium",
+	"sqlite", "memory", "postgres", "mysql", "redis", "postfix", "sqlserver", "oracle",
+	"node", "chromium",
 }
 
 // checkRequired returns an error if a required backend is unknown, or if its server

@@ -82,14 +82,14 @@ func TestUses(t *testing.T) {
 	}
 }
 
-func TestWithin(t *testing.T) {
+func TestWithServers(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("PLINTH_TEST_REDIS_URL", "")
 	t.Setenv("PLINTH_TEST_REQUIRE", "sqlite, redis")
 	signals := child.Watch()
 	defer signals.Stop()
 	started := false
-	err := within(signals, []workspace.Module{{Name: "cacheplugins/redis"}}, func([]string) error {
+	err := withServers(signals, []workspace.Module{{Name: "cacheplugins/redis"}}, func([]string) error {
 		started = true
 		return nil
 	})
@@ -97,11 +97,11 @@ func TestWithin(t *testing.T) {
 		t.Skip("redis-server is installed outside of PATH")
 	}
 	if err == nil || started || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("within = %v, tests started = %v; want an error with the missing package", err, started)
+		t.Errorf("withServers = %v, tests started = %v; want an error with the missing package", err, started)
 	}
 }
 
-func TestAbsent(t *testing.T) {
+func TestCheckPrograms(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	docs, core := []workspace.Module{{Name: "docs"}}, []workspace.Module{{Name: "core"}}
 	for _, tc := range []struct {
@@ -118,13 +118,13 @@ func TestAbsent(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := absent(tc.modules, tc.required)
+			err := checkPrograms(tc.modules, tc.required)
 			if (err != nil) != (tc.want != nil) {
-				t.Fatalf("absent = %v, want %q", err, tc.want)
+				t.Fatalf("checkPrograms = %v, want %q", err, tc.want)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("absent = %v, want %q", err, want)
+					t.Errorf("checkPrograms = %v, want %q", err, want)
 				}
 			}
 		})
