@@ -67,7 +67,7 @@ func (c checker) run(ctx context.Context) error {
 		database = "https://vuln.go.dev"
 	}
 	return errors.Join(
-		current(ctx, root),
+		checkWorkSum(ctx, root),
 		c.retracted(ctx, requirements(modules)),
 		c.vulnerable(ctx, root, database, patterns),
 	)
@@ -82,16 +82,17 @@ func (c checker) unchecked(what string, err error) error {
 	return err
 }
 
-// current returns an error if go.work.sum lacks a hash. The go command adds it.
-func current(ctx context.Context, root string) error {
+// checkWorkSum returns an error if go.work.sum lacks a hash. The go command adds the
+// missing hashes to the file.
+func checkWorkSum(ctx context.Context, root string) error {
 	name := filepath.Join(root, "go.work.sum")
 	before, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "all")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"),
-		"GOFLAGS=")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"), "GOFLAGS=")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	if err := cmd.Run(); err != nil {
@@ -206,7 +207,7 @@ func lookUp(ctx context.Context, queries []string) ([]module, error) {
 
 // vulnerable returns an error if the packages in dir reach a known vulnerability.
 func (c checker) vulnerable(ctx context.Context, dir, database string, packages []string) error {
-	if err := reach(ctx, database); err != nil {
+	if err := checkResponse(ctx, database); err != nil {
 		return c.unchecked("known vulnerabilities", err)
 	}
 	cmd := scan.Command(ctx, append([]string{"-C", dir, "-db", database}, packages...)...)
@@ -220,20 +221,20 @@ func (c checker) vulnerable(ctx context.Context, dir, database string, packages 
 	return nil
 }
 
-// reach returns an error if the database does not respond. It does not check a local
-// directory.
-func reach(ctx context.Context, database string) error {
+// checkResponse returns an error if the database does not respond. It does not check a
+// local directory.
+func checkResponse(ctx context.Context, database string) error {
 	if !strings.HasPrefix(database, "http") {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(database, //nolint:gosec // the developer names the server
-		"/")+"/index/db.json", http.NoBody)
+	address := strings.TrimSuffix(database, "/") + "/index/db.json"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody) //nolint:gosec // the developer selects the server
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request) //nolint:gosec // likewise
+	response, err := http.DefaultClient.Do(request) //nolint:gosec // as above
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-func TestCurrent(t *testing.T) {
+func TestCheckWorkSum(t *testing.T) {
 	proxy := writeFiles(t, map[string]string{
 		"example.com/lib/@v/list":        "v1.0.0\n",
 		"example.com/lib/@v/v1.0.0.info": `{"Version":"v1.0.0"}`,
@@ -62,12 +62,12 @@ func TestCurrent(t *testing.T) {
 		"go.work":  "go 1.26.0\n\nuse ./a\n",
 		"a/go.mod": "module example.com/a\n\ngo 1.26.0\n\nrequire example.com/lib v1.0.0\n",
 	})
-	if err := current(t.Context(), root); err == nil ||
+	if err := checkWorkSum(t.Context(), root); err == nil ||
 		!strings.Contains(err.Error(), "go.work.sum was out of date") {
-		t.Errorf("current without go.work.sum = %v, want an error", err)
+		t.Errorf("checkWorkSum without go.work.sum = %v, want an error", err)
 	}
-	if err := current(t.Context(), root); err != nil {
-		t.Errorf("current with the generated go.work.sum = %v", err)
+	if err := checkWorkSum(t.Context(), root); err != nil {
+		t.Errorf("checkWorkSum with the generated go.work.sum = %v", err)
 	}
 }
 
