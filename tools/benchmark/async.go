@@ -29,8 +29,8 @@ import (
 
 // asyncs compares background tasks with their building blocks.
 func asyncs() []comparison {
-	life := xhook.New()
-	ctx, cancel := context.WithCancel(xhook.NewContext(context.Background(), life))
+	lifecycle := xhook.New()
+	ctx, cancel := context.WithCancel(xhook.NewContext(context.Background(), lifecycle))
 	atExit(cancel)
 	ours := each(func() error { return asyncx.Async(ctx, func(context.Context) {}).Wait(ctx) })
 	pool := pond.NewPool(asyncx.DefaultConcurrency)
@@ -51,7 +51,7 @@ func asyncs() []comparison {
 	}
 }
 
-// batchOfJobs is the number of jobs that are stored and processed together.
+// batchOfJobs is the number of jobs that an operation stores and waits for.
 const batchOfJobs = 200
 
 // jobs compares storing a job with an insert of a row of the same size, and the outbox
@@ -133,16 +133,15 @@ func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 		b.Helper()
 		ctx, cancel := context.WithCancel(d.queue(open))
 		var done sync.WaitGroup
-		ended := make(chan error, 1)
+		workErr := make(chan error, 1)
 		handler := pinged.Handle(func(context.Context, string) error {
 			done.Done()
 			return nil
 		})
 		quiet := must(xlog.New(xlog.Config{
-			Level: slog.LevelError + 1, Writer: os.Stderr,
-			Format: xlog.FormatJSON,
+			Level: slog.LevelError + 1, Writer: os.Stderr, Format: xlog.FormatJSON,
 		}))
-		go func() { ended <- job.Work(xlog.NewContext(ctx, quiet), job.WithHandlers(handler)) }()
+		go func() { workErr <- job.Work(xlog.NewContext(ctx, quiet), job.WithHandlers(handler)) }()
 		args := make([]string, batchOfJobs)
 		for b.Loop() {
 			done.Add(batchOfJobs)
@@ -152,7 +151,7 @@ func (d jobsDatabase) work(open job.Opener) func(*testing.B) {
 			done.Wait()
 		}
 		cancel()
-		if err := <-ended; err != nil {
+		if err := <-workErr; err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 	invalidBody = `{"username":"ad","email":"ada.example.com","password":"horse"}`
 )
 
-// bindings compares requests that are bound, validated and responded to.
+// bindings compares requests with binding, validation and a response.
 func bindings() []comparison {
 	ours := plinthEngine(func(e *gin.Engine) {
 		e.POST("/register", func(c *gin.Context) {
@@ -117,8 +117,7 @@ func handBind(c *gin.Context) {
 			list = append(list, handFailure{f.Field(), f.Tag(), f.Translate(t)})
 		}
 		c.JSON(http.StatusBadRequest, handEnvelope{
-			Context: c.GetString("request_id"),
-			Output:  "BODY_ERROR", Code: 40014, Data: list,
+			Context: c.GetString("request_id"), Output: "BODY_ERROR", Code: 40014, Data: list,
 		})
 	default:
 		_ = c.Error(err)

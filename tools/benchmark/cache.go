@@ -47,72 +47,72 @@ func caches() []comparison {
 		}
 	}
 	trace := zipf(cacheEntries, traceLength)
-	fromBare := func(key string) bool {
+	getBare := func(key string) bool {
 		v, ok := bare.GetIfPresent(key)
 		return ok && v.Name != ""
 	}
-	fromTyped := func(key string) bool {
+	getTyped := func(key string) bool {
 		v, ok, err := typed.Get(ctx, key)
 		return err == nil && ok && v.Name != ""
 	}
-	// A caller that passes the value on needs it on the heap.
-	keptBare := func(key string) bool {
+	// A caller that stores a pointer to the value needs it on the heap.
+	getBareToHeap := func(key string) bool {
 		v, ok := bare.GetIfPresent(key)
-		return ok && keep(&v)
+		return ok && escape(&v)
 	}
-	keptTyped := func(key string) bool {
+	getTypedToHeap := func(key string) bool {
 		v, ok, err := typed.Get(ctx, key)
-		return err == nil && ok && keep(v)
+		return err == nil && ok && escape(v)
 	}
-	bareSet := func(key string) bool {
+	setBare := func(key string) bool {
 		bare.Set(key, account{ID: 1, Name: "Ada"})
 		return true
 	}
-	typedSet := func(key string) bool {
+	setTyped := func(key string) bool {
 		return typed.Set(ctx, key, &account{ID: 1, Name: "Ada"}, xcache.WithTTL(time.Hour)) == nil
 	}
 	return []comparison{
 		{
 			name: "typed set", peer: "otter", target: 1.2, allocs: 2,
-			ours: alone(typedSet, keys, trace), theirs: alone(bareSet, keys, trace),
+			ours: sequential(setTyped, keys, trace), theirs: sequential(setBare, keys, trace),
 		},
 		{
 			name: "typed get", peer: "otter", target: 1.1, allocs: 1,
-			ours: alone(fromTyped, keys, trace), theirs: alone(fromBare, keys, trace),
+			ours: sequential(getTyped, keys, trace), theirs: sequential(getBare, keys, trace),
 		},
 		{
 			name: "typed get, parallel", peer: "otter", target: 1.1, allocs: 1,
-			ours: parallel(fromTyped, keys, trace), theirs: parallel(fromBare, keys, trace),
+			ours: parallel(getTyped, keys, trace), theirs: parallel(getBare, keys, trace),
 		},
 		{
 			name: "typed get, value on the heap", peer: "otter and a copy", target: 1.1, allocs: 1,
-			ours: alone(keptTyped, keys, trace), theirs: alone(keptBare, keys, trace),
+			ours: sequential(getTypedToHeap, keys, trace), theirs: sequential(getBareToHeap, keys, trace),
 		},
 		{
 			name: "typed get, value on the heap, parallel", peer: "otter and a copy",
 			target: 1.1, allocs: 1,
-			ours: parallel(keptTyped, keys, trace), theirs: parallel(keptBare, keys, trace),
+			ours: parallel(getTypedToHeap, keys, trace), theirs: parallel(getBareToHeap, keys, trace),
 		},
 	}
 }
 
-// keep is a variable, so that the compiler moves its argument to the heap.
-var keep = func(v *account) bool { return v.Name != "" }
+// escape is a variable, so that the compiler moves its argument to the heap.
+var escape = func(v *account) bool { return v.Name != "" }
 
-// zipf returns indexes below n with a Zipf distribution. The frequent ones are spread
+// zipf returns indexes below n with a Zipf distribution. The frequent indexes are spread
 // over the range.
 func zipf(n, length int) []int32 {
 	r := rand.New(rand.NewPCG(1, 2))
 	z := rand.NewZipf(r, 1.01, 1, uint64(n-1))
-	place := r.Perm(n)
+	positions := r.Perm(n)
 	trace := make([]int32, length)
 	for i := range trace {
-		trace[i] = int32(place[z.Uint64()]) // below n
+		trace[i] = int32(positions[z.Uint64()]) // below n
 	}
 	return trace
 }
 
-func alone(get func(string) bool, keys []string, trace []int32) func(*testing.B) {
+func sequential(get func(string) bool, keys []string, trace []int32) func(*testing.B) {
 	return func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {

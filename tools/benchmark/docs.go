@@ -27,7 +27,8 @@ const (
 	docsCalls = 2000
 	// docsStarts is the number of server starts.
 	docsStarts = 9
-	// docsStartTarget is the limit from the start of the process to its first response.
+	// docsStartTarget is the limit of the time from the start of the process to its first
+	// response.
 	docsStartTarget = 200 * time.Millisecond
 	// docsMemoryTarget is the limit of resident memory after startup, in MB.
 	docsMemoryTarget = 40
@@ -62,7 +63,7 @@ func docsClaims() []claim {
 // docsStart measures the time from the start of the process to its first response. It
 // also measures the resident memory after startup, and after a request for every page.
 func docsStart() (string, error) {
-	if _, err := docsBinary(); err != nil { // building is slower than a start
+	if _, err := docsBinary(); err != nil { // the first start must not include the build
 		return "", err
 	}
 	var times []time.Duration
@@ -71,12 +72,12 @@ func docsStart() (string, error) {
 		if server != nil {
 			server.stop()
 		}
-		began := time.Now()
+		start := time.Now()
 		var err error
 		if server, err = startDocs(); err != nil {
 			return "", err
 		}
-		times = append(times, time.Since(began))
+		times = append(times, time.Since(start))
 	}
 	defer server.stop()
 	<-time.After(time.Second) // the server releases the memory of its startup
@@ -84,7 +85,7 @@ func docsStart() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pages, err := server.showAll()
+	pages, err := server.requestPages()
 	if err != nil {
 		return "", err
 	}
@@ -106,12 +107,12 @@ func docsLatency() (string, error) {
 		return "", err
 	}
 	defer server.stop()
-	floor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	baseline := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = w.Write(make([]byte, 1024))
 	}))
-	defer floor.Close()
-	bare, err := percentiles(floor.URL, "{}")
+	defer baseline.Close()
+	bare, err := percentiles(baseline.URL, "{}")
 	if err != nil {
 		return "", err
 	}
@@ -119,13 +120,13 @@ func docsLatency() (string, error) {
 	for _, tool := range docsTools {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool.name +
 			`","arguments":` + tool.arguments + `}}`
-		took, err := percentiles(server.url+"/api/mcp", body)
+		p, err := percentiles(server.url+"/api/mcp", body)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", tool.name, err)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s %.3f ms (p99 %.2f, %.1f times the bare POST) ≤ %s %s",
-			tool.name, tool.arguments, took.p50, took.p99,
-			took.p50/bare.p50, tool.target, mark(cmp.Compare(took.p50, milliseconds(tool.target)))))
+			tool.name, tool.arguments, p.p50, p.p99, p.p50/bare.p50, tool.target,
+			mark(cmp.Compare(p.p50, milliseconds(tool.target)))))
 	}
 	return strings.Join(lines, "\n  "), nil
 }
@@ -138,20 +139,20 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 func percentiles(url, body string) (percentile, error) {
 	times := make([]time.Duration, 0, docsCalls)
 	for range docsCalls {
-		began := time.Now()
-		answer, err := post(url, body)
+		start := time.Now()
+		response, err := post(url, body)
 		if err != nil {
 			return percentile{}, err
 		}
-		times = append(times, time.Since(began))
-		if bytes.Contains(answer, []byte(`"isError":true`)) ||
-			bytes.Contains(answer, []byte(`"error":{`)) {
-			return percentile{}, fmt.Errorf("unexpected response: %.200s", answer)
+		times = append(times, time.Since(start))
+		if bytes.Contains(response, []byte(`"isError":true`)) ||
+			bytes.Contains(response, []byte(`"error":{`)) {
+			return percentile{}, fmt.Errorf("unexpected response: %.200s", response)
 		}
 	}
 	slices.Sort(times)
-	return percentile{milliseconds(times[len(times)/2]), milliseconds(times[len(times)*99/100])},
-		nil
+	p50, p99 := times[len(times)/2], times[len(times)*99/100]
+	return percentile{milliseconds(p50), milliseconds(p99)}, nil
 }
 
 func post(url, body string) ([]byte, error) {
@@ -166,8 +167,8 @@ func post(url, body string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := io.ReadAll(response.Body)
-	return answer, errors.Join(err, response.Body.Close())
+	text, err := io.ReadAll(response.Body)
+	return text, errors.Join(err, response.Body.Close())
 }
 
 // docsServer is a running plinth-docs.
@@ -182,7 +183,7 @@ func startDocs() (*docsServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once: the server uses the port
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed immediately: it only finds a free port
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +191,10 @@ func startDocs() (*docsServer, error) {
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	s := &docsServer{url: "http://" + addr, command: exec.Command(binary, "serve", "--addr", //nolint:noctx // stop ends it
-		addr)}
+	s := &docsServer{
+		url:     "http://" + addr,
+		command: exec.Command(binary, "serve", "--addr", addr), //nolint:noctx // stop interrupts it
+	}
 	s.command.Env = append(os.Environ(), "PLINTH_DRAIN_DELAY=0s", "LOG_LEVEL=warn")
 	if err := s.command.Start(); err != nil {
 		return nil, err
@@ -229,9 +232,8 @@ func docsBinary() (string, error) {
 	}
 	atExit(func() { _ = os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "plinth-docs")
-	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", //nolint:noctx // it exits by itself
-		binary, "./cmd/plinth-docs")
-	// as for a release
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", //nolint:noctx // it exits by itself
+		"-o", binary, "./cmd/plinth-docs")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	command.Dir = filepath.Join(root, "docs")
 	if output, err := command.CombinedOutput(); err != nil {
@@ -257,8 +259,8 @@ func get(url string) ([]byte, error) {
 	return body, errors.Join(err, response.Body.Close())
 }
 
-// showAll requests every page of the sitemap, and returns the number of pages.
-func (s *docsServer) showAll() (int, error) {
+// requestPages requests every page of the sitemap, and returns the number of pages.
+func (s *docsServer) requestPages() (int, error) {
 	siteMap, err := get(s.url + "/sitemap.xml")
 	if err != nil {
 		return 0, err

@@ -14,20 +14,20 @@ import (
 // document updates each table of the documentation whose groups all ran.
 func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 	page := filepath.Join(root, "docs", "content", "guide", "performance.md")
-	compared := slices.DeleteFunc(slices.Clone(lines),
+	ratioLines := slices.DeleteFunc(slices.Clone(lines),
 		func(l line) bool { return l.group == peersGroup })
-	if len(compared) < len(lines) {
-		against := slices.DeleteFunc(slices.Clone(lines),
+	if len(ratioLines) < len(lines) {
+		peerLines := slices.DeleteFunc(slices.Clone(lines),
 			func(l line) bool { return l.group != peersGroup })
-		if err := marks.Put(page, "peers", peerTable(against)+"\n"+p.machine()+".\n"); err != nil {
+		if err := marks.Put(page, "peers", peerTable(peerLines)+"\n"+p.machine()+".\n"); err != nil {
 			return err
 		}
 	}
-	if missing := notRun(compared); len(missing) > 0 {
+	if missing := notRun(ratioLines); len(missing) > 0 {
 		fmt.Fprintln(os.Stderr, "benchmark: table of ratios not updated; groups that did not run:",
 			strings.Join(missing, ", "))
 	} else if err := marks.Put(page, "ratios",
-		ratioTable(compared)+"\n"+p.machine()+".\n"); err != nil {
+		ratioTable(ratioLines)+"\n"+p.machine()+".\n"); err != nil {
 		return err
 	}
 	if sizes == nil {
@@ -77,14 +77,14 @@ func ratioTable(lines []line) string {
 			target = fmt.Sprintf("%.2f", l.target)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s, %s | %.2f | %s | %d against %d |\n",
-			l.group, l.name, took(l.figure.ours), l.peer, took(l.figure.theirs),
+			l.group, l.name, formatTime(l.figure.ours), l.peer, formatTime(l.figure.theirs),
 			l.ratio, target, l.oursAllocs, l.theirsAllocs)
 	}
 	return b.String()
 }
 
-// took formats nanoseconds with at least three significant digits.
-func took(ns float64) string {
+// formatTime formats nanoseconds with at least three significant digits.
+func formatTime(ns float64) string {
 	switch {
 	case ns < 1e4:
 		return fmt.Sprintf("%.0f ns", ns)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDocument_Rows(t *testing.T) {
+func TestPeerTable(t *testing.T) {
 	pair := []line{
 		{
 			group: peersGroup, comparison: comparison{peer: "echo, bare"},
@@ -17,14 +17,13 @@ func TestDocument_Rows(t *testing.T) {
 			figure: figure{ratio: 0.8, cpu: 0.76, oursAllocs: 18, theirsAllocs: 22},
 		},
 	}
-	if got, want := peerTable(pair),
-		"| echo | 1.07, 1.06, 18 against 19 | 0.80, 0.76, 18 against 22 |\n"; !strings.HasSuffix(
-		got, want) {
+	const want = "| echo | 1.07, 1.06, 18 against 19 | 0.80, 0.76, 18 against 22 |\n"
+	if got := peerTable(pair); !strings.HasSuffix(got, want) {
 		t.Errorf("table =\n%s\nwant the row\n%s", got, want)
 	}
 }
 
-func TestDocument_Ratios(t *testing.T) {
+func TestNotRun(t *testing.T) {
 	var all []line
 	for _, g := range groups {
 		all = append(all, line{group: g.name})
@@ -39,7 +38,7 @@ func TestDocument_Ratios(t *testing.T) {
 	}
 }
 
-func TestDocument_Units(t *testing.T) {
+func TestFormatTime(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ns   float64
@@ -50,8 +49,8 @@ func TestDocument_Units(t *testing.T) {
 		{name: "milliseconds", ns: 48_200_000, want: "48.2 ms"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := took(tc.ns); got != tc.want {
-				t.Errorf("took = %q, want %q", got, tc.want)
+			if got := formatTime(tc.ns); got != tc.want {
+				t.Errorf("formatTime = %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -27,8 +27,8 @@ import (
 )
 
 // grpcs compares the interceptor chain of the runner with its separate parts and with
-// go-grpc-middleware. That chain does less: an ID and a zerolog line by hand, and
-// recovery. It has no application context, validation, error mapping or completed
+// go-grpc-middleware. The latter does less: it has a hand-written ID, a zerolog line and
+// recovery, but no application context, validation, error mapping or completion of the
 // response. The chains are called as functions, with the arguments of a server. The last
 // comparisons use a connection.
 func grpcs() []comparison {
@@ -65,7 +65,7 @@ func grpcLoopback(peer string, theirs serving) comparison {
 	}
 }
 
-// grpcClaims are the absolute figures.
+// grpcClaims returns the claims with absolute figures.
 func grpcClaims() []claim {
 	return []claim{
 		{name: "chain without a line (target 400 ns, 3 allocations)", show: func() (string, error) {
@@ -76,8 +76,8 @@ func grpcClaims() []claim {
 		}},
 		{name: "allocations of a call over a connection beyond bare grpc-go's, with a line (target 16)", show: func() (string, error) {
 			c := grpcLoopback("bare grpc-go", grpcServer())
-			return fmt.Sprint(testing.Benchmark(c.ours).AllocsPerOp() - testing.Benchmark(
-				c.theirs).AllocsPerOp()), nil
+			ours, theirs := testing.Benchmark(c.ours), testing.Benchmark(c.theirs)
+			return fmt.Sprint(ours.AllocsPerOp() - theirs.AllocsPerOp()), nil
 		}},
 	}
 }
@@ -109,12 +109,10 @@ const (
 	echoMethod  = "/" + echoService + "/Call"
 )
 
-func (e *echo) register(_ context.Context, to grpc.ServiceRegistrar) {
-	to.RegisterService(&grpc.ServiceDesc{
+func (e *echo) register(_ context.Context, registrar grpc.ServiceRegistrar) {
+	registrar.RegisterService(&grpc.ServiceDesc{
 		ServiceName: echoService, HandlerType: (*any)(nil),
-		Methods: []grpc.MethodDesc{{
-			MethodName: "Call", Handler: e.serve,
-		}},
+		Methods: []grpc.MethodDesc{{MethodName: "Call", Handler: e.serve}},
 	}, e)
 }
 
@@ -125,13 +123,13 @@ func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, //nol
 	if err := decode(in); err != nil {
 		return nil, err
 	}
-	answer := func(context.Context, any) (any, error) {
+	handler := func(context.Context, any) (any, error) {
 		return &generate.BaseResponse{Output: "Success", Code: 200, Message: "done"}, nil
 	}
 	if e.chain = chain; chain == nil {
-		return answer(ctx, in)
+		return handler(ctx, in)
 	}
-	return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: echoMethod}, answer)
+	return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: echoMethod}, handler)
 }
 
 // serving starts a server with echo on a listener, and returns a function that stops it.
@@ -174,7 +172,7 @@ func partsServer(e *xlog.Engine) serving {
 }
 
 // peerServer mounts go-grpc-middleware with the zerolog adapter of its documentation, and
-// logs one line a call.
+// logs one line per call.
 func peerServer(level zerolog.Level) serving {
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger().Level(level)
 	logger := logging.LoggerFunc(func(_ context.Context, level logging.Level, msg string,
@@ -220,20 +218,20 @@ func peerID(
 func connected(serve serving) (service *echo, conn *grpc.ClientConn, stop func()) {
 	service = new(echo)
 	l := must(new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"))
-	end := serve(service, l)
+	stopServer := serve(service, l)
 	conn = must(grpc.NewClient(l.Addr().String(),
 		grpc.WithTransportCredentials(insecure.NewCredentials())))
 	stop = func() {
 		_ = conn.Close()
-		end()
+		stopServer()
 	}
-	if err := ask(context.Background(), conn); err != nil {
+	if err := callEcho(context.Background(), conn); err != nil {
 		panic(err)
 	}
 	return service, conn, stop
 }
 
-func ask(ctx context.Context, conn *grpc.ClientConn) error {
+func callEcho(ctx context.Context, conn *grpc.ClientConn) error {
 	out := new(generate.BaseResponse)
 	err := conn.Invoke(ctx, echoMethod, &generate.BaseResponse{Message: "please"}, out)
 	if err == nil && out.GetCode() != 200 {
@@ -247,7 +245,7 @@ func calls(serve serving) func(*testing.B) {
 	return func(b *testing.B) {
 		_, conn, stop := connected(serve)
 		defer stop()
-		each(func() error { return ask(b.Context(), conn) })(b)
+		each(func() error { return callEcho(b.Context(), conn) })(b)
 	}
 }
 
@@ -269,7 +267,8 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// chainOf calls the chain of a server as a function, with the metadata of a plain client.
+// chainOf measures the chain of a server, which it calls as a function with the metadata
+// of a plain client.
 func chainOf(serve serving) func(*testing.B) {
 	service, _, stop := connected(serve)
 	stop()
@@ -277,11 +276,11 @@ func chainOf(serve serving) func(*testing.B) {
 	ctx := grpc.NewContextWithServerTransportStream(context.Background(), &transport{})
 	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "127.0.0.1:1119",
 		"content-type", "application/grpc", "user-agent", "grpc-go/1.82.1"))
-	request, response := any(&generate.BaseResponse{}),
-		any(&generate.BaseResponse{Output: "Success", Code: 200})
-	answer := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
+	request := any(&generate.BaseResponse{})
+	response := any(&generate.BaseResponse{Output: "Success", Code: 200})
+	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
 	return each(func() error {
-		_, err := chain(ctx, request, info, answer)
+		_, err := chain(ctx, request, info, handler)
 		return err
 	})
 }

@@ -37,7 +37,7 @@ func ids() []comparison {
 	}}
 }
 
-// idClaims are the figures that are not the time of one call.
+// idClaims returns the claims about rates and CPU time.
 func idClaims() []claim {
 	return []claim{
 		{name: "one gene against the layout's limit (target 99.5 %) and a spinning generator's CPU (target 0.3)", show: oneGene},
@@ -68,10 +68,10 @@ func rate(
 	var count atomic.Int64
 	var failure atomic.Pointer[error]
 	var wg sync.WaitGroup
-	used, begin := cpu(), time.Now()
+	cpuBefore, start := cpu(), time.Now()
 	for range workers {
 		wg.Go(func() {
-			for time.Since(begin) < d {
+			for time.Since(start) < d {
 				for range 64 {
 					if _, err := n.Generate(xsnowflake.GeneOrder); err != nil {
 						failure.Store(&err)
@@ -87,17 +87,17 @@ func rate(
 		return 0, 0, *e
 	}
 	millis := float64(count.Load()) / perMilli
-	return millis / (time.Since(begin).Seconds() * 1e3),
-		time.Duration(float64(cpu()-used) / millis), nil
+	return millis / (time.Since(start).Seconds() * 1e3),
+		time.Duration(float64(cpu()-cpuBefore) / millis), nil
 }
 
-// spinning returns the CPU time for the IDs of one millisecond, of a generator that polls
-// the clock for the next millisecond.
+// spinning measures a generator that polls the clock for the next millisecond. It returns
+// the CPU time for the IDs of one millisecond.
 func spinning(d time.Duration) time.Duration {
 	var last, sequence int64
-	made := 0
-	used, begin := cpu(), time.Now()
-	for time.Since(begin) < d {
+	count := 0
+	cpuBefore, start := cpu(), time.Now()
+	for time.Since(start) < d {
 		for sequence == perMilli && time.Now().UnixMilli() == last {
 			continue
 		}
@@ -105,9 +105,9 @@ func spinning(d time.Duration) time.Duration {
 			last, sequence = now, 0
 		}
 		sequence++
-		made++
+		count++
 	}
-	return time.Duration(float64(cpu()-used) / float64(made) * perMilli)
+	return time.Duration(float64(cpu()-cpuBefore) / float64(count) * perMilli)
 }
 
 func allGenes() (string, error) {

@@ -14,12 +14,12 @@ import (
 
 // The values of the line: five fields, in addition to the request ID.
 const (
-	lineMessage = "request served"
-	lineMethod  = "GET"
-	linePath    = "/api/v1/user/42"
-	lineStatus  = 200
-	lineBytes   = 1234
-	lineTook    = 1234567 * time.Nanosecond
+	lineMessage  = "request served"
+	lineMethod   = "GET"
+	linePath     = "/api/v1/user/42"
+	lineStatus   = 200
+	lineBytes    = 1234
+	lineDuration = 1234567 * time.Nanosecond
 )
 
 // logs compares a log line with the same line written by zerolog.
@@ -32,26 +32,26 @@ func logs() []comparison {
 	quiet := zero.Level(zerolog.InfoLevel)
 	five := repeat(func() {
 		zero.Info().Str("request_id", r.ID()).Str("method", lineMethod).Str("path", linePath).
-			Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration",
-			lineTook).Msg(lineMessage)
+			Int("status", lineStatus).Int64("bytes", lineBytes).Dur("duration", lineDuration).
+			Msg(lineMessage)
 	})
 	return []comparison{
 		{
 			name: "line of five fields and the id", peer: "zerolog", target: 1.05, theirs: five,
 			ours: repeat(func() {
-				own.Info(r, lineMessage, slog.String("method", lineMethod),
-					slog.String("path", linePath),
+				own.Info(r, lineMessage,
+					slog.String("method", lineMethod), slog.String("path", linePath),
 					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes),
-					slog.Duration("duration", lineTook))
+					slog.Duration("duration", lineDuration))
 			}),
 		},
 		{
 			name: "the same as a slog.Handler", peer: "zerolog", target: 2, theirs: five,
 			ours: repeat(func() {
-				handler.LogAttrs(r, slog.LevelInfo, lineMessage, slog.String("method", lineMethod),
-					slog.String("path", linePath),
+				handler.LogAttrs(r, slog.LevelInfo, lineMessage,
+					slog.String("method", lineMethod), slog.String("path", linePath),
 					slog.Int("status", lineStatus), slog.Int64("bytes", lineBytes),
-					slog.Duration("duration", lineTook))
+					slog.Duration("duration", lineDuration))
 			}),
 		},
 		{

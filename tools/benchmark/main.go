@@ -56,8 +56,7 @@ type figure struct {
 	oursAllocs     int64
 	theirsAllocs   int64
 	ratio, low, hi float64 // median, minimum and maximum ratio of the rounds
-	// median ratio of the CPU time of this process per operation
-	cpu float64
+	cpu            float64 // median ratio of this process's CPU time per operation
 }
 
 // line is a comparison with its result.
@@ -154,9 +153,9 @@ func show(out io.Writer, lines []line, claims []claim) error {
 	}
 	for _, l := range lines {
 		fmt.Fprintf(w, "%s\t%s\t%.0f ns\t%s %.0f ns\t%.2f (%.2f–%.2f)\t%s\t%.2f\t%d vs %d\t%s\n",
-			l.group, l.name, l.figure.ours, l.peer,
-			l.figure.theirs, l.ratio, l.low, l.hi, verdict(l.target, l.ratio), l.cpu, l.oursAllocs,
-			l.theirsAllocs, budget(l.allocs, l.oursAllocs))
+			l.group, l.name, l.figure.ours, l.peer, l.figure.theirs,
+			l.ratio, l.low, l.hi, verdict(l.target, l.ratio),
+			l.cpu, l.oursAllocs, l.theirsAllocs, budget(l.allocs, l.oursAllocs))
 	}
 	if err := w.Flush(); err != nil {
 		return err

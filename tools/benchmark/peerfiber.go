@@ -16,7 +16,7 @@ func serveFiber(l net.Listener, log io.Writer) (stop func()) {
 		app.Use(requestid.New(), logger.New(logger.Config{Stream: log}), fiberrecover.New())
 	}
 	app.Get("/user/:id", func(c fiber.Ctx) error { return c.JSON(found(requestid.FromContext(c))) })
-	return running(func() error {
+	return runServer(func() error {
 		return app.Listener(l, fiber.ListenConfig{DisableStartupMessage: true})
 	}, app.Shutdown)
 }

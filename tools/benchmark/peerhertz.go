@@ -16,8 +16,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serveHertz mounts an ID and an access log by hand: the middleware for hertz is in
-// third-party modules.
+// serveHertz mounts a hand-written ID and access log, because the middleware for hertz is
+// in third-party modules.
 func serveHertz(l net.Listener, log io.Writer) (stop func()) {
 	hlog.SetOutput(discard{})
 	h := server.New(server.WithListener(l), server.WithDisablePrintRoute(true))
@@ -28,7 +28,7 @@ func serveHertz(l net.Listener, log io.Writer) (stop func()) {
 	h.GET("/user/:id", func(_ context.Context, c *app.RequestContext) {
 		c.JSON(http.StatusOK, found(c.GetString("request_id")))
 	})
-	return running(h.Run, func() error {
+	return runServer(h.Run, func() error {
 		// Shutdown closes open connections at the deadline and returns its error.
 		if err := h.Close(); !errors.Is(err, context.DeadlineExceeded) {
 			return err
@@ -51,10 +51,9 @@ func hertzAccess(log zerolog.Logger) app.HandlerFunc {
 	return func(ctx context.Context, c *app.RequestContext) {
 		start := time.Now()
 		c.Next(ctx)
-		log.Info().Str("request_id", c.GetString("request_id")).Bytes("method",
-			c.Method()).Bytes("path", c.Path()).
-			Str("route", c.FullPath()).Int("status", c.Response.StatusCode()).Int("size",
-			len(c.Response.Body())).
+		log.Info().Str("request_id", c.GetString("request_id")).
+			Bytes("method", c.Method()).Bytes("path", c.Path()).Str("route", c.FullPath()).
+			Int("status", c.Response.StatusCode()).Int("size", len(c.Response.Body())).
 			Dur("duration", time.Since(start)).Str("ip", c.ClientIP()).Msg("request")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// serveKratos mounts an ID by hand: kratos only has the trace ID.
+// serveKratos mounts a hand-written ID, because kratos has only the trace ID.
 func serveKratos(l net.Listener, log io.Writer) (stop func()) {
 	logger := kratoslog.NewLogger(kratoslog.NewHandler(kratoslog.WithWriter(discard{}),
 		kratoslog.WithFormat(kratoslog.FormatJSON)))
@@ -26,16 +26,16 @@ func serveKratos(l net.Listener, log io.Writer) (stop func()) {
 	server := kratos.NewServer(options...)
 	server.Route("/").GET("/user/{id}", func(c kratos.Context) error {
 		kratos.SetOperation(c, "/user.v1.User/Get")
-		answer, err := c.Middleware(func(ctx context.Context, _ any) (any, error) {
+		response, err := c.Middleware(func(ctx context.Context, _ any) (any, error) {
 			id, _ := ctx.Value(handKey{}).(string)
 			return found(id), nil
 		})(c, nil)
 		if err != nil {
 			return err
 		}
-		return c.JSON(http.StatusOK, answer)
+		return c.JSON(http.StatusOK, response)
 	})
-	return running(func() error { return server.Start(context.Background()) }, server.Close)
+	return runServer(func() error { return server.Start(context.Background()) }, server.Close)
 }
 
 func kratosID(next http.Handler) http.Handler {

@@ -11,10 +11,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// A framework responds to GET /user/{id} with the envelope and the user, as Plinth does.
-// Bare is without a writer. With a writer, it also mounts a request ID, recovery from
-// panics and an access log that writes to it. It uses the framework's own middleware if
-// there is one.
+// A framework serves GET /user/{id} with the envelope and the user, as Plinth does. If
+// log is not nil, serve also mounts a request ID, recovery from panics and an access log
+// that writes to log. It uses the middleware of the framework if that exists.
 type framework struct {
 	name  string
 	serve func(l net.Listener, log io.Writer) (stop func())
@@ -33,24 +32,24 @@ var frameworks = []framework{
 // peers compares our full stack with each framework, over one connection.
 func peers() []comparison {
 	var all []comparison
-	ours := over(servePlinth, discard{})
+	ours := requestsTo(servePlinth, discard{})
 	for _, f := range frameworks {
 		all = append(all,
 			comparison{
 				name: "full stack", peer: f.name + ", bare",
-				allocs: -1, ours: ours, theirs: over(f.serve, nil),
+				allocs: -1, ours: ours, theirs: requestsTo(f.serve, nil),
 			},
 			comparison{
 				name: "full stack", peer: f.name + " with id, recovery, log",
-				allocs: -1, ours: ours, theirs: over(f.serve, discard{}),
+				allocs: -1, ours: ours, theirs: requestsTo(f.serve, discard{}),
 			},
 		)
 	}
 	return all
 }
 
-// over measures requests to a new server over one connection.
-func over(serve func(net.Listener, io.Writer) func(), log io.Writer) func(*testing.B) {
+// requestsTo measures requests to a new server over one connection.
+func requestsTo(serve func(net.Listener, io.Writer) func(), log io.Writer) func(*testing.B) {
 	return func(b *testing.B) {
 		l := listen(b.Context())
 		stop := serve(l, log)
@@ -65,16 +64,16 @@ func listen(ctx context.Context) net.Listener {
 
 // serveHandler serves with net/http, as gin and echo do.
 func serveHandler(l net.Listener, h http.Handler) (stop func()) {
-	server := &http.Server{Handler: h} //nolint:gosec // the one client is ours
-	return running(func() error { return server.Serve(l) }, server.Close)
+	server := &http.Server{Handler: h} //nolint:gosec // the only client is this process
+	return runServer(func() error { return server.Serve(l) }, server.Close)
 }
 
-// running starts a server. stop calls end and waits until serve returns.
-func running(serve, end func() error) (stop func()) {
+// runServer starts a server. stop calls shutDown and waits until serve returns.
+func runServer(serve, shutDown func() error) (stop func()) {
 	done := make(chan error, 1)
 	go func() { done <- serve() }()
 	return func() {
-		err := end()
+		err := shutDown()
 		if err := errors.Join(err, <-done); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			panic(err)
 		}

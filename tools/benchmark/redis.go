@@ -107,10 +107,10 @@ func serverOf(ctx context.Context, name, variable string) (dsn string, err error
 func openRedis(ctx context.Context, address string) *redisCaches {
 	bare := goredis.NewClient(must(goredis.ParseURL(address)))
 	atExit(func() { _ = bare.Close() })
-	open := func(near int) *xcache.Manager {
+	open := func(nearMaxEntries int) *xcache.Manager {
 		m := must(xcache.Open(ctx, xcache.Options{
-			Driver: "redis", Config: driver.Config{URL: address}, NearMaxEntries: near,
-			NearTTL: time.Hour,
+			Driver: "redis", Config: driver.Config{URL: address},
+			NearMaxEntries: nearMaxEntries, NearTTL: time.Hour,
 		}))
 		atExit(func() { _ = m.Close() })
 		return m

@@ -35,8 +35,7 @@ type user struct {
 func sampleUser() user {
 	return user{
 		ID: 183_402_938_112_004, Username: "ada", Email: "ada@example.org", Role: "owner",
-		Active: true, Logins: 12,
-		CreatedAt: "2026-01-02T03:04:05Z",
+		Active: true, Logins: 12, CreatedAt: "2026-01-02T03:04:05Z",
 	}
 }
 
@@ -87,12 +86,11 @@ func found(id string) handEnvelope {
 func plinthEngine(routes func(*gin.Engine)) http.Handler {
 	restore := xlog.SetDefault(
 		must(xlog.New(xlog.Config{Writer: io.Discard, Format: xlog.FormatJSON})))
-	_ = restore // the process exits with it installed
+	_ = restore // the process uses this logger until it exits
 	engine := gin.New()
 	engine.ContextWithFallback = true
 	engine.Use(xhelper.Serve(xhelper.Config{
-		Base: context.Background(), EnableInput: true,
-		MaxBodyBytes: 4 << 20,
+		Base: context.Background(), EnableInput: true, MaxBodyBytes: 4 << 20,
 	}))
 	routes(engine)
 	return engine
@@ -141,8 +139,8 @@ func handAccess(log zerolog.Logger) gin.HandlerFunc {
 		start := time.Now()
 		c.Next()
 		log.Info().Str("request_id", c.GetString("request_id")).Str("method", c.Request.Method).
-			Str("path", c.Request.URL.Path).Str("route", c.FullPath()).Int("status",
-			c.Writer.Status()).Int("size", c.Writer.Size()).
+			Str("path", c.Request.URL.Path).Str("route", c.FullPath()).
+			Int("status", c.Writer.Status()).Int("size", c.Writer.Size()).
 			Dur("duration", time.Since(start)).Str("ip", c.ClientIP()).Msg("request")
 	}
 }
@@ -160,8 +158,7 @@ func handErrors(c *gin.Context) {
 		status = http.StatusNotFound
 	}
 	c.JSON(status, handEnvelope{
-		Context: c.GetString("request_id"), Output: http.StatusText(status),
-		Code: status,
+		Context: c.GetString("request_id"), Output: http.StatusText(status), Code: status,
 	})
 }
 
@@ -178,8 +175,8 @@ func gets(h http.Handler) func(*testing.B) {
 	})
 }
 
-// overLoopback sends requests over a real connection, with a client of minimal cost: all
-// responses of an engine have the same length.
+// overLoopback measures requests over a real connection, with a client of minimal cost.
+// It expects that all responses of an engine have the same length.
 func overLoopback(h http.Handler) func(*testing.B) {
 	return func(b *testing.B) {
 		server := httptest.NewServer(h)

@@ -39,24 +39,24 @@ func sqls() []comparison {
 	atExit(func() { _ = os.RemoveAll(dir) })
 	node := newNode()
 	quiet := must(xlog.New(xlog.Config{
-		Level: slog.LevelError, Writer: os.Stderr,
-		Format: xlog.FormatJSON,
+		Level: slog.LevelError, Writer: os.Stderr, Format: xlog.FormatJSON,
 	}))
 	// As in a request, the context can be canceled.
-	ctx, cancel := context.WithCancel(context.WithValue(xlog.NewContext(context.Background(),
-		quiet), xctx.SnowflakeNodeKey, node))
+	ctx, cancel := context.WithCancel(context.WithValue(
+		xlog.NewContext(context.Background(), quiet), xctx.SnowflakeNodeKey, node))
 	atExit(cancel)
-	floor := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
+	baseline := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
 	return []comparison{
 		{
 			name: "insert on SQLite, our defaults", peer: "database/sql", target: 2, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}), theirs: floor,
+			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}), theirs: baseline,
 		},
 		{
 			name: "insert without the default transaction", peer: "database/sql",
 			target: 1.3, allocs: -1,
 			ours: byORM(ctx, filepath.Join(dir, "skip.db"),
-				xdb.Options{SkipDefaultTransaction: true}), theirs: floor,
+				xdb.Options{SkipDefaultTransaction: true}),
+			theirs: baseline,
 		},
 	}
 }
@@ -84,8 +84,8 @@ func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 }
 
 func openRows(ctx context.Context, path string, o xdb.Options) *gorm.DB {
-	o.Driver, o.Parts, o.AutoMigrate = sqlite.Name,
-		driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}, []any{&row{}}
+	o.Driver, o.AutoMigrate = sqlite.Name, []any{&row{}}
+	o.Parts = driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}
 	db := must(xdb.Open(ctx, o))
 	atExit(func() { _ = xdb.Close(db) })
 	return db
