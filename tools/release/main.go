@@ -3,7 +3,7 @@
 //	release plan [MODULE...]        print the modules to release, their versions and reasons
 //	release skew [MODULE...]        test released and new versions together
 //	release prepare                 create the release commit
-//	release tag                     mark the release commit, all modules or none
+//	release tag                     tag the release commit for all modules with a new version
 //	release notes MODULE [VERSION]  print the changelog of a version
 //	release proxy DIR               create a module proxy of the working tree in DIR
 //	release tidy [MODULE...]        run go mod tidy in all or the named modules
@@ -96,7 +96,7 @@ func commands() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return within(cmd.Context(), modules, func(s *sandbox.Sandbox) error {
+				return withSandbox(cmd.Context(), modules, func(s *sandbox.Sandbox) error {
 					return verify(cmd.Context(), s, root, chosen)
 				})
 			},
@@ -106,7 +106,7 @@ func commands() *cobra.Command {
 }
 
 // find returns the root of the repository, its modules, and the named modules, or all
-// without names.
+// modules if names is empty.
 func find(names []string) (root string, modules, chosen []workspace.Module, err error) {
 	if root, err = workspace.Find(); err != nil {
 		return "", nil, nil, err
@@ -133,8 +133,8 @@ func publish(ctx context.Context, dir string, modules []workspace.Module) error 
 	return nil
 }
 
-// within calls do with a sandbox whose proxy has the modules.
-func within(
+// withSandbox calls do with a sandbox whose proxy contains the modules.
+func withSandbox(
 	ctx context.Context, modules []workspace.Module, do func(*sandbox.Sandbox) error,
 ) (err error) {
 	s, err := sandbox.Open(ctx)

@@ -22,7 +22,7 @@ func progress(w io.Writer) func(string, ...any) {
 }
 
 func planCommand() *cobra.Command {
-	asJSON, without := false, false
+	asJSON, skipSkew := false, false
 	cmd := &cobra.Command{
 		Use:   "plan [MODULE...]",
 		Short: "Print the modules to release, their versions and reasons",
@@ -32,7 +32,7 @@ func planCommand() *cobra.Command {
 				return err
 			}
 			p, err := plan.Make(cmd.Context(), root,
-				plan.Options{Modules: args, SkipSkew: without, Log: progress(cmd.ErrOrStderr())})
+				plan.Options{Modules: args, SkipSkew: skipSkew, Log: progress(cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func planCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&without, "without-skew", false,
+	cmd.Flags().BoolVar(&skipSkew, "without-skew", false,
 		"skip the tests of version combinations, which prepare always runs")
 	return cmd
 }
@@ -95,8 +95,8 @@ func prepareCommand() *cobra.Command {
 			return showPrepared(cmd.OutOrStdout(), result)
 		},
 	}
-	cmd.Flags().StringVar(&o.Date, "date",
-		time.Now().UTC().Format(time.DateOnly), "date in the changelog")
+	cmd.Flags().StringVar(&o.Date, "date", time.Now().UTC().Format(time.DateOnly),
+		"date in the changelog")
 	return cmd
 }
 
@@ -123,8 +123,7 @@ func tagCommand() *cobra.Command {
 				fmt.Fprintln(cmd.OutOrStdout(), name)
 			}
 			if len(names) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(),
-					"nothing to tag: all versions have tags")
+				fmt.Fprintln(cmd.ErrOrStderr(), "nothing to tag: all versions have tags")
 			}
 			return nil
 		},

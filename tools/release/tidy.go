@@ -41,8 +41,8 @@ func split(modules []workspace.Module) (released, others []workspace.Module) {
 	return released, others
 }
 
-// tidyWith tidies the chosen modules. tree reports whether a sibling is taken from the
-// working tree instead of its tag.
+// tidyWith tidies the chosen modules. tree reports whether they use the working tree of a
+// sibling instead of its tag.
 func tidyWith(
 	ctx context.Context, root string, modules, chosen []workspace.Module,
 	tree func(*stage.Stage, workspace.Module) bool,
@@ -65,7 +65,7 @@ func tidyWith(
 			return err
 		}
 	}
-	if err := older(ctx, s); err != nil {
+	if err := publishOlder(ctx, s); err != nil {
 		return err
 	}
 	for _, m := range chosen {
@@ -76,8 +76,8 @@ func tidyWith(
 	return nil
 }
 
-// older publishes the tags of required versions that differ from the working tree.
-func older(ctx context.Context, s *stage.Stage) error {
+// publishOlder publishes the tags of required versions that differ from the working tree.
+func publishOlder(ctx context.Context, s *stage.Stage) error {
 	var done []string
 	for _, m := range s.Modules {
 		for _, need := range m.Siblings() {
@@ -123,7 +123,7 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 		return err
 	}
 	if text, err = sums.ReplaceHashes(text,
-		func(l sums.Line) (string, error) { return published(ctx, s, l) }); err != nil {
+		func(l sums.Line) (string, error) { return hashOf(ctx, s, l) }); err != nil {
 		return err
 	}
 	if len(text) == 0 {
@@ -132,8 +132,8 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	return os.WriteFile(name, text, 0o600)
 }
 
-// published returns the hash of a tag, or "" without a tag.
-func published(ctx context.Context, s *stage.Stage, l sums.Line) (string, error) {
+// hashOf returns the hash of a tagged version, or "" if the version has no tag.
+func hashOf(ctx context.Context, s *stage.Stage, l sums.Line) (string, error) {
 	m, ok := s.ByPath(l.Path)
 	if !ok || !s.Tagged(m, l.Version) {
 		return "", nil

@@ -9,7 +9,8 @@ import (
 	proof "github.com/plinthgo/plinth/tools/release/internal/verify"
 )
 
-// verify proves that others can use the modules; the sandbox's proxy has their trees.
+// verify checks that consumers can use the modules. The proxy of the sandbox must contain
+// the trees of all modules.
 func verify(ctx context.Context, s *sandbox.Sandbox, root string, chosen []workspace.Module) error {
 	return proof.Run(ctx, proof.Options{Root: root, Chosen: chosen, Tree: s, Out: os.Stdout})
 }

@@ -35,8 +35,8 @@ func (b *builder) notes(root string, modules []workspace.Module) error {
 		}
 		f := fragments[row.Name]
 		row.Fragments, row.Notes = f.Files, f.Notes+b.generatedNotes(row)
-		_, rolled := changelog.Section(string(text), row.Name, row.Next)
-		if f.Notes == "" && !rolled && row.State != Follows && row.Problem == "" {
+		_, hasSection := changelog.Section(string(text), row.Name, row.Next)
+		if f.Notes == "" && !hasSection && row.State != Follows && row.Problem == "" {
 			row.Problem = fmt.Sprintf("changelog fragment is missing: add %s/%s/<name>.md",
 				changelog.Folder, row.Name)
 		}

@@ -20,10 +20,10 @@ type State string
 const (
 	First     State = "first"   // it has no tag yet
 	Changed   State = "changed" // its zip differs from the zip of its newest tag
-	Follows   State = "follows" // the module is unchanged, but a requirement has to be raised
+	Follows   State = "follows" // it is unchanged, but must raise a requirement
 	Unchanged State = "unchanged"
-	// Unreleased modules are never published; they always require the newest versions of
-	// its siblings
+	// Unreleased modules are never published. They always require the newest versions of
+	// their siblings.
 	Unreleased State = "unreleased"
 )
 
@@ -42,7 +42,7 @@ const (
 type Require struct {
 	Module string `json:"module"`
 	From   string `json:"from"`
-	To     string `json:"to"` // newest version if the requirement is kept
+	To     string `json:"to"` // the newest version if the requirement is kept
 	Reason string `json:"reason"`
 }
 

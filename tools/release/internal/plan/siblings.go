@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// distributor is the module whose requirements become the versions in new services of
-// `plinth new`.
+// distributor is the module whose requirements define the versions of modules in services
+// that `plinth new` creates.
 const distributor = "tools/plinth"
 
 // siblings decides which requirements of the module are raised and which are kept, with a
@@ -135,9 +135,9 @@ func (b *builder) recordBreak(sibling string, row *Module) {
 	}
 }
 
-// checkInterfaces finds drivers for another interface version than that of the next
-// release. Tests do not always find them, because a driver skips its tests if its server
-// is not configured.
+// checkInterfaces finds drivers that implement another interface version than that of the
+// next release. Tests do not always find them, because a driver skips its tests if its
+// server is not configured.
 func (b *builder) checkInterfaces(
 	ctx context.Context, row *Module, m workspace.Module, next stage.Siblings,
 ) (err error) {

@@ -35,11 +35,11 @@ func (r release) modules(ctx context.Context, modules []workspace.Module) (err e
 			continue
 		}
 		r.log("%s: tidying and hashing requirements", strings.TrimSpace(m.Name+" "+row.Next))
-		over, err := complete(ctx, s, m, row)
+		overlay, err := complete(ctx, s, m, row)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
-		for name, text := range over {
+		for name, text := range overlay {
 			r.files[path.Join(m.Name, name)] = text
 		}
 	}
@@ -58,20 +58,20 @@ func complete(
 	if err := s.Go(ctx, folder, s.Cache("prepare"), "mod", "tidy"); err != nil {
 		return nil, err
 	}
-	over, err := changed(m, folder)
+	overlay, err := changed(m, folder)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.RemoveAll(filepath.Dir(folder)); err != nil || row.Next == "" {
-		return over, err
+		return overlay, err
 	}
-	return over, modproxy.AddWith(ctx, s.Proxy(), m, row.Next, over)
+	return overlay, modproxy.AddWith(ctx, s.Proxy(), m, row.Next, overlay)
 }
 
 // changed returns go.mod and go.sum of the directory if they differ from the module's
 // tree.
 func changed(m workspace.Module, folder string) (modproxy.Overlay, error) {
-	over := modproxy.Overlay{}
+	overlay := modproxy.Overlay{}
 	for _, name := range []string{"go.mod", "go.sum"} {
 		before, err := modproxy.Overlay{}.Read(m, name)
 		if err != nil {
@@ -82,8 +82,8 @@ func changed(m workspace.Module, folder string) (modproxy.Overlay, error) {
 			return nil, err
 		}
 		if after != nil && !bytes.Equal(before, after) {
-			over[name] = after
+			overlay[name] = after
 		}
 	}
-	return over, nil
+	return overlay, nil
 }

@@ -36,7 +36,7 @@ func (r release) released() []plan.Module {
 		func(m plan.Module) bool { return m.Next == "" })
 }
 
-// write sets files.
+// write sets the files of the release.
 func (r release) write(ctx context.Context, date string) error {
 	modules, err := workspace.Modules(r.root)
 	if err != nil {
@@ -65,9 +65,9 @@ func (r release) notes(date string) error {
 			r.files[name] = nil
 		}
 	}
-	if rolled := changelog.Roll(string(text), date, releases); len(releases) > 0 &&
-		rolled != string(text) {
-		r.files[changelog.File] = []byte(rolled)
+	changed := changelog.Roll(string(text), date, releases)
+	if len(releases) > 0 && changed != string(text) {
+		r.files[changelog.File] = []byte(changed)
 	}
 	return nil
 }

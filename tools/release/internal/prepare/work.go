@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// work adds go.work with replaces for the versions of the tree and for the versions that
-// modules of the tree require.
+// work adds go.work to the files if it changes. Its replace directives cover the versions
+// of the tree and the versions that modules of the tree require.
 func (r release) work(modules []workspace.Module) error {
 	name := filepath.Join(r.root, "go.work")
 	text, err := os.ReadFile(name)
@@ -37,7 +37,7 @@ func (r release) work(modules []workspace.Module) error {
 	return nil
 }
 
-// replace changes the replaces of the file to the wanted versions.
+// replace makes the replace directives of the file match the wanted versions.
 func replace(file *modfile.WorkFile, modules []workspace.Module, wanted map[string][]string) error {
 	for _, r := range slices.Clone(file.Replace) {
 		if have := wanted[r.Old.Path]; have == nil || slices.Contains(have, r.Old.Version) {

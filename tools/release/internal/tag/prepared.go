@@ -45,8 +45,8 @@ func checkPrepared(ctx context.Context, s *stage.Stage, repo git.Repo) error {
 	return errors.Join(problems...)
 }
 
-// checkPlan returns an error if the plan still contains changes: a commit after release
-// prepare needs another version, has its own notes, or has a problem.
+// checkPlan returns an error if the plan still contains changes. This happens if a commit
+// after release prepare needs another version, adds notes or causes a problem.
 func checkPlan(p *plan.Plan, modules []workspace.Module) error {
 	var problems []error
 	for _, row := range p.Modules {
@@ -130,8 +130,8 @@ func checkMissing(m workspace.Module, have map[sums.Line]bool) error {
 		if !strings.HasPrefix(r.Mod.Path, workspace.Root+"/") {
 			continue
 		}
-		zip, mod := sums.Line{Path: r.Mod.Path, Version: r.Mod.Version},
-			sums.Line{Path: r.Mod.Path, Version: r.Mod.Version, Mod: true}
+		zip := sums.Line{Path: r.Mod.Path, Version: r.Mod.Version}
+		mod := sums.Line{Path: r.Mod.Path, Version: r.Mod.Version, Mod: true}
 		if !have[mod] || !r.Indirect && !have[zip] {
 			return fmt.Errorf("go.sum lacks %s: run release prepare", r.Mod)
 		}

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// runReadOnly calls do while the directory is read-only. It returns an error if files
-// changed nevertheless, because root can write anywhere.
+// runReadOnly calls do while the directory is read-only. It also returns an error if
+// files changed, because root can write to read-only files.
 func runReadOnly(folder string, do func() error) error {
 	before, err := hashes(folder)
 	if err != nil {

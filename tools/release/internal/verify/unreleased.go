@@ -54,8 +54,8 @@ func copyTree(ctx context.Context, from, to string) error {
 		return err
 	}
 	for _, name := range files {
-		source, target := filepath.Join(from, filepath.FromSlash(name)),
-			filepath.Join(to, filepath.FromSlash(name))
+		source := filepath.Join(from, filepath.FromSlash(name))
+		target := filepath.Join(to, filepath.FromSlash(name))
 		data, err := os.ReadFile(source)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Root   string
 	Chosen []workspace.Module // all modules of the tree, or some
-	// its proxy contains the trees of all modules with the versions of go.work
+	// The proxy of Tree contains the trees of all modules with the versions in go.work.
 	Tree *sandbox.Sandbox
 	Out  io.Writer // receives the result of each step
 }
@@ -28,7 +28,7 @@ type Options struct {
 // The go command verifies go.sum in any case.
 const shared = "verify"
 
-// A verifier contains the module proxy as of the next release.
+// A verifier verifies modules with a module proxy that includes the next release.
 type verifier struct {
 	Options
 
