@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Limits of core over gin.
+// Limits of what core adds to gin.
 const (
 	budgetBytes   = 3_000_000
 	budgetModules = 15

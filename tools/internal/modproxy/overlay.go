@@ -34,20 +34,20 @@ func (o Overlay) Read(m workspace.Module, name string) ([]byte, error) {
 
 // AddWith is like Add, with the files of the overlay.
 func AddWith(
-	ctx context.Context, dir string, m workspace.Module, version string, over Overlay,
+	ctx context.Context, dir string, m workspace.Module, version string, overlay Overlay,
 ) error {
-	mod, err := over.Read(m, "go.mod")
+	mod, err := overlay.Read(m, "go.mod")
 	if err != nil {
 		return err
 	}
 	return add(dir, module.Version{Path: m.Path(), Version: version}, mod, func(w io.Writer) error {
-		return PackWith(ctx, w, m, version, over)
+		return PackWith(ctx, w, m, version, overlay)
 	})
 }
 
 // PackWith is like Pack, with the files of the overlay.
 func PackWith(
-	ctx context.Context, w io.Writer, m workspace.Module, version string, over Overlay,
+	ctx context.Context, w io.Writer, m workspace.Module, version string, overlay Overlay,
 ) (err error) {
 	names, err := workspace.Files(ctx, m.Dir)
 	if err != nil {
@@ -60,11 +60,11 @@ func PackWith(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var files []modzip.File // modzip.Create omits files of nested modules
 	for _, name := range names {
-		if _, replaced := over[name]; !replaced {
+		if _, replaced := overlay[name]; !replaced {
 			files = append(files, file{dir: m.Dir, name: name})
 		}
 	}
-	for name, text := range over {
+	for name, text := range overlay {
 		f := file{dir: dir, name: name}
 		if err := errors.Join(os.MkdirAll(filepath.Dir(f.full()), 0o750),
 			os.WriteFile(f.full(), text, 0o600)); err != nil {

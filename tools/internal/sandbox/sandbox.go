@@ -3,7 +3,7 @@
 // modules.
 //
 // It reads the shared module cache as a proxy and never writes to it, because the cache
-// would keep unpublished versions.
+// would retain unpublished versions.
 package sandbox
 
 import (
@@ -39,8 +39,8 @@ func Open(ctx context.Context) (*Sandbox, error) {
 	cache, rest, _ := strings.Cut(strings.TrimSpace(string(settings)), "\n")
 	// The download directory of the shared cache is a proxy, so that nothing is
 	// downloaded twice.
-	return &Sandbox{dir: dir, others: "file://" + filepath.Join(cache, "cache",
-		"download") + "," + rest}, nil
+	downloads := filepath.Join(cache, "cache", "download")
+	return &Sandbox{dir: dir, others: "file://" + downloads + "," + rest}, nil
 }
 
 // Publish adds the working trees of released modules to the proxy, with their versions in
@@ -73,8 +73,8 @@ func (s *Sandbox) Path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
 }
 
-// Cache returns the directory of a module cache, which is initially empty. Slashes in
-// name are replaced, so that caches are never nested.
+// Cache returns the directory of a module cache, which is initially empty. It replaces
+// slashes in name, so that caches are never nested.
 func (s *Sandbox) Cache(name string) string {
 	return s.Path("caches", strings.ReplaceAll(name, "/", "+"))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// Unpack extracts the zip that pack writes to a directory, like the module cache. go.mod
-// and go.sum are writable.
+// Unpack extracts the zip that pack writes to a directory, like in a module cache, but
+// with a writable go.mod and go.sum.
 func (s *Sandbox) Unpack(folder string, id module.Version, pack func(io.Writer) error) error {
 	file, err := os.CreateTemp(s.dir, "pack-*.zip")
 	if err != nil {

@@ -41,7 +41,7 @@ func Tags(ctx context.Context, root string) (map[string][]string, error) {
 		slices.SortFunc(versions, semver.Compare)
 	}
 	if len(tags) == 0 {
-		return tags, published(ctx, root)
+		return tags, checkTags(ctx, root)
 	}
 	return tags, nil
 }
@@ -49,10 +49,10 @@ func Tags(ctx context.Context, root string) (map[string][]string, error) {
 // section matches the heading of a module version in the changelog.
 var section = regexp.MustCompile(`(?m)^## (\S+) v\d`)
 
-// published returns an error if the clone lacks the tags of released versions. A
+// checkTags returns an error if the clone lacks the tags of released versions. A
 // changelog without tags is valid only before the first tags, with at most one version
 // per module.
-func published(ctx context.Context, root string) error {
+func checkTags(ctx context.Context, root string) error {
 	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -34,7 +34,7 @@ var unreleased = []string{"examples", "tools"}
 type Module struct {
 	Name string // directory relative to the root, with slashes
 	Dir  string // absolute directory
-	// the newest version in go.work; "" if the module is not released
+	// Version is the newest version in go.work, or "" if the module has no releases.
 	Version string
 	File    *modfile.File
 }
@@ -129,7 +129,7 @@ func versions(root string) (map[string]string, error) {
 	return versions, nil
 }
 
-// Choose returns the named modules, or all modules without names.
+// Choose returns the named modules, or all modules if names is empty.
 func Choose(modules []Module, names []string) ([]Module, error) {
 	if len(names) == 0 {
 		return modules, nil
