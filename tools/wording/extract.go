@@ -16,7 +16,7 @@ type text struct {
 	line  int
 	s     string
 	prose bool // counts for frequencies: a comment or a page, not a string
-	width int  // column of its end, for comments on lines of their own
+	width int  // column of its end, for comments on separate lines
 }
 
 func extract(name string, src []byte) ([]text, error) {
@@ -71,7 +71,7 @@ func goTexts(name string, src []byte) ([]text, error) {
 			}
 		case tok != token.COMMENT || directive.MatchString(lit):
 		case exampleOutput.MatchString(lit), output > 0 && output == line-1:
-			output = line // no prose, and it cannot be wrapped
+			output = line // expected output is not prose and cannot be wrapped
 		default:
 			start := file.Offset(file.LineStart(line))
 			texts = append(texts,

@@ -1,5 +1,5 @@
-// Wording fails on words that a reader of Go documentation would have to translate, and
-// on comments beyond column 90.
+// Wording fails on words that the documentation of Go hardly uses, and on comments beyond
+// column 90.
 //
 //	wording [-all] [path ...]
 //
