@@ -26,7 +26,7 @@ func TestDocs_Stdio(t *testing.T) {
 	}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
-	ask := func(question string) (answer struct {
+	call := func(message string) (response struct {
 		Result struct {
 			ServerInfo struct{ Name string }
 			Tools      []struct{ Name string }
@@ -34,26 +34,26 @@ func TestDocs_Stdio(t *testing.T) {
 	},
 	) {
 		t.Helper()
-		if _, err := fmt.Fprintln(in, question); err != nil {
+		if _, err := fmt.Fprintln(in, message); err != nil {
 			t.Fatal(err)
 		}
 		if !lines.Scan() {
 			t.Fatalf("no response: %v", lines.Err())
 		}
-		if err := json.Unmarshal(lines.Bytes(), &answer); err != nil {
+		if err := json.Unmarshal(lines.Bytes(), &response); err != nil {
 			t.Fatal(err)
 		}
-		return answer
+		return response
 	}
-	hello := ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
-	if hello.Result.ServerInfo.Name == "" {
+	initialized := call(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	if initialized.Result.ServerInfo.Name == "" {
 		t.Errorf("initialize: %s", lines.Bytes())
 	}
 	if _, err := fmt.Fprintln(in,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
 		t.Fatal(err)
 	}
-	if list := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); len(list.Result.Tools) == 0 {
+	if list := call(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); len(list.Result.Tools) == 0 {
 		t.Errorf("tools/list: %s", lines.Bytes())
 	}
 	_ = in.Close()

@@ -10,7 +10,7 @@ import (
 const plinthRoot = "github.com/plinthgo/plinth/"
 
 func TestDoctor_Modules(t *testing.T) {
-	const begin = "module example.com/shop\n\ngo 1.26.0\n\n"
+	const header = "module example.com/shop\n\ngo 1.26.0\n\n"
 	for _, tc := range []struct {
 		name string
 		mod  string
@@ -18,15 +18,14 @@ func TestDoctor_Modules(t *testing.T) {
 		want finding
 	}{
 		{
-			"missing core", begin, nil,
+			"missing core", header, nil,
 			finding{
 				"go.mod", "problem", "go.mod does not require github.com/plinthgo/plinth/core",
 				"go get github.com/plinthgo/plinth/core@latest",
 			},
 		},
 		{
-			"invalid go.mod", "modul example.com/shop\n",
-			nil,
+			"invalid go.mod", "modul example.com/shop\n", nil,
 			finding{"go.mod", "problem", "go.mod:1", "correct go.mod"},
 		},
 		{
@@ -39,7 +38,7 @@ func TestDoctor_Modules(t *testing.T) {
 			},
 		},
 		{
-			"replaced by a directory", begin + "require " + plinthRoot +
+			"replaced by a directory", header + "require " + plinthRoot +
 				"core v0.1.0\nreplace " + plinthRoot + "core => ../core\n", nil,
 			finding{
 				"go.mod", "warning",
@@ -48,7 +47,7 @@ func TestDoctor_Modules(t *testing.T) {
 			},
 		},
 		{
-			"versions", begin + "require " + plinthRoot + "core v0.1.0\nrequire " + plinthRoot +
+			"versions", header + "require " + plinthRoot + "core v0.1.0\nrequire " + plinthRoot +
 				"cronx v0.2.0\n", nil,
 			finding{"go.mod", "ok", "core v0.1.0, cronx v0.2.0", ""},
 		},
@@ -113,9 +112,7 @@ func TestDoctor_Drivers(t *testing.T) {
 		want    finding
 	}{
 		{
-			"imported and not set",
-			[]string{"dbplugins/sqlite"},
-			nil,
+			"imported, not set", []string{"dbplugins/sqlite"}, nil,
 			finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""},
 		},
 		{"third-party driver", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{
@@ -135,9 +132,7 @@ func TestDoctor_Drivers(t *testing.T) {
 			},
 		},
 		{
-			"memory",
-			[]string{"cacheplugins/memory"},
-			[]string{"NOSQL_DRIVER=memory"},
+			"memory", []string{"cacheplugins/memory"}, []string{"NOSQL_DRIVER=memory"},
 			finding{"cache", "ok", "memory", ""},
 		},
 	} {
@@ -157,8 +152,8 @@ func TestDoctor_Drivers(t *testing.T) {
 	})
 }
 
-// The modules are required, but imported by no file, by an excluded file, or by another
-// module.
+// TestDoctor_LinkedDrivers checks drivers whose modules are required. They are imported
+// by no file, by an excluded file, or by another module.
 func TestDoctor_LinkedDrivers(t *testing.T) {
 	dir := t.TempDir()
 	const mod = "module example.com/shop\n\ngo 1.26.0\n\nrequire (\n\t" + plinthRoot +
@@ -190,8 +185,7 @@ func TestDoctor_LinkedDrivers(t *testing.T) {
 	put(t, dir, map[string]string{"shop/main.go": "package main\n\nimport _ \"example.com/kit\"\n\nfunc main() {}\n"})
 	found, _ = diagnose(t, dir+"/shop", env)
 	expect(t, found, finding{
-		"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports the driver",
-		"",
+		"drivers", "ok", "DATABASE_DRIVER=sqlite, and the code imports the driver", "",
 	})
 	put(t, dir, map[string]string{"shop/go.mod": strings.Replace(mod, "../kit", "../gone", 1)})
 	found, _ = diagnose(t, dir+"/shop", env)
@@ -300,13 +294,11 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 		want    finding
 	}{
 		{
-			"free", nil,
-			[]string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port},
+			"free port", nil, []string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port},
 			finding{"ports", "ok", "127.0.0.1:" + port + " is free", ""},
 		},
 		{
-			"any", nil,
-			[]string{"PLINTH_PORT=0"},
+			"any free port", nil, []string{"PLINTH_PORT=0"},
 			finding{"ports", "ok", "PLINTH_PORT=0 selects a free port", ""},
 		},
 		{"address of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{
@@ -323,17 +315,14 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 			},
 		},
 		{"no gRPC", nil, nil, finding{
-			"ports", "skipped", "GRPC_PORT: the service does not import gRPC",
-			"",
+			"ports", "skipped", "GRPC_PORT: the service does not import gRPC", "",
 		}},
 		{"node ID out of range", nil, []string{"SNOWFLAKE_NODE_ID=8"}, finding{
 			"node", "problem",
 			`SNOWFLAKE_NODE_ID: "8" is out of range`, "set a valid ID",
 		}},
 		{
-			"datacenter out of range",
-			nil,
-			[]string{"SNOWFLAKE_DATACENTER_ID=9"},
+			"datacenter ID out of range", nil, []string{"SNOWFLAKE_DATACENTER_ID=9"},
 			finding{
 				"node", "problem",
 				`SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a valid ID",
@@ -344,9 +333,7 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 			"SNOWFLAKE_NODE_ID=7 is fixed; every replica needs a different node ID", "",
 		}},
 		{
-			"leases without a backend",
-			nil,
-			[]string{"LEASE_BACKEND=database"},
+			"lease backend without a driver", nil, []string{"LEASE_BACKEND=database"},
 			finding{
 				"node", "problem", "LEASE_BACKEND=database, but DATABASE_DRIVER is not set",
 				"set DATABASE_DRIVER, or LEASE_BACKEND=auto",

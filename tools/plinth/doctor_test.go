@@ -27,11 +27,11 @@ func diagnose(t *testing.T, dir string, env []string) (found []finding, r result
 		Problems int
 	}
 	decode(t, r.out, &report)
-	wrong := slices.DeleteFunc(slices.Clone(report.Findings),
+	problems := slices.DeleteFunc(slices.Clone(report.Findings),
 		func(f finding) bool { return f.Status != "problem" })
-	if len(wrong) != report.Problems || (r.code == 3) != (report.Problems > 0) {
-		t.Errorf("exit code %d with %d problems, %d counted",
-			r.code, len(wrong), report.Problems)
+	if len(problems) != report.Problems || (r.code == 3) != (report.Problems > 0) {
+		t.Errorf("exit code %d with %d problems, reported as %d",
+			r.code, len(problems), report.Problems)
 	}
 	return report.Findings, r
 }
@@ -75,8 +75,8 @@ func closedPort(t *testing.T) (port string) {
 func service(t *testing.T, imports ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	code, mod := "package main\n\nimport (\n",
-		"module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
+	code := "package main\n\nimport (\n"
+	mod := "module example.com/shop\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n"
 	for _, path := range imports {
 		mod += "require github.com/plinthgo/plinth/" + path + " v0.1.0\n"
 		code += "\t_ " + strconv.Quote("github.com/plinthgo/plinth/"+path) + "\n"
@@ -152,7 +152,7 @@ func TestDoctor(t *testing.T) {
 		}
 	})
 
-	t.Run("reports no problem of a valid service", func(t *testing.T) {
+	t.Run("reports no problem for a valid service", func(t *testing.T) {
 		server, pass := postgres(t)
 		dir := service(t, "dbplugins/postgres")
 		found, r := diagnose(t, dir, append(server, "DATABASE_PASS="+pass, "PLINTH_PORT=0"))
@@ -161,12 +161,10 @@ func TestDoctor(t *testing.T) {
 		}
 		expect(t, found, finding{"database", "ok", "connected to", ""})
 		expect(t, found, finding{
-			"clock", "ok", "within 1s of the clock of the database server",
-			"",
+			"clock", "ok", "within 1s of the clock of the database server", "",
 		})
 		expect(t, found, finding{
-			"node", "ok", "each replica leases a node ID from the database",
-			"",
+			"node", "ok", "each replica leases a node ID from the database", "",
 		})
 	})
 
@@ -227,9 +225,9 @@ func TestDoctor_DatabaseServer(t *testing.T) {
 		},
 		{
 			"unknown database",
-			[]string{"DATABASE_NAME=there_is_none"},
+			[]string{"DATABASE_NAME=unknown_database"},
 			finding{
-				Detail: "there_is_none",
+				Detail: "unknown_database",
 				Fix:    "create the database, or correct DATABASE_NAME",
 			},
 		},
@@ -267,8 +265,7 @@ func TestDoctor_SQLite(t *testing.T) {
 		env := []string{"DATABASE_DRIVER=sqlite", "DATABASE_PATH=shop.db"}
 		found, r := diagnose(t, dir, env)
 		expect(t, found, finding{
-			"database", "ok", "shop.db does not exist yet; the service creates it",
-			"",
+			"database", "ok", "shop.db does not exist yet; the service creates it", "",
 		})
 		if r.code != 0 {
 			t.Errorf("exit code %d", r.code)

@@ -124,7 +124,7 @@ func TestEnv_Redaction(t *testing.T) {
 		}
 	})
 
-	// The connections fail in the drivers and in migrate.
+	// Connecting fails, so that drivers and migrate report errors with the address.
 	t.Run("masks passwords in all forms of an address", func(t *testing.T) {
 		port := closedPort(t)
 		dir := t.TempDir()
@@ -182,8 +182,7 @@ func TestEnv_Redaction(t *testing.T) {
 				"DATABASE_USER=u", "DATABASE_NAME=d",
 			},
 			{
-				"DATABASE_DRIVER=mysql", "DATABASE_HOST=u:hunter2@tcp(127.0.0.1)",
-				"DATABASE_USER=u",
+				"DATABASE_DRIVER=mysql", "DATABASE_HOST=u:hunter2@tcp(127.0.0.1)", "DATABASE_USER=u",
 				"DATABASE_NAME=d",
 			},
 			{

@@ -78,7 +78,7 @@ func TestMigrate_SQLite(t *testing.T) {
 	}
 	testMigrations(t, dir, nil)
 	testStatusReadOnly(t)
-	// From a subdirectory, with and without a relative --dir.
+	// Run migrate in a subdirectory, with and without a relative --dir.
 	sub := filepath.Join(dir, "internal")
 	for _, args := range [][]string{
 		{"migrate", "status", "--check"},

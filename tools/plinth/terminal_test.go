@@ -43,7 +43,8 @@ func atTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	return shown.String()
 }
 
-const colour = "\x1b[1m"
+// bold is the escape sequence of bold text.
+const bold = "\x1b[1m"
 
 func TestPlinth_Color(t *testing.T) {
 	dir := t.TempDir()
@@ -69,8 +70,8 @@ func TestPlinth_Color(t *testing.T) {
 					all = append(slices.Clip(all), tc.flag)
 				}
 				got := atTerminal(t, dir, tc.env, all...)
-				if strings.Contains(got, colour) != tc.want {
-					t.Errorf("colour = %v, want %v:\n%q", !tc.want, tc.want, got)
+				if strings.Contains(got, bold) != tc.want {
+					t.Errorf("styled = %v, want %v:\n%q", !tc.want, tc.want, got)
 				}
 				if tc.plain && strings.Contains(got, "\x1b") {
 					t.Errorf("output on a dumb terminal has escape sequences:\n%q", got)
@@ -78,7 +79,7 @@ func TestPlinth_Color(t *testing.T) {
 			})
 		}
 		if got := plinth(t, dir, nil, args...); strings.Contains(got.out+got.err, "\x1b") {
-			t.Errorf("%v through a pipe has escapes: %q", args, got.out+got.err)
+			t.Errorf("%v through a pipe has escape sequences: %q", args, got.out+got.err)
 		}
 	}
 }
@@ -100,8 +101,8 @@ func TestDoctor_Progress(t *testing.T) {
 	if got := atTerminal(t, dir, nil, "doctor"); !strings.Contains(got, "checking") {
 		t.Errorf("no progress: %q", got)
 	}
-	if got := atTerminal(t, dir, []string{"CI=true"}, "doctor"); strings.Contains(got,
-		"checking") {
+	got := atTerminal(t, dir, []string{"CI=true"}, "doctor")
+	if strings.Contains(got, "checking") {
 		t.Errorf("progress in CI: %q", got)
 	}
 }

@@ -77,12 +77,9 @@ func TestNew(t *testing.T) {
 		checkContains(t, "plugins.go", "dbplugins/mysql")
 		checkContains(t, "plugins.go", "cacheplugins/redis")
 		checkContains(t, "internal/schedule/schedule.go", "cronx.NewJob")
-		for _, file := range []string{
-			"internal/task", "internal/notify", "proto",
-			"internal/service",
-		} {
-			if _, err := os.Stat(file); err == nil {
-				t.Errorf("%s exists, but no flag requested it", file)
+		for _, dir := range []string{"internal/task", "internal/notify", "proto", "internal/service"} {
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s exists, but no flag requested it", dir)
 			}
 		}
 	})
@@ -145,7 +142,7 @@ func TestNew(t *testing.T) {
 					t.Errorf("result = %+v, want %d and %s", a, tc.code, tc.want)
 				}
 				if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
-					t.Errorf("folder = %v, %v", entries, err)
+					t.Errorf("the directory contains %v, %v", entries, err)
 				}
 			})
 		}
@@ -182,7 +179,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-func TestDryRun(t *testing.T) {
+func TestAddAndGen_DryRun(t *testing.T) {
 	newShop(t)
 	for _, args := range [][]string{
 		{"add", "cache", "redis"},

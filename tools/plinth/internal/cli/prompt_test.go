@@ -82,7 +82,7 @@ func TestNew_Prompt(t *testing.T) {
 	shown.waitFor(t, "Redis")
 	press(t, terminal, "\r")
 	shown.waitFor(t, "Features")
-	press(t, terminal, " ") // the first one
+	press(t, terminal, " ") // selects the first feature, gRPC
 	shown.waitFor(t, "gRPC")
 	press(t, terminal, "\r")
 	select {

@@ -105,16 +105,15 @@ func TestRead_Redaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for form, text := range map[string]string{
+		for format, text := range map[string]string{
 			"Markdown": envlist.Markdown(all), "dotenv": envlist.Dotenv(all),
-			"schema": string(schema),
-			"JSON":   string(list),
+			"schema": string(schema), "JSON": string(list),
 		} {
 			if strings.Contains(text, "hunter2") {
-				t.Errorf("%s contains a secret", form)
+				t.Errorf("%s contains a secret", format)
 			}
 			if !strings.Contains(text, "DATABASE_PASS") {
-				t.Errorf("%s lacks a secret variable", form)
+				t.Errorf("%s lacks a secret variable", format)
 			}
 		}
 	})

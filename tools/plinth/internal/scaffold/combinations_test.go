@@ -30,13 +30,13 @@ func combinations() []scaffold.Spec {
 	return all
 }
 
-// name returns a name for a service.
-func name(w scaffold.Spec) string {
-	words := []string{w.Database, w.Cache}
+// name returns a name of a service for messages.
+func name(spec scaffold.Spec) string {
+	words := []string{spec.Database, spec.Cache}
 	for _, extra := range []struct {
 		wanted bool
 		word   string
-	}{{w.GRPC, "grpc"}, {w.Async, "async"}, {w.Cron, "cron"}, {w.Mail, "mail"}} {
+	}{{spec.GRPC, "grpc"}, {spec.Async, "async"}, {spec.Cron, "cron"}, {spec.Mail, "mail"}} {
 		if extra.wanted {
 			words = append(words, extra.word)
 		}
@@ -52,8 +52,8 @@ type rendering struct {
 	files   scaffold.Files
 }
 
-// required returns the versions in the go.mod of plinth.
-func required(t *testing.T) scaffold.Versions {
+// requiredVersions returns the versions in the go.mod of plinth.
+func requiredVersions(t *testing.T) scaffold.Versions {
 	t.Helper()
 	gomod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
 	if err != nil {
@@ -66,28 +66,28 @@ func required(t *testing.T) scaffold.Versions {
 	return versions
 }
 
-func rendered(t *testing.T, w scaffold.Spec) (*scaffold.Service, scaffold.Files) {
+func rendered(t *testing.T, spec scaffold.Spec) (*scaffold.Service, scaffold.Files) {
 	t.Helper()
-	if found, ok := renderCache.Load(w); ok {
+	if found, ok := renderCache.Load(spec); ok {
 		o := found.(rendering)
 		return o.service, o.files
 	}
-	s, err := scaffold.NewService(w, required(t))
+	s, err := scaffold.NewService(spec, requiredVersions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files, err := scaffold.Render(s)
 	if err != nil {
-		t.Fatalf("%s: %v", name(w), err)
+		t.Fatalf("%s: %v", name(spec), err)
 	}
-	renderCache.Store(w, rendering{s, files})
+	renderCache.Store(spec, rendering{s, files})
 	return s, files
 }
 
-// everything returns a service with all options.
+// everything returns the spec of a service with all features.
 func everything(database, cache string) scaffold.Spec {
 	return scaffold.Spec{
-		Module:   "example.com/shop",
-		Database: database, Cache: cache, GRPC: true, Async: true, Cron: true, Mail: true,
+		Module: "example.com/shop", Database: database, Cache: cache,
+		GRPC: true, Async: true, Cron: true, Mail: true,
 	}
 }

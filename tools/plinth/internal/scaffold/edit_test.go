@@ -54,7 +54,7 @@ func TestAddBackend(t *testing.T) {
 			"dbplugins/sqlite\" // for one host")
 		replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped",
 			"    # comes back by itself\n    restart: unless-stopped")
-		added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), required(t))
+		added, err := scaffold.AddBackend(dir, module, backend(t, "postgres"), requiredVersions(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestAddBackend(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"), required(t))
+		added, err := scaffold.AddBackend(dir, "example.com/a", backend(t, "sqlite"), requiredVersions(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestAddBackend_Compose(t *testing.T) {
 					0o600); err != nil {
 					t.Fatal(err)
 				}
-				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
+				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), requiredVersions(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ func TestAddBackend_Compose(t *testing.T) {
 					0o600); err != nil {
 					t.Fatal(err)
 				}
-				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), required(t))
+				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), requiredVersions(t))
 				if err != nil || len(added.Left) != 2 ||
 					!strings.Contains(added.Left[1], "  redis:\n    image: redis:") {
 					t.Fatalf("left = %q, %v", added.Left, err)
@@ -203,7 +203,7 @@ func TestApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Apply writes it last
+	// Apply writes this file last and fails, because it is a directory.
 	if err := os.Mkdir(filepath.Join(dir, "order_test.go"), 0o750); err != nil {
 		t.Fatal(err)
 	}

@@ -123,13 +123,13 @@ func (m *manifests) variables(service string) map[string]map[string]string {
 
 // everyManifest runs check for each combination.
 func everyManifest(
-	t *testing.T, check func(w scaffold.Spec, s *scaffold.Service, m *manifests) error,
+	t *testing.T, check func(spec scaffold.Spec, s *scaffold.Service, m *manifests) error,
 ) {
 	t.Helper()
-	for _, w := range combinations() {
-		s, files := rendered(t, w)
-		if err := check(w, s, read(t, files)); err != nil {
-			t.Errorf("%s: %v", name(w), err)
+	for _, spec := range combinations() {
+		s, files := rendered(t, spec)
+		if err := check(spec, s, read(t, files)); err != nil {
+			t.Errorf("%s: %v", name(spec), err)
 		}
 	}
 }
@@ -141,14 +141,14 @@ func TestRender_Manifests(t *testing.T) {
 			known = append(known, v.Key.String())
 		}
 		everyManifest(t, func(_ scaffold.Spec, s *scaffold.Service, m *manifests) error {
-			for where, set := range m.variables(s.Name) {
+			for file, set := range m.variables(s.Name) {
 				for variable, value := range set {
 					if !slices.Contains(known, variable) {
-						return fmt.Errorf("%s sets the unknown variable %s", where, variable)
+						return fmt.Errorf("%s sets the unknown variable %s", file, variable)
 					}
 					if xenv.Lookup(xenv.EnvKey(variable)).Secret && value != "" &&
 						!strings.HasPrefix(value, "${"+variable+":?") {
-						return fmt.Errorf("%s contains the value of %s", where, variable)
+						return fmt.Errorf("%s contains the value of %s", file, variable)
 					}
 				}
 			}
@@ -157,13 +157,13 @@ func TestRender_Manifests(t *testing.T) {
 	})
 
 	t.Run("set valid values", func(t *testing.T) {
-		for _, w := range []scaffold.Spec{
-			everything("postgres", "redis"),
-			everything("oracle", "memory"), everything("sqlite", "none"),
+		for _, spec := range []scaffold.Spec{
+			everything("postgres", "redis"), everything("oracle", "memory"),
+			everything("sqlite", "none"),
 		} {
-			s, files := rendered(t, w)
-			for where, set := range read(t, files).variables(s.Name) {
-				t.Run(name(w)+" "+where, func(t *testing.T) {
+			s, files := rendered(t, spec)
+			for file, set := range read(t, files).variables(s.Name) {
+				t.Run(name(spec)+" "+file, func(t *testing.T) {
 					for variable, value := range set {
 						t.Setenv(variable, value)
 					}
@@ -183,7 +183,7 @@ func TestRender_Manifests(t *testing.T) {
 				t.Errorf("%s = %d, want 200", path, got)
 			}
 		}
-		everyManifest(t, func(w scaffold.Spec, s *scaffold.Service, m *manifests) error {
+		everyManifest(t, func(spec scaffold.Spec, s *scaffold.Service, m *manifests) error {
 			c := m.container()
 			for _, tc := range []struct {
 				probe probe
@@ -196,7 +196,7 @@ func TestRender_Manifests(t *testing.T) {
 				}
 			}
 			want := map[string]int{"http": xenv.GetEnvInt(xenv.Port, 1118)}
-			if w.GRPC {
+			if spec.GRPC {
 				want["grpc"] = xenv.GetEnvInt("GRPC_PORT", 1119)
 			}
 			got := map[string]int{}
@@ -220,9 +220,8 @@ func TestRender_Manifests(t *testing.T) {
 			compose, err := time.ParseDuration(m.compose.Services[s.Name].StopGracePeriod)
 			cluster := time.Duration(
 				m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second
-			if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT",
-				25*time.Second); err == nil &&
-				(compose <= limit || cluster <= limit) {
+			limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second)
+			if err == nil && (compose <= limit || cluster <= limit) {
 				return fmt.Errorf("shutdown timeout = %s, grace periods = %s and %s",
 					limit, compose, cluster)
 			}
@@ -232,32 +231,31 @@ func TestRender_Manifests(t *testing.T) {
 }
 
 func TestRender_UnusedOptions(t *testing.T) {
-	for _, w := range combinations() {
-		_, files := rendered(t, w)
+	for _, spec := range combinations() {
+		_, files := rendered(t, spec)
 		for _, tc := range []struct {
 			chosen bool
 			words  string
 		}{
-			{w.Database != "none", `DATABASE_|gorm\.io|xdb|migration`},
-			{w.Cache != "none", `NOSQL_|xcache|cacheplugins`},
-			{w.GRPC, `(?i)grpc`},
-			{w.Async, `internal/task`},
-			{w.Cron, `(?i)cronx|internal/schedule`},
-			{w.Mail, `EMAIL_|mailpit|internal/notify|(?i)email`},
-			{w.Database == "sqlite", `/data/|\.db\b|VOLUME`},
-			{w.Cache == "redis", `redis:8|NOSQL_PASS|redis-password`},
+			{spec.Database != "none", `DATABASE_|gorm\.io|xdb|migration`},
+			{spec.Cache != "none", `NOSQL_|xcache|cacheplugins`},
+			{spec.GRPC, `(?i)grpc`},
+			{spec.Async, `internal/task`},
+			{spec.Cron, `(?i)cronx|internal/schedule`},
+			{spec.Mail, `EMAIL_|mailpit|internal/notify|(?i)email`},
+			{spec.Database == "sqlite", `/data/|\.db\b|VOLUME`},
+			{spec.Cache == "redis", `redis:8|NOSQL_PASS|redis-password`},
 		} {
 			if tc.chosen {
 				continue
 			}
 			word := regexp.MustCompile(tc.words)
 			for _, file := range files.Paths() {
-				// its comments name all backends
-				if path.Base(file) == ".env.example" {
+				if path.Base(file) == ".env.example" { // its comments name all backends
 					continue
 				}
 				if found := word.Find(files[file]); found != nil {
-					t.Errorf("%s: %s contains %q", name(w), file, found)
+					t.Errorf("%s: %s contains %q", name(spec), file, found)
 				}
 			}
 		}
@@ -294,8 +292,8 @@ func TestRender_Compose(t *testing.T) {
 }
 
 func TestRender_Kustomization(t *testing.T) {
-	for _, w := range combinations() {
-		_, files := rendered(t, w)
+	for _, spec := range combinations() {
+		_, files := rendered(t, spec)
 		var want []string
 		for _, file := range files.Paths() {
 			if path.Dir(file) == "deploy/kubernetes" && path.Base(file) != "kustomization.yaml" {
@@ -304,7 +302,7 @@ func TestRender_Kustomization(t *testing.T) {
 		}
 		got := read(t, files).kustomization.Resources
 		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s: resources = %q, want %q", name(w), got, want)
+			t.Errorf("%s: resources = %q, want %q", name(spec), got, want)
 		}
 	}
 }

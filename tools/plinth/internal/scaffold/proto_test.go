@@ -36,7 +36,8 @@ func TestRender_BaseProto(t *testing.T) {
 	}
 }
 
-// It runs the tools of `make generate` with the configuration of the service.
+// TestRender_GeneratedCode runs the tools of `make generate` with the configuration of
+// the service.
 func TestRender_GeneratedCode(t *testing.T) {
 	bin := filepath.Join(repository(t), "bin")
 	for _, tool := range []string{"buf", "protoc-gen-go", "protoc-gen-go-grpc"} {
@@ -90,7 +91,7 @@ func TestRender_ToolVersions(t *testing.T) {
 }
 
 func TestReadVersions(t *testing.T) {
-	versions := required(t)
+	versions := requiredVersions(t)
 	for _, b := range append(catalog.Databases(), catalog.Caches()...) {
 		if versions[b.Module] == "" {
 			t.Errorf("go.mod of plinth does not require %s", b.Module)

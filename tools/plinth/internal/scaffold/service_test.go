@@ -31,10 +31,8 @@ func TestServiceName(t *testing.T) {
 }
 
 func TestNewService(t *testing.T) {
-	_, err := scaffold.NewService(scaffold.Spec{
-		Module: "no module", Database: "mongo",
-		Cache: "memcached",
-	}, required(t))
+	spec := scaffold.Spec{Module: "no module", Database: "mongo", Cache: "memcached"}
+	_, err := scaffold.NewService(spec, requiredVersions(t))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -171,10 +169,8 @@ func TestNewEntity_Names(t *testing.T) {
 }
 
 func TestNewEntity_FieldNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Spec{
-		Module:   "example.com/shop",
-		Database: "sqlite", Cache: "none",
-	}, required(t))
+	spec := scaffold.Spec{Module: "example.com/shop", Database: "sqlite", Cache: "none"}
+	service, err := scaffold.NewService(spec, requiredVersions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,16 +198,13 @@ func TestNewEntity_FieldNames(t *testing.T) {
 }
 
 func TestNewEntity_EntityNames(t *testing.T) {
-	service, err := scaffold.NewService(scaffold.Spec{
-		Module:   "example.com/shop",
-		Database: "sqlite", Cache: "none",
-	}, required(t))
+	spec := scaffold.Spec{Module: "example.com/shop", Database: "sqlite", Cache: "none"}
+	service, err := scaffold.NewService(spec, requiredVersions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		name, wantName, wantPlural, wantVar, wantPluralVar,
-		wantTable string
+		name, wantName, wantPlural, wantVar, wantPluralVar, wantTable string
 	}{
 		{"OrderItem", "OrderItem", "OrderItems", "orderItem", "orderItems", "order_items"},
 		{"ApiKey", "APIKey", "APIKeys", "apiKey", "apiKeys", "api_keys"},
@@ -223,10 +216,8 @@ func TestNewEntity_EntityNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []string{e.Name, e.Plural, e.Var, e.PluralVar, e.Table}
-		if want := []string{
-			tc.wantName, tc.wantPlural, tc.wantVar, tc.wantPluralVar,
-			tc.wantTable,
-		}; !slices.Equal(got, want) {
+		want := []string{tc.wantName, tc.wantPlural, tc.wantVar, tc.wantPluralVar, tc.wantTable}
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", tc.name, got, want)
 		}
 	}

@@ -22,16 +22,16 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
 
-// It checks all services with their tests and another entity. Imported packages are
-// compiled once and read from export data.
+// TestRender_TypeChecks checks all services with their tests and another entity. Imported
+// packages are compiled once and read from export data.
 func TestRender_TypeChecks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles everything that a service can import")
 	}
 	all := combinations()
 	c := newChecker(t, all)
-	for _, w := range all {
-		s, files := rendered(t, w)
+	for _, spec := range all {
+		s, files := rendered(t, spec)
 		order, err := scaffold.NewEntity(s, "OrderItem", allFields)
 		if err != nil {
 			t.Fatal(err)
@@ -42,15 +42,15 @@ func TestRender_TypeChecks(t *testing.T) {
 		}
 		maps.Copy(more, files)
 		if err := c.check(more); err != nil {
-			t.Errorf("%s: %v", name(w), err)
+			t.Errorf("%s: %v", name(spec), err)
 		}
 	}
 }
 
 func TestRender_Formatting(t *testing.T) {
 	seen := map[string]bool{} // most services share files
-	for _, w := range combinations() {
-		_, files := rendered(t, w)
+	for _, spec := range combinations() {
+		_, files := rendered(t, spec)
 		for _, file := range files.Paths() {
 			text := files[file]
 			if seen[file+string(text)] {
@@ -59,11 +59,11 @@ func TestRender_Formatting(t *testing.T) {
 			seen[file+string(text)] = true
 			if formatted, err := format.Source(text); path.Ext(file) == ".go" &&
 				(err != nil || !bytes.Equal(formatted, text)) {
-				t.Errorf("%s: %s is not formatted: %v", name(w), file, err)
+				t.Errorf("%s: %s is not formatted: %v", name(spec), file, err)
 			}
 			if bytes.Contains(text, []byte("[[")) || bytes.Contains(text, []byte("\n\n\n")) ||
 				bytes.Contains(text, []byte(" \n")) {
-				t.Errorf("%s: %s has a leftover of its template:\n%s", name(w), file, text)
+				t.Errorf("%s: %s contains a remainder of its template:\n%s", name(spec), file, text)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ type checker struct {
 	set    *token.FileSet
 	others types.Importer
 	parsed map[string]*ast.File // by path and text
-	// By identity. Most services share packages.
+	// packages contains packages by identity, because most services share them.
 	packages map[string]*types.Package
 }
 
@@ -92,8 +92,8 @@ func newChecker(t *testing.T, all []scaffold.Spec) *checker {
 		packages: map[string]*types.Package{},
 	}
 	wanted := map[string]bool{}
-	for _, w := range all {
-		_, files := rendered(t, w)
+	for _, spec := range all {
+		_, files := rendered(t, spec)
 		for _, file := range files.Paths() {
 			if path.Ext(file) != ".go" {
 				continue

@@ -50,8 +50,8 @@ func TestCreate(t *testing.T) {
 				if err := scaffold.Create(dir, twoFiles); err != nil {
 					t.Fatal(err)
 				}
-				if text, err := os.ReadFile(filepath.Join(dir, "internal", "a",
-					"a.go")); string(text) != "package a\n" {
+				text, err := os.ReadFile(filepath.Join(dir, "internal", "a", "a.go"))
+				if string(text) != "package a\n" {
 					t.Errorf("file = %q, %v", text, err)
 				}
 				if got := names(t, parent); !slices.Equal(got, []string{"shop"}) {
@@ -71,7 +71,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("error = %v", err)
 		}
 		if got := names(t, dir); !slices.Equal(got, []string{"notes.txt"}) {
-			t.Errorf("folder = %q", got)
+			t.Errorf("the directory contains %q", got)
 		}
 	})
 
@@ -85,15 +85,15 @@ func TestCreate(t *testing.T) {
 			t.Error("no error")
 		}
 		if got := names(t, parent); len(got) > 0 {
-			t.Errorf("left: %q", got)
+			t.Errorf("remaining files: %q", got)
 		}
 	})
 }
 
 // written writes a service and returns its directory.
-func written(t *testing.T, w scaffold.Spec) string {
+func written(t *testing.T, spec scaffold.Spec) string {
 	t.Helper()
-	_, files := rendered(t, w)
+	_, files := rendered(t, spec)
 	dir := filepath.Join(t.TempDir(), "service")
 	if err := scaffold.Create(dir, files); err != nil {
 		t.Fatal(err)

@@ -98,8 +98,7 @@ func TestService_Enter_Defaults(t *testing.T) {
 		{
 			name: "a map", code: `var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: "sqlite", xenv.Port: "80", "NOSQL_DRIVER": "memory"})`,
 			want: map[xenv.EnvKey]string{
-				xenv.DatabaseDriver: "sqlite", xenv.Port: "80",
-				xenv.NoSqlDriver: "memory",
+				xenv.DatabaseDriver: "sqlite", xenv.Port: "80", xenv.NoSqlDriver: "memory",
 			},
 		},
 		{
@@ -107,8 +106,7 @@ func TestService_Enter_Defaults(t *testing.T) {
 			code: "const driver = \"sqlite\"\n\nconst key = xenv.EnvKey(\"LOG_DIR\")\n\n" +
 				`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.DatabaseDriver: driver, key: "a" + "b", xenv.EnvKey("APP_NAME"): ("shop")})`,
 			want: map[xenv.EnvKey]string{
-				xenv.DatabaseDriver: "sqlite", "LOG_DIR": "ab",
-				xenv.AppName: "shop",
+				xenv.DatabaseDriver: "sqlite", "LOG_DIR": "ab", xenv.AppName: "shop",
 			},
 		},
 		{
@@ -142,30 +140,29 @@ func TestService_Enter_Defaults(t *testing.T) {
 }
 
 func TestService_Enter_Programs(t *testing.T) {
-	give := func(pairs string) string {
+	withDefaults := func(pairs string) string {
 		return program("var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{" + pairs + "})\n")
 	}
-	library := strings.Replace(give(`"LOG_DIR": dir`), "package main", "package startup", 1)
+	library := strings.Replace(withDefaults(`"LOG_DIR": dir`), "package main", "package startup", 1)
 	files := map[string]string{
 		"go.mod": goMod,
-		"cmd/api/main.go": strings.Replace(give(`xenv.Port: "80", xenv.AppName: "shop"`),
+		"cmd/api/main.go": strings.Replace(withDefaults(`xenv.Port: "80", xenv.AppName: "shop"`),
 			"import (", "import (\n\t_ \"example.com/shop/startup\"\n", 1),
-		"cmd/worker/main.go": give(
+		"cmd/worker/main.go": withDefaults(
 			`xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite"`),
 		"startup/startup.go": strings.Replace(library, "import (",
 			"import (\n\t\"example.com/shop/config\"\n", 1) + "\nconst dir = config.Dir\n",
 		"config/config.go": "package config\n\nconst Dir = \"logs\"\n",
-		"unused/unused.go": strings.Replace(give(`xenv.Host: "unused"`), "package main",
+		"unused/unused.go": strings.Replace(withDefaults(`xenv.Host: "unused"`), "package main",
 			"package unused", 1),
 		"other/go.mod":        "module example.com/other\n",
-		"other/main.go":       give(`xenv.Host: "other"`),
-		"cmd/api/off.go":      "//go:build never\n\n" + give(`xenv.Host: "off"`),
-		"cmd/api/api_test.go": give(`xenv.Host: "test"`),
+		"other/main.go":       withDefaults(`xenv.Host: "other"`),
+		"cmd/api/off.go":      "//go:build never\n\n" + withDefaults(`xenv.Host: "off"`),
+		"cmd/api/api_test.go": withDefaults(`xenv.Host: "test"`),
 	}
 	api := map[xenv.EnvKey]string{xenv.Port: "80", xenv.AppName: "shop", "LOG_DIR": "logs"}
 	worker := map[xenv.EnvKey]string{
-		xenv.Port: "90", xenv.AppName: "shop",
-		xenv.DatabaseDriver: "sqlite",
+		xenv.Port: "90", xenv.AppName: "shop", xenv.DatabaseDriver: "sqlite",
 	}
 	for from, want := range map[string]map[xenv.EnvKey]string{
 		"cmd/api":    api,
@@ -176,8 +173,8 @@ func TestService_Enter_Programs(t *testing.T) {
 		}
 	}
 	s := enter(t, ".", files)
-	if got, want := defaultsOf(s), (map[xenv.EnvKey]string{xenv.AppName: "shop"}); !maps.Equal(got,
-		want) || len(s.Unclear) != 3 ||
+	want := map[xenv.EnvKey]string{xenv.AppName: "shop"}
+	if got := defaultsOf(s); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
 		s.Unclear[2] != "PLINTH_PORT has different defaults in cmd/api, cmd/worker; run plinth in the directory of one program" {
 		t.Errorf("from the root: %v and %q, want the common defaults", got, s.Unclear)
 	}
@@ -190,22 +187,19 @@ func TestService_Enter_Programs(t *testing.T) {
 func TestService_Enter(t *testing.T) {
 	t.Run("reports a go.work without the module", func(t *testing.T) {
 		s := enter(t, ".", map[string]string{
-			"go.mod": goMod, "main.go": program(""),
-			"other/go.work": "go 1.26.0\n",
+			"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.26.0\n",
 		})
 		t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
 		if err := s.Enter(t.Context()); err != nil || s.CodeErr == nil ||
 			!strings.Contains(s.CodeErr.Error(), "go.work") {
-			t.Errorf("%v, %v: want the go.work that lacks the module", err, s.CodeErr)
+			t.Errorf("Enter = %v, CodeErr = %v; want an error about go.work", err, s.CodeErr)
 		}
 	})
 
 	t.Run("accepts a directory without code", func(t *testing.T) {
-		if s := enter(t, "migration", map[string]string{
-			"go.mod":             goMod,
-			"migration/0001.sql": "",
-		}); s.CodeErr != nil || len(defaultsOf(s)) > 0 {
-			t.Errorf("%v, %v", s.CodeErr, defaultsOf(s))
+		s := enter(t, "migration", map[string]string{"go.mod": goMod, "migration/0001.sql": ""})
+		if s.CodeErr != nil || len(defaultsOf(s)) > 0 {
+			t.Errorf("CodeErr = %v, defaults = %v", s.CodeErr, defaultsOf(s))
 		}
 	})
 
@@ -224,7 +218,7 @@ func TestService_Enter(t *testing.T) {
 		}
 		defer func() { _ = os.Chmod("pgdata", 0o700) }()
 		if err := s.Enter(t.Context()); err != nil || s.CodeErr != nil || len(defaultsOf(s)) != 1 {
-			t.Errorf("%v, %v: %v", err, s.CodeErr, defaultsOf(s))
+			t.Errorf("Enter = %v, CodeErr = %v, defaults = %v", err, s.CodeErr, defaultsOf(s))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-var texts = []struct {
+var envFiles = []struct {
 	name   string
 	text   string
 	values map[string]string
@@ -34,7 +34,7 @@ var texts = []struct {
 
 func TestFind_EnvFile(t *testing.T) {
 	t.Run("parses .env", func(t *testing.T) {
-		for _, tc := range texts {
+		for _, tc := range envFiles {
 			t.Run(tc.name, func(t *testing.T) {
 				f, err := fileIn(folder(t, tc.text))
 				if err != nil {
