@@ -30,29 +30,29 @@ func TestManifests_Variables(t *testing.T) {
 		for _, v := range xenv.Table() {
 			known = append(known, v.Key.String())
 		}
-		for where, names := range variables(t) {
+		for file, names := range variables(t) {
 			for name := range names {
 				if !slices.Contains(known, name) {
-					t.Errorf("%s sets %s, which no package registers", where, name)
+					t.Errorf("%s sets %s, which no package registers", file, name)
 				}
 			}
 		}
 	})
 
 	t.Run("contain no secrets", func(t *testing.T) {
-		for where, names := range variables(t) {
+		for file, names := range variables(t) {
 			for name, value := range names {
 				if xenv.Lookup(xenv.EnvKey(name)).Secret && value != "" &&
 					!strings.HasPrefix(value, "${") {
-					t.Errorf("%s contains the value of %s", where, name)
+					t.Errorf("%s contains the value of %s", file, name)
 				}
 			}
 		}
 	})
 
 	t.Run("have valid values", func(t *testing.T) {
-		for where, names := range variables(t) {
-			t.Run(where, func(t *testing.T) {
+		for file, names := range variables(t) {
+			t.Run(file, func(t *testing.T) {
 				for name, value := range names {
 					t.Setenv(name, value)
 				}
@@ -95,9 +95,9 @@ func TestManifests_Probes(t *testing.T) {
 	if want := "http://127.0.0.1:1118" + ready; check[len(check)-1] != want {
 		t.Errorf("health check of Compose = %s, want %s", check[len(check)-1], want)
 	}
-	if got := decode[service](t,
-		"kubernetes/service.yaml").Spec.Ports[0].TargetPort; got != port.Name {
-		t.Errorf("target port of the service = %q, want %q", got, port.Name)
+	target := decode[service](t, "kubernetes/service.yaml").Spec.Ports[0].TargetPort
+	if target != port.Name {
+		t.Errorf("target port of the service = %q, want %q", target, port.Name)
 	}
 }
 
@@ -106,27 +106,26 @@ func TestManifests_GracePeriod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for where, grace := range map[string]time.Duration{
+	for platform, grace := range map[string]time.Duration{
 		"Kubernetes": time.Duration(
 			readDeployment(t).Spec.Template.Spec.TerminationGracePeriodSeconds) * time.Second,
 		"Compose": compose,
 	} {
 		if limit := xenv.GetEnvDuration("PLINTH_SHUTDOWN_TIMEOUT", 25*time.Second); grace <= limit {
 			t.Errorf("grace period of %s = %s, want more than the shutdown timeout of %s",
-				where, grace, limit)
+				platform, grace, limit)
 		}
 	}
-	for where, names := range variables(t) {
+	for file, names := range variables(t) {
 		if _, set := names["PLINTH_SHUTDOWN_TIMEOUT"]; set {
-			t.Errorf("%s sets %s, which this test does not read", where, "PLINTH_SHUTDOWN_TIMEOUT")
+			t.Errorf("%s sets %s, which this test does not read", file, "PLINTH_SHUTDOWN_TIMEOUT")
 		}
 	}
 }
 
 func TestManifests_NodeIDs(t *testing.T) {
 	nodeIDs := xsnowflake.LayoutDefault.Datacenters() * xsnowflake.LayoutDefault.Nodes()
-	// Pods that are shutting down do not count as replicas, but still hold their node
-	// IDs.
+	// Pods that are shutting down do not count as replicas, but still lease a node ID.
 	most := decode[autoscaler](t, "kubernetes/autoscaler.yaml").Spec.MaxReplicas
 	if surge := readDeployment(t).Spec.Strategy.RollingUpdate.MaxSurge; 2*most+surge > nodeIDs {
 		t.Errorf("%d replicas, as many that shut down, and a surge of %d, but only %d node IDs",
@@ -238,8 +237,8 @@ func dockerfileEnv(t *testing.T) map[string]string {
 	t.Helper()
 	_, last, _ := strings.Cut(text(t, "Dockerfile"), "FROM gcr.io")
 	set := map[string]string{}
-	for _, pair := range regexp.MustCompile(
-		`(?m)^(?:ENV| +) ?([A-Z_]+)=(\S*)`).FindAllStringSubmatch(last, -1) {
+	assignment := regexp.MustCompile(`(?m)^(?:ENV| +) ?([A-Z_]+)=(\S*)`)
+	for _, pair := range assignment.FindAllStringSubmatch(last, -1) {
 		set[pair[1]] = pair[2]
 	}
 	if len(set) == 0 {

@@ -61,10 +61,11 @@ func TestAuthenticate(t *testing.T) {
 				name: "negative", pairs: []string{"app_access_id", "-1", "app_secret_key", key},
 				rpc: codes.InvalidArgument, want: xerror.ValidationError,
 			},
-			{name: "too large", pairs: []string{
-				"app_access_id", "99999999999999999999",
-				"app_secret_key", key,
-			}, rpc: codes.InvalidArgument, want: xerror.ValidationError},
+			{
+				name:  "too large",
+				pairs: []string{"app_access_id", "99999999999999999999", "app_secret_key", key},
+				rpc:   codes.InvalidArgument, want: xerror.ValidationError,
+			},
 			{
 				name: "unknown id", pairs: []string{"app_access_id", "1", "app_secret_key", key},
 				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
@@ -81,15 +82,15 @@ func TestAuthenticate(t *testing.T) {
 			{
 				name: "digest as secret",
 				pairs: []string{
-					"app_access_id", id, "app_secret_key",
-					xutil.Encryption().SHA256(key),
+					"app_access_id", id, "app_secret_key", xutil.Encryption().SHA256(key),
 				},
 				rpc: codes.Unauthenticated, want: xerror.Unauthorized,
 			},
-			{name: "secret of another application", pairs: []string{
-				"app_access_id", other.ID.String(),
-				"app_secret_key", key,
-			}, rpc: codes.Unauthenticated, want: xerror.Unauthorized},
+			{
+				name:  "secret of another application",
+				pairs: []string{"app_access_id", other.ID.String(), "app_secret_key", key},
+				rpc:   codes.Unauthenticated, want: xerror.Unauthorized,
+			},
 			{name: "valid", pairs: []string{"app_access_id", id, "app_secret_key", key}},
 			{
 				name:  "valid with dashes",
@@ -98,11 +99,11 @@ func TestAuthenticate(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()
-				ctx := metadata.AppendToOutgoingContext(soon(t), tc.pairs...)
+				ctx := metadata.AppendToOutgoingContext(streamContext(t), tc.pairs...)
 				_, unary := users.Get(ctx, &userv1.GetRequest{Id: 1})
 				changes, stream := users.Watch(ctx, &userv1.WatchRequest{})
 				if stream == nil && tc.want == nil {
-					_, stream = changes.Header() // the watch has started
+					_, stream = changes.Header() // waits until the service watches
 				} else if stream == nil {
 					_, stream = changes.Recv()
 				}
@@ -143,12 +144,12 @@ func TestAuthenticate(t *testing.T) {
 		if _, err := users.Register(t.Context(), person("ada")); err != nil {
 			t.Fatal(err)
 		}
-		if err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?",
-			s.id).Error; err != nil {
+		err := xdb.MustGetDB(s.Context()).Delete(&entity.App{}, "id = ?", s.id).Error
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := users.Register(t.Context(),
-			person("eve")); status.Code(err) != codes.Unauthenticated {
+		_, err = users.Register(t.Context(), person("eve"))
+		if status.Code(err) != codes.Unauthenticated {
 			t.Errorf("Register = %v, want Unauthenticated", err)
 		}
 	})
@@ -172,7 +173,7 @@ func TestSecrets(t *testing.T) {
 	if _, err := users.Register(t.Context(), person("ada")); err != nil {
 		t.Fatal(err)
 	}
-	_, refused := users.Register(t.Context(),
+	_, invalid := users.Register(t.Context(),
 		&userv1.RegisterRequest{Username: "x", Email: "x", Password: password})
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "app_access_id", "shop", "app_secret_key",
 		s.secret)
@@ -192,8 +193,8 @@ func TestSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{s.secret, app.Secret, password, ada.Password} {
 		for where, text := range map[string]string{
-			"log": s.LogText(), "refusal": refused.Error(),
-			"denial": denied.Error(),
+			"log": s.LogText(), "validation error": invalid.Error(),
+			"authentication error": denied.Error(),
 		} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q occurs in %s", secret, where)

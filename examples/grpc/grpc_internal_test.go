@@ -35,8 +35,8 @@ const (
 	password = "correct horse"
 )
 
-// both is the in-memory application with HTTP, gRPC and one client application.
-type both struct {
+// testService is the in-memory application with HTTP, gRPC and one client application.
+type testService struct {
 	*plinthtest.App
 
 	t        *testing.T
@@ -45,9 +45,9 @@ type both struct {
 	secret   string
 }
 
-func start(t *testing.T) *both {
+func start(t *testing.T) *testService {
 	t.Helper()
-	s := &both{t: t, App: plinthtest.New(t, options()...), listener: bufconn.Listen(1 << 20)}
+	s := &testService{t: t, App: plinthtest.New(t, options()...), listener: bufconn.Listen(1 << 20)}
 	s.Go(runner.New(append(grpcOptions(), runner.WithListener(s.listener))...))
 	app, secret, err := logic.CreateApp(s.Context(), "test")
 	if err != nil {
@@ -58,7 +58,7 @@ func start(t *testing.T) *both {
 }
 
 // dial returns a connection, without credentials unless options set them.
-func (s *both) dial(options ...client.Option) *grpc.ClientConn {
+func (s *testService) dial(options ...client.Option) *grpc.ClientConn {
 	s.t.Helper()
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
 		return s.listener.DialContext(ctx)
@@ -73,7 +73,7 @@ func (s *both) dial(options ...client.Option) *grpc.ClientConn {
 }
 
 // users returns a client with credentials.
-func (s *both) users() userv1.UserServiceClient {
+func (s *testService) users() userv1.UserServiceClient {
 	s.t.Helper()
 	return userv1.NewUserServiceClient(s.dial(client.WithApplication(s.id.String(), s.secret)))
 }
@@ -86,8 +86,8 @@ func body(r *userv1.RegisterRequest) gin.H {
 	return gin.H{"username": r.GetUsername(), "email": r.GetEmail(), "password": r.GetPassword()}
 }
 
-// soon returns a context with a timeout for stream operations.
-func soon(t *testing.T) context.Context {
+// streamContext returns a context with a timeout for stream operations.
+func streamContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	t.Cleanup(cancel)
@@ -109,13 +109,13 @@ func TestUsers(t *testing.T) {
 		t.Parallel()
 		s := start(t)
 		users := s.users()
-		made, err := users.Register(t.Context(), person("Ada"))
-		if err != nil || made.GetBaseResponse().GetOutput() != "Success" ||
-			made.GetBaseResponse().GetCode() != 200 {
-			t.Fatalf("Register = %v, %v", made, err)
+		created, err := users.Register(t.Context(), person("Ada"))
+		if err != nil || created.GetBaseResponse().GetOutput() != "Success" ||
+			created.GetBaseResponse().GetCode() != 200 {
+			t.Fatalf("Register = %v, %v", created, err)
 		}
 		var seen user
-		r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", made.GetUser().GetId()), nil)
+		r := s.Request(http.MethodGet, fmt.Sprintf("/api/v1/user/%d", created.GetUser().GetId()), nil)
 		if r.Into(&seen); r.Status() != http.StatusOK || seen.Username != "ada" ||
 			seen.Email != "ada@example.org" {
 			t.Errorf("GET = %d %s", r.Status(), r.Body())
@@ -143,11 +143,11 @@ func TestUsers(t *testing.T) {
 		unreadable := person("eve")
 		unreadable.Username = "e\u0000e"
 		for _, tc := range []struct {
-			name  string
-			call  func(opts ...grpc.CallOption) error
-			reply *plinthtest.Response
-			code  *xerror.ErrorCode
-			rpc   codes.Code
+			name     string
+			call     func(opts ...grpc.CallOption) error
+			response *plinthtest.Response
+			code     *xerror.ErrorCode
+			rpc      codes.Code
 		}{
 			{
 				name: "duplicate",
@@ -155,8 +155,8 @@ func TestUsers(t *testing.T) {
 					_, err := users.Register(t.Context(), person("ada"), opts...)
 					return err
 				},
-				reply: s.Request(http.MethodPost, register, body(person("ada"))),
-				code:  xerror.DuplicateEntry, rpc: codes.Aborted,
+				response: s.Request(http.MethodPost, register, body(person("ada"))),
+				code:     xerror.DuplicateEntry, rpc: codes.Aborted,
 			},
 			{
 				name: "no such user",
@@ -164,8 +164,8 @@ func TestUsers(t *testing.T) {
 					_, err := users.Get(t.Context(), &userv1.GetRequest{Id: 1}, opts...)
 					return err
 				},
-				reply: s.Request(http.MethodGet, "/api/v1/user/1", nil),
-				code:  xerror.ResourceNotFound, rpc: codes.NotFound,
+				response: s.Request(http.MethodGet, "/api/v1/user/1", nil),
+				code:     xerror.ResourceNotFound, rpc: codes.NotFound,
 			},
 			{
 				name: "unreadable",
@@ -173,8 +173,8 @@ func TestUsers(t *testing.T) {
 					_, err := users.Register(t.Context(), unreadable, opts...)
 					return err
 				},
-				reply: s.Request(http.MethodPost, register, body(unreadable)),
-				code:  xerror.ParameterError, rpc: codes.InvalidArgument,
+				response: s.Request(http.MethodPost, register, body(unreadable)),
+				code:     xerror.ParameterError, rpc: codes.InvalidArgument,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -186,13 +186,13 @@ func TestUsers(t *testing.T) {
 				if got != tc.code || status.Code(err) != tc.rpc {
 					t.Fatalf("error = %v, want %s and %s", err, tc.code.GetOutput(), tc.rpc)
 				}
-				want := tc.reply.Envelope()
-				if tc.reply.Status() != tc.code.Status() || got.GetCode() != tc.reply.Code() ||
-					got.GetOutput() != tc.reply.Output() ||
-					got.GetMessage() != tc.reply.Message() ||
-					e.GetErrorMessage().String() != tc.reply.ErrorMessage() {
+				want := tc.response.Envelope()
+				if tc.response.Status() != tc.code.Status() || got.GetCode() != tc.response.Code() ||
+					got.GetOutput() != tc.response.Output() ||
+					got.GetMessage() != tc.response.Message() ||
+					e.GetErrorMessage().String() != tc.response.ErrorMessage() {
 					t.Errorf("error = %v, want the error of HTTP: %d %+v",
-						err, tc.reply.Status(), want)
+						err, tc.response.Status(), want)
 				}
 				if id := trailer.Get(constant.TrailerRequestUUID.String()); len(id) != 1 ||
 					!xutil.Valid().UUID(id[0]) {
@@ -210,12 +210,12 @@ func TestRequestID(t *testing.T) {
 	id := xutil.UUID().V4()
 	ctx := metadata.AppendToOutgoingContext(t.Context(), constant.MetadataRequestUUID.String(), id)
 	var trailer metadata.MD
-	made, err := users.Register(ctx, person("ada"), grpc.Trailer(&trailer))
+	created, err := users.Register(ctx, person("ada"), grpc.Trailer(&trailer))
 	if got := trailer.Get(constant.TrailerRequestUUID.String()); err != nil ||
 		!slices.Equal(got, []string{id}) {
 		t.Errorf("trailer = %v, %v, want %s", trailer, err, id)
 	}
-	if got := made.GetBaseResponse().GetContext(); got != id {
+	if got := created.GetBaseResponse().GetContext(); got != id {
 		t.Errorf("context = %q, want %s", got, id)
 	}
 }
@@ -268,8 +268,7 @@ func TestRegister(t *testing.T) {
 					tc.email = fmt.Sprintf("n%d@example.org", i)
 				}
 				request := &userv1.RegisterRequest{
-					Username: tc.username, Email: tc.email,
-					Password: tc.password,
+					Username: tc.username, Email: tc.email, Password: tc.password,
 				}
 				_, err := users.Register(t.Context(), request)
 				if tc.fields == nil {

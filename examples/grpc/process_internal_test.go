@@ -26,27 +26,27 @@ import (
 	"github.com/plinthgo/plinth/grpcx/client"
 )
 
-// playKey makes this test binary run the program.
-const playKey xenv.EnvKey = "GRPC_EXAMPLE_TEST_PLAY"
+// serviceKey makes the test binary run the program.
+const serviceKey xenv.EnvKey = "GRPC_EXAMPLE_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
-	if _, play := xenv.GetEnv(playKey); play {
+	if _, isService := xenv.GetEnv(serviceKey); isService {
 		main()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// program returns the program in dir with these variables only.
+// program returns a command that runs the program in dir with only these variables.
 func program(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{playKey.String() + "=1", "TMPDIR=" + dir}, env...)
+	cmd.Env = append([]string{serviceKey.String() + "=1", "TMPDIR=" + dir}, env...)
 	return cmd
 }
 
-// process is the service in its own process.
+// process is the service in a separate process.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -117,9 +117,9 @@ var printed = regexp.MustCompile(`^APP_ACCESS_ID=(\d+)\nAPP_SECRET_KEY=(cs_[0-9a
 // createApp creates an application with the command and returns its credentials.
 func createApp(t *testing.T, dir string) (id, secret string) {
 	t.Helper()
-	// A fixed node ID: leasing through a file logs a warning in containers.
-	number := []string{"SNOWFLAKE_DATACENTER_ID=7", "SNOWFLAKE_NODE_ID=7"}
-	cmd := program(t, dir, number, "app", "create", "shop")
+	// Use a fixed node ID, because leasing through a file logs a warning in containers.
+	fixedID := []string{"SNOWFLAKE_DATACENTER_ID=7", "SNOWFLAKE_NODE_ID=7"}
+	cmd := program(t, dir, fixedID, "app", "create", "shop")
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err := cmd.Run()
@@ -146,7 +146,7 @@ func TestProcess_Shutdown(t *testing.T) {
 	dir := t.TempDir()
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=100ms", "LOG_DIR=none")
 	id, secret := createApp(t, dir) // while the service runs
-	changes, err := p.connect(client.WithApplication(id, secret)).Watch(soon(t),
+	changes, err := p.connect(client.WithApplication(id, secret)).Watch(streamContext(t),
 		&userv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -154,15 +154,15 @@ func TestProcess_Shutdown(t *testing.T) {
 	if _, err := changes.Header(); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
+	start := time.Now()
 	p.signal()
 	_, err = changes.Recv()
 	if status.Code(err) != codes.Unavailable ||
 		xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("watch = %v, want Unavailable", err)
 	}
-	if code := p.exit(); code != 0 || time.Since(began) > 10*time.Second {
-		t.Errorf("exit code = %d after %s:\n%s", code, time.Since(began), p.out.String())
+	if code := p.exit(); code != 0 || time.Since(start) > 10*time.Second {
+		t.Errorf("exit code = %d after %s:\n%s", code, time.Since(start), p.out.String())
 	}
 	if strings.Contains(p.out.String(), "force closed") {
 		t.Errorf("a stream was force closed:\n%s", p.out.String())
@@ -251,10 +251,10 @@ func TestProcess_InvalidCommand(t *testing.T) {
 		args []string
 		want int
 	}{
-		{name: "half a command", args: []string{"app"}, want: 2},
-		{name: "another command", args: []string{"app", "delete", "shop"}, want: 2},
+		{name: "incomplete command", args: []string{"app"}, want: 2},
+		{name: "unknown command", args: []string{"app", "delete", "shop"}, want: 2},
 		{name: "no name", args: []string{"app", "create", ""}, want: 1},
-		{name: "a name of two lines", args: []string{"app", "create", "a\nb"}, want: 1},
+		{name: "name with a line break", args: []string{"app", "create", "a\nb"}, want: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	users := s.users()
-	changes, err := users.Watch(soon(t), &userv1.WatchRequest{})
+	changes, err := users.Watch(streamContext(t), &userv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestImport(t *testing.T) {
 		s := start(t)
 		users := s.users()
 		s.Request(http.MethodPost, register, body(person("ada")))
-		stream, err := users.Import(soon(t))
+		stream, err := users.Import(streamContext(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,12 +62,12 @@ func TestImport(t *testing.T) {
 	t.Run("stops at an invalid user", func(t *testing.T) {
 		t.Parallel()
 		s := start(t)
-		stream, err := s.users().Import(soon(t))
+		stream, err := s.users().Import(streamContext(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range []*userv1.RegisterRequest{person("ada"), person("e"), nil} {
-			// from grpc
+			// grpc returns io.EOF unwrapped
 			if err := stream.Send(&userv1.ImportRequest{User: one}); err != nil && err != io.EOF {
 				t.Fatal(err)
 			}

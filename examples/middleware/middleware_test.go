@@ -61,17 +61,13 @@ var endings = map[string]struct {
 	}, 409},
 	"unknown-error": {func(c *gin.Context) { _ = c.Error(errors.New("unknown")) }, 500},
 	"deadline":      {func(c *gin.Context) { _ = c.Error(context.DeadlineExceeded) }, 504},
-	"abort": {
-		func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) },
-		429,
-	},
+	"abort":         {func(c *gin.Context) { c.AbortWithStatus(http.StatusTooManyRequests) }, 429},
 	"abort-error": {func(c *gin.Context) {
 		_ = c.AbortWithError(http.StatusTeapot, errors.New("x"))
 	}, 418},
-	"written": {
-		func(c *gin.Context) { xresult.AbortError(c, xerror.Forbidden, "", nil) },
-		403,
-	},
+	"written": {func(c *gin.Context) {
+		xresult.AbortError(c, xerror.Forbidden, "", nil)
+	}, 403},
 	"nothing":  {func(*gin.Context) {}, 500},
 	"bind":     {func(c *gin.Context) { xbind.Bind(c, &item{}).Data() }, 400},
 	"bind-gin": {func(c *gin.Context) { _ = c.BindJSON(&item{}) }, 400},
@@ -236,8 +232,8 @@ func TestMiddleware_Status(t *testing.T) {
 func prometheusClient(t *testing.T) observer {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	total := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_requests_total"},
-		[]string{"code"})
+	total := prometheus.NewCounterVec(
+		prometheus.CounterOpts{Name: "app_requests_total"}, []string{"code"})
 	registry.MustRegister(total)
 	return observer{panics: true, seen: codes(registry), middleware: func(c *gin.Context) {
 		defer func() { total.WithLabelValues(strconv.Itoa(c.Writer.Status())).Inc() }()
@@ -312,8 +308,8 @@ func tracing(t *testing.T) observer {
 	}
 }
 
-// Middleware that changes the response must not break errors that Plinth writes outside
-// of it.
+// TestMiddleware_Errors checks that middleware that changes the response does not break
+// errors that Plinth writes outside of it.
 func TestMiddleware_Errors(t *testing.T) {
 	stack := []gin.HandlerFunc{
 		gingzip.Gzip(gingzip.DefaultCompression),

@@ -50,8 +50,8 @@ func TestSignUp(t *testing.T) {
 		t.Parallel()
 		app := plinthtest.New(t, options()...)
 		var user entity.User
-		if r := app.Request(http.MethodPost, signup,
-			person("ada", "ADA@example.org")); r.Status() == http.StatusOK {
+		r := app.Request(http.MethodPost, signup, person("ada", "ADA@example.org"))
+		if r.Status() == http.StatusOK {
 			r.Into(&user)
 		}
 		if user.ID.Gene() != xsnowflake.GeneUser || user.Username != "ada" ||
@@ -91,8 +91,8 @@ func TestSignUp(t *testing.T) {
 		if err := db.Migrator().DropTable("plinth_jobs"); err != nil {
 			t.Fatal(err)
 		}
-		if r := app.Request(http.MethodPost, signup,
-			person("ada", "ada@example.org")); r.Status() != http.StatusInternalServerError {
+		r := app.Request(http.MethodPost, signup, person("ada", "ada@example.org"))
+		if r.Status() != http.StatusInternalServerError {
 			t.Errorf("sign-up = %d %s", r.Status(), r.Body())
 		}
 		var users int64
@@ -156,8 +156,8 @@ func TestErrorCodes(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if r := app.Request(http.MethodPost, tc.path,
-				tc.body); r.Output() != tc.want.GetOutput() {
+			r := app.Request(http.MethodPost, tc.path, tc.body)
+			if r.Output() != tc.want.GetOutput() {
 				t.Errorf("response = %d %s, want %s", r.Status(), r.Body(), tc.want.GetOutput())
 			}
 		})
@@ -198,7 +198,8 @@ func TestHook(t *testing.T) {
 	secret := signature.NewSecret()
 	t.Setenv("NOTIFICATIONS_HOOK_SECRET", secret.Reveal())
 	app := plinthtest.New(t, options()...)
-	body, now := `{"type":"user.created","timestamp":"2026-01-02T03:04:05Z","data":{"id":"440307838414368768"}}`, time.Now()
+	now := time.Now()
+	body := `{"type":"user.created","timestamp":"2026-01-02T03:04:05Z","data":{"id":"440307838414368768"}}`
 	for range 2 {
 		r := app.Request(http.MethodPost, notify.HookPath, body,
 			plinthtest.WithHeader("Webhook-Id", "msg_1"),

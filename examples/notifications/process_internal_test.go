@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is the service as a child process.
+// process is the service in a separate process.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -46,7 +46,7 @@ type line struct {
 	To                                []string
 }
 
-// launch starts the service in dir with the given variables only, and waits until it is
+// launch starts the service in dir with only these variables, and waits until it is
 // ready.
 func launch(t *testing.T, dir string, env ...string) *process {
 	t.Helper()

@@ -28,11 +28,11 @@ type mailbox struct {
 
 	mails chan sink.Mail // all received mails, including rejected ones
 	kept  []sink.Mail    // received while next waited for other mails
-	hold  chan struct{}  // delays replies until it is closed; may be nil
+	hold  chan struct{}  // delays responses until it is closed; may be nil
 	env   []string
 }
 
-// openMailbox starts a mail server. If hold is not nil, the server does not reply to
+// openMailbox starts a mail server. If hold is not nil, the server does not respond to
 // mails until hold is closed.
 func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 	t.Helper()
@@ -44,8 +44,7 @@ func openMailbox(t *testing.T, hold chan struct{}) *mailbox {
 		}
 		if b.closed.Load() {
 			return &smtp.SMTPError{
-				Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0},
-				Message: "not now, " + m.To[0],
+				Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: "not now, " + m.To[0],
 			}
 		}
 		return nil
@@ -75,14 +74,14 @@ func (b *mailbox) next(t *testing.T, address string) sink.Mail {
 		b.kept = slices.Delete(b.kept, i, i+1)
 		return m
 	}
-	for late := time.After(20 * time.Second); ; {
+	for timeout := time.After(20 * time.Second); ; {
 		select {
 		case m := <-b.mails:
 			if to(m) {
 				return m
 			}
 			b.kept = append(b.kept, m)
-		case <-late:
+		case <-timeout:
 			t.Fatalf("no mail to %s", address)
 		}
 	}

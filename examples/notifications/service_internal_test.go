@@ -20,8 +20,8 @@ func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))
-		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp",
-			"127.0.0.1:"+port); err == nil {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+		if err == nil {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,8 +44,9 @@ func TestService(t *testing.T) {
 			switch l := p.await("mail arrived", "webhook arrived"); l.Msg {
 			case "mail arrived":
 				mail = true
-				if l.Subject != "欢迎使用 Notifications" || !slices.Equal(l.To,
-					[]string{"ada@example.org"}) || !strings.Contains(l.Text, "ada，您好") {
+				if l.Subject != "欢迎使用 Notifications" ||
+					!slices.Equal(l.To, []string{"ada@example.org"}) ||
+					!strings.Contains(l.Text, "ada，您好") {
 					t.Errorf("mail = %+v", l)
 				}
 			case "webhook arrived":
@@ -92,8 +93,7 @@ func TestService(t *testing.T) {
 		p.stop()
 		_, secret, _ := strings.Cut(hooks.env[1], "=")
 		for _, private := range []string{
-			secret, "ada@", "countess@", "bob@", "boss@",
-			"your account is ready",
+			secret, "ada@", "countess@", "bob@", "boss@", "your account is ready",
 		} {
 			if strings.Contains(p.out.String(), private) {
 				t.Errorf("the log contains %s:\n%s", private, p.out.String())
@@ -118,9 +118,9 @@ func TestService(t *testing.T) {
 		}
 
 		mails.closed.Store(false)
-		if status, envelope := p.request(http.MethodPost, "/api/v1/jobs/"+dead[0].ID+"/replay",
-			"en",
-			nil, nil); status != http.StatusOK {
+		path := "/api/v1/jobs/" + dead[0].ID + "/replay"
+		status, envelope := p.request(http.MethodPost, path, "en", nil, nil)
+		if status != http.StatusOK {
 			t.Fatalf("replay = %d %+v", status, envelope)
 		}
 		if m := mails.next(t, "eve@example.org"); m.ID != first.ID {
@@ -150,8 +150,8 @@ func TestService(t *testing.T) {
 	})
 }
 
-// The process is killed after it sent the mail and the webhook, before it stored the
-// results.
+// TestService_Crash kills the process after it sent the mail and the webhook, before it
+// stored the results.
 func TestService_Crash(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -182,7 +182,7 @@ func (p *process) deadJobs(n int) []handler.JobResponse {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(10 * time.Second); ; {
+	for timeout := time.After(10 * time.Second); ; {
 		var dead []handler.JobResponse
 		status, envelope := p.request(http.MethodGet, "/api/v1/jobs/dead", "en", nil, &dead)
 		if status == http.StatusOK && len(dead) == n {
@@ -190,7 +190,7 @@ func (p *process) deadJobs(n int) []handler.JobResponse {
 		}
 		select {
 		case <-tick.C:
-		case <-late:
+		case <-timeout:
 			p.kill()
 			p.t.Fatalf("dead jobs = %d %s: %+v, want %d\n%s",
 				status, envelope.Output, dead, n, p.out.String())

@@ -93,8 +93,7 @@ func TestJavaAspect(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	engine, err := xlog.New(xlog.Config{
-		Writer: &out, Format: xlog.FormatJSON,
-		Level: slog.LevelDebug,
+		Writer: &out, Format: xlog.FormatJSON, Level: slog.LevelDebug,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +104,9 @@ func TestJavaAspect(t *testing.T) {
 	err = xlog.WithName(xlog.NamedSERV).Trace(ctx, "User.Find", func(ctx context.Context) error {
 		return find(ctx)
 	}, slog.Any("headers", header))
-	if line := out.String(); err != nil || !strings.Contains(line,
-		`"call":"User.Find","outcome":"ok","duration_ms":`) || strings.Contains(line, "abc") {
+	const fields = `"call":"User.Find","outcome":"ok","duration_ms":`
+	if line := out.String(); err != nil || !strings.Contains(line, fields) ||
+		strings.Contains(line, "abc") {
 		t.Errorf("Trace = %v, line %s", err, line)
 	}
 	t.Log(out.String())

@@ -53,8 +53,8 @@ func TestJavaEntity(t *testing.T) {
 		if err := db.Model(&account).Update("balance", 20).Error; err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Model(&stale).Update("balance",
-			30).Error; !errors.Is(err, xerror.OptimisticLock) {
+		err := db.Model(&stale).Update("balance", 30).Error
+		if !errors.Is(err, xerror.OptimisticLock) {
 			t.Errorf("Update = %v", err)
 		}
 		if r := app.Request(http.MethodPost, "/stale", nil); r.Status() != http.StatusConflict ||
@@ -64,13 +64,13 @@ func TestJavaEntity(t *testing.T) {
 		if err := db.Delete(&account).Error; err != nil {
 			t.Fatal(err)
 		}
-		var left int64
-		if err := db.Model(&Account{}).Count(&left).Error; err != nil || left != 0 {
-			t.Errorf("Count = %d, %v, want 0", left, err)
+		var n int64
+		if err := db.Model(&Account{}).Count(&n).Error; err != nil || n != 0 {
+			t.Errorf("Count = %d, %v, want 0", n, err)
 		}
 	})
 
-	t.Run("keeps the columns of a Java table", func(t *testing.T) {
+	t.Run("accepts the columns of a Java table", func(t *testing.T) {
 		t.Parallel()
 		type Order struct {
 			ID         xsnowflake.SnowflakeID `gorm:"column:order_id;primaryKey;autoIncrement:false" json:"id"`
@@ -81,8 +81,7 @@ func TestJavaEntity(t *testing.T) {
 			xoptdatabase.WithAutoMigrate(&Order{})))
 		order := Order{}
 		if err := xdb.MustGetDB(app.Context()).Create(&order).Error; err != nil ||
-			order.ID.IsZero() ||
-			order.CreateTime.IsZero() {
+			order.ID.IsZero() || order.CreateTime.IsZero() {
 			t.Errorf("Create = %v, %+v", err, order)
 		}
 	})

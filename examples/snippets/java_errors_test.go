@@ -63,7 +63,8 @@ func TestJavaException(t *testing.T) {
 	}
 }
 
-// It is not parallel, because it changes the error mappers of the process.
+// TestJavaErrorMapper is not parallel, because it changes the error mappers of the
+// process.
 func TestJavaErrorMapper(t *testing.T) {
 	mappers := xoption.WithErrorMapper(
 		xerror.MapIs(fs.ErrNotExist, xerror.NotExist),
@@ -144,8 +145,8 @@ func TestJavaBinding(t *testing.T) {
 		{name: "type of a parameter", path: "/query?page=x", want: 40006},
 		{name: "missing header", path: "/header", want: 40012},
 	} {
-		if r := app.Request(http.MethodPost, tc.path,
-			tc.body); r.Status() != http.StatusBadRequest || r.Code() != tc.want {
+		r := app.Request(http.MethodPost, tc.path, tc.body)
+		if r.Status() != http.StatusBadRequest || r.Code() != tc.want {
 			t.Errorf("%s = %d %s, want %d", tc.name, r.Status(), r.Body(), tc.want)
 		}
 	}

@@ -125,7 +125,8 @@ func TestJavaStrict(t *testing.T) {
 	}
 }
 
-// The log contains the catalogue code in every profile.
+// TestJavaStrict_Log checks that the log contains the code of the catalog, and not that
+// of the profile.
 func TestJavaStrict_Log(t *testing.T) {
 	t.Setenv("PLINTH_ENVELOPE", "java-strict")
 	app := plinthtest.New(t, xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
@@ -180,8 +181,8 @@ func TestJavaOnlyCodes_Body(t *testing.T) {
 			_ = c.Error(xerror.New(javacode.BodyInvalid, "the order contradicts itself"))
 		})
 	}))
-	if body := app.Request(http.MethodPost, "/orders",
-		nil).Body(); !strings.Contains(body, `"errorMessage":"the order contradicts itself"`) {
+	body := app.Request(http.MethodPost, "/orders", nil).Body()
+	if !strings.Contains(body, `"errorMessage":"the order contradicts itself"`) {
 		t.Errorf("got %s, want the message", body)
 	}
 }

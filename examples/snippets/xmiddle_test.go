@@ -66,8 +66,8 @@ func TestXmiddle_PermissionAndProfile(t *testing.T) {
 		got == "" {
 		t.Errorf("without the permission: %d, allowed origin %q", r.Status(), got)
 	}
-	if r := app.Request(http.MethodGet, "/legacy/user",
-		nil); !strings.Contains(r.Body(), `"duration"`) {
+	r = app.Request(http.MethodGet, "/legacy/user", nil)
+	if !strings.Contains(r.Body(), `"duration"`) {
 		t.Errorf("profile of the Java library: %s", r.Body())
 	}
 }

@@ -88,8 +88,8 @@ func WithSearch(address string) xoption.Option {
 func TestXoption_CustomOption(t *testing.T) {
 	t.Parallel()
 	app := plinthtest.New(t, WithSearch("search:9200"))
-	if search := xctxutil.MustGet[*xoptionSearch](app.Context(),
-		searchKey); search.address != "search:9200" {
+	search := xctxutil.MustGet[*xoptionSearch](app.Context(), searchKey)
+	if search.address != "search:9200" {
 		t.Errorf("address = %q", search.address)
 	}
 }

@@ -77,8 +77,8 @@ func TestXresult_Stream(t *testing.T) {
 		xoption.WithRoute(func(_ context.Context, engine *gin.Engine) {
 			engine.GET("/users", xresultStream)
 		}))
-	if r := app.Request(http.MethodGet, "/users",
-		nil); r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
+	r := app.Request(http.MethodGet, "/users", nil)
+	if r.Body() != "{\"name\":\"Ada\"}\n{\"name\":\"Bob\"}\n" {
 		t.Errorf("response = %d %s", r.Status(), r.Body())
 	}
 }

@@ -117,15 +117,15 @@ func TestShutdown_Streams(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := cmd.Wait()
-			took := time.Since(start)
+			elapsed := time.Since(start)
 			if err != nil {
 				t.Errorf("exit = %v, want 0", err)
 			}
-			if took < delay || took > delay+12*time.Second {
+			if elapsed < delay || elapsed > delay+12*time.Second {
 				t.Errorf("shutdown took %s, want little more than the drain delay of %s",
-					took, delay)
+					elapsed, delay)
 			}
-			t.Logf("shutdown took %s", took)
+			t.Logf("shutdown took %s", elapsed)
 		})
 	}
 }

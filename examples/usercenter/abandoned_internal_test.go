@@ -10,17 +10,16 @@ import (
 	"time"
 )
 
-// The test compares the login with a single login on the same machine. If the service
-// computed all abandoned logins, the next one would wait for 300 hashes divided by the
-// number of processors.
+// TestLogin_Abandoned compares a login after abandoned logins with a single login on the
+// same machine. If the service computed all abandoned logins, the login would wait for
+// 300 hashes divided by the number of processors.
 func TestLogin_Abandoned(t *testing.T) {
 	const abandoned, mostHashes = 300, 20
 	p := launch(t, t.TempDir(), "GOMAXPROCS=2").ready()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: abandoned}}
 	t.Cleanup(client.CloseIdleConnections)
 	ada := map[string]string{
-		"username": "ada", "email": "ada@example.com",
-		"password": "correct horse",
+		"username": "ada", "email": "ada@example.com", "password": "correct horse",
 	}
 	if status, text, err := send(t.Context(), client, p.url+"/api/v1/user/register",
 		ada); err != nil || status >= 300 {

@@ -33,7 +33,7 @@ func redis(t *testing.T) []string {
 	return []string{
 		xenv.NoSqlDriver.String() + "=redis",
 		xenv.NoSqlURL.String() + "=" + url, xenv.NoSqlPrefix.String() + "=" + prefix,
-		"SNOWFLAKE_LEASE_TTL" + "=3s",
+		"SNOWFLAKE_LEASE_TTL=3s",
 	}
 }
 

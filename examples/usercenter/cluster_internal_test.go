@@ -59,15 +59,15 @@ func (r *replicas) registerMany(round string, processes ...*process) {
 					r.t.Errorf("%s and %s both have the ID %s", name, other, created.Data.ID)
 				}
 				r.ids[created.Data.ID] = name
-				r.note(p.url, created.Data.ID)
+				r.recordNodeID(p.url, created.Data.ID)
 			})
 		}
 	}
 	clients.Wait()
 }
 
-// note stores the node ID of a process, which it reads from one of the IDs.
-func (r *replicas) note(url, text string) {
+// recordNodeID stores the node ID of a process, which it reads from one of its IDs.
+func (r *replicas) recordNodeID(url, text string) {
 	id, err := xsnowflake.ParseSnowflakeID(text)
 	if err != nil {
 		r.t.Errorf("ID %q: %v", text, err)
@@ -76,8 +76,8 @@ func (r *replicas) note(url, text string) {
 	r.nodeIDs[url] = id.DatacenterID()*8 + id.NodeID()
 }
 
-// distinct checks that the processes have different node IDs, leased from source.
-func (r *replicas) distinct(source string, processes ...*process) {
+// checkNodeIDs checks that the processes have different node IDs, leased from source.
+func (r *replicas) checkNodeIDs(source string, processes ...*process) {
 	r.t.Helper()
 	used := map[int]bool{}
 	for _, p := range processes {
@@ -101,21 +101,20 @@ func TestReplicas_NodeIDs(t *testing.T) {
 			return environment(t, "postgres",
 				postgresParts(t, dbtest.FindServer(t, "postgres").DSN))
 		}},
-		// each with its own database file
+		// each replica has a separate database file
 		{name: "redis", source: "a lease in redis", env: redis},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := &replicas{
-				t: t, env: tc.env(t), ids: map[string]string{},
-				nodeIDs: map[string]int{},
+				t: t, env: tc.env(t), ids: map[string]string{}, nodeIDs: map[string]int{},
 			}
 			a, b, c := r.launch(), r.launch(), r.launch()
 			a.ready()
 			b.ready()
 			c.ready()
 			r.registerMany("first", a, b, c)
-			r.distinct(tc.source, a, b, c)
+			r.checkNodeIDs(tc.source, a, b, c)
 
 			if err := b.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -123,7 +122,7 @@ func TestReplicas_NodeIDs(t *testing.T) {
 			b.exit()
 			b = r.launch().ready() // while the node ID of the killed replica is still leased
 			r.registerMany("second", a, b, c)
-			r.distinct(tc.source, a, b, c)
+			r.checkNodeIDs(tc.source, a, b, c)
 			for _, p := range []*process{a, b, c} {
 				if code := p.stop(); code != 0 {
 					t.Errorf("exit code = %d:\n%s", code, p.out.String())

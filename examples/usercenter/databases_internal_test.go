@@ -42,16 +42,13 @@ var conversation = []step{
 	{register, gin.H{"username": "ad\x00a", "email": "nul@example.org", "password": password}},
 	{register, gin.H{"username": "😀𝄞 数据库", "email": "four@example.org", "password": password}},
 	{register, gin.H{
-		"username": "x' OR '1'='1", "email": "quote@example.org",
-		"password": password,
+		"username": "x' OR '1'='1", "email": "quote@example.org", "password": password,
 	}},
 	{register, gin.H{
-		"username": strings.Repeat("ü", 32), "email": "longest@example.org",
-		"password": password,
+		"username": strings.Repeat("ü", 32), "email": "longest@example.org", "password": password,
 	}},
 	{register, gin.H{
-		"username": strings.Repeat("ü", 33), "email": "longer@example.org",
-		"password": password,
+		"username": strings.Repeat("ü", 33), "email": "longer@example.org", "password": password,
 	}},
 	{register, gin.H{"username": "a", "email": "invalid", "password": "x"}},
 	{login, gin.H{"username": "ada", "password": password}},
@@ -73,7 +70,7 @@ var conversation = []step{
 	{"/api/v1/nothing", nil},
 }
 
-// volatile matches what differs between two runs: IDs, times and durations.
+// volatile matches the parts that differ between two runs: IDs, times and durations.
 var volatile = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`),
 	regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`),
@@ -145,9 +142,12 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 func variables(name string, parts driver.Config, prefix string) []string {
 	env := make([]string, 0, 7)
 	for key, value := range map[xenv.EnvKey]string{
-		xenv.DatabaseDriver: name, xenv.DatabaseHost: parts.Host,
-		xenv.DatabasePort: strconv.Itoa(parts.Port),
-		xenv.DatabaseUser: parts.User, xenv.DatabasePass: parts.Pass, xenv.DatabaseName: parts.Name,
+		xenv.DatabaseDriver: name,
+		xenv.DatabaseHost:   parts.Host,
+		xenv.DatabasePort:   strconv.Itoa(parts.Port),
+		xenv.DatabaseUser:   parts.User,
+		xenv.DatabasePass:   parts.Pass,
+		xenv.DatabaseName:   parts.Name,
 		xenv.DatabasePrefix: prefix,
 	} {
 		env = append(env, key.String()+"="+value)
@@ -178,8 +178,7 @@ func mysqlParts(t *testing.T, dsn string) driver.Config {
 	}
 	host, port, _ := strings.Cut(c.Addr, ":")
 	return driver.Config{
-		Host: host, Port: parsePort(t, port), User: c.User, Pass: c.Passwd,
-		Name: c.DBName,
+		Host: host, Port: parsePort(t, port), User: c.User, Pass: c.Passwd, Name: c.DBName,
 	}
 }
 

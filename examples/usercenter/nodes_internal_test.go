@@ -32,7 +32,7 @@ func TestNodeID(t *testing.T) {
 			"PLINTH_DRAIN_DELAY=0s")
 		var all []*process
 		for range 10 {
-			// generates no ID, so it leases no node ID
+			// a process leases a node ID when it generates its first ID
 			all = append(all, launch(t, t.TempDir(), env...).ready())
 		}
 		for i, p := range all[:8] {
@@ -77,8 +77,8 @@ func TestNodeID(t *testing.T) {
 			t.Errorf("register = %d, want 200", status)
 		}
 		second := launch(t, t.TempDir(), append(env, "SNOWFLAKE_LAYOUT=wide")...).ready()
-		if status, _ := measureRegister(t, second,
-			"second"); status != http.StatusServiceUnavailable {
+		status, _ := measureRegister(t, second, "second")
+		if status != http.StatusServiceUnavailable {
 			t.Errorf("register with another layout = %d, want 503", status)
 		}
 		if status, _ := measureRegister(t, first, "third"); status != http.StatusOK {
@@ -130,8 +130,8 @@ func TestStartup_EmptyRedis(t *testing.T) {
 	var users sync.WaitGroup
 	for i := range 10 {
 		users.Go(func() {
-			if status, duration := measureRegister(t, p,
-				fmt.Sprint("user", i)); status != http.StatusOK {
+			status, duration := measureRegister(t, p, fmt.Sprint("user", i))
+			if status != http.StatusOK {
 				t.Errorf("register = %d after %v, want 200 after the wait", status, duration)
 			}
 		})

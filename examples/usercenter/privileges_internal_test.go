@@ -108,8 +108,10 @@ func TestService_Privileges(t *testing.T) {
 	for _, name := range []string{"postgres", "mysql"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dsn := dbtest.FindServer(t, name).DSN
-			r := newRestricted(t, name, map[string]func(*testing.T, string) driver.Config{"postgres": postgresParts, "mysql": mysqlParts}[name](t, dsn))
+			parse := map[string]func(*testing.T, string) driver.Config{
+				"postgres": postgresParts, "mysql": mysqlParts,
+			}[name]
+			r := newRestricted(t, name, parse(t, dbtest.FindServer(t, name).DSN))
 			tables, err := r.db.Migrator().GetTables()
 			if err != nil {
 				t.Fatal(err)

@@ -199,9 +199,9 @@ func TestShutdown_Load(t *testing.T) {
 		clients.Go(func() {
 			client := &http.Client{Transport: &http.Transport{}}
 			defer client.CloseIdleConnections()
-			name := person(strings.Repeat("x", 3+i))
+			user := person(strings.Repeat("x", 3+i))
 			for n := 0; ; n++ {
-				url, body := p.url+register, any(name) // the first succeeds, the others fail
+				url, body := p.url+register, any(user) // the first succeeds, the others fail
 				if n%3 == 1 {
 					url, body = p.url+"/ping", nil
 				}
@@ -310,7 +310,7 @@ func TestStartup_Credentials(t *testing.T) {
 		{"LOG_LEVEL=u:hunter2@info"},
 		{"SNOWFLAKE_NODE_ID=u:hunter2@1"},
 	} {
-		// the name of the temporary directory contains it
+		// The temporary directory, which the output contains, is named after the subtest.
 		t.Run(strings.ReplaceAll(strings.Join(env, " "), "hunter2", ""), func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, t.TempDir(), append([]string{

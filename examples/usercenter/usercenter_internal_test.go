@@ -192,10 +192,11 @@ func TestErrorCodes(t *testing.T) {
 			name: "unknown user", path: login, body: gin.H{"username": "bob", "password": password},
 			want: xerror.UserNotFound,
 		},
-		{name: "wrong password", path: login, body: gin.H{
-			"username": "ada",
-			"password": "wrong " + password,
-		}, want: xerror.Unauthorized},
+		{
+			name: "wrong password", path: login,
+			body: gin.H{"username": "ada", "password": "wrong " + password},
+			want: xerror.Unauthorized,
+		},
 		{name: "malformed JSON", path: login, body: "{", want: xerror.BodyError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -271,8 +272,8 @@ func TestGet_Cache(t *testing.T) {
 	app.Request(http.MethodPost, register, person("ada")).Into(&ada)
 	path := "/api/v1/user/" + ada.ID.String()
 	app.Request(http.MethodGet, path, nil)
-	if err := xdb.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?",
-		ada.ID).Error; err != nil {
+	err := xdb.MustGetDB(app.Context()).Delete(&entity.User{}, "id = ?", ada.ID).Error
+	if err != nil {
 		t.Fatal(err)
 	}
 	if r := app.Request(http.MethodGet, path, nil); r.Status() != http.StatusOK {
@@ -314,10 +315,8 @@ func TestStartup_Order(t *testing.T) {
 	for _, line := range plinthtest.New(t, options()...).LogsOf("started") {
 		order = append(order, line["part"])
 	}
-	if want := []any{
-		"database", "cache", "leases", "snowflake",
-		"database schema",
-	}; !slices.Equal(order, want) {
+	want := []any{"database", "cache", "leases", "snowflake", "database schema"}
+	if !slices.Equal(order, want) {
 		t.Errorf("order = %v, want %v", order, want)
 	}
 }

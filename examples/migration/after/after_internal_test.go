@@ -47,10 +47,10 @@ func TestClean(t *testing.T) {
 	if err := clean(ctx); err != nil {
 		t.Fatal(err)
 	}
-	var left []Order
-	if err := xdb.MustGetDB(ctx).Find(&left).Error; err != nil || len(left) != 1 ||
-		left[0].Item != "cup" {
-		t.Errorf("remaining orders = %+v, %v, want the cup", left, err)
+	var remaining []Order
+	if err := xdb.MustGetDB(ctx).Find(&remaining).Error; err != nil || len(remaining) != 1 ||
+		remaining[0].Item != "cup" {
+		t.Errorf("remaining orders = %+v, %v, want the cup", remaining, err)
 	}
 	for _, job := range jobs() {
 		if err := job.Err(); err != nil {

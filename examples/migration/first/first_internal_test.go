@@ -21,10 +21,11 @@ func TestServe_OldEnvelope(t *testing.T) {
 			name: "old handler", method: "POST", path: "/orders",
 			body: gin.H{"item": "tea", "count": 2}, status: 200, want: `"msg":"ok"`,
 		},
-		{name: "old error", method: "POST", path: "/orders", body: gin.H{
-			"item":  "gone",
-			"count": 2,
-		}, status: 409, want: `{"code":409,"msg":"sold out"}`},
+		{
+			name: "old error", method: "POST", path: "/orders",
+			body:   gin.H{"item": "gone", "count": 2},
+			status: 409, want: `{"code":409,"msg":"sold out"}`,
+		},
 		{
 			name: "old validation error", method: "POST", path: "/orders",
 			body: gin.H{"item": "tea"}, status: 400, want: `"code":400`,

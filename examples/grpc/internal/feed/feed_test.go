@@ -9,23 +9,23 @@ import (
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
 )
 
-func one(id int) *entity.User {
+func userWithID(id int) *entity.User {
 	return &entity.User{BaseEntity: xmodels.BaseEntity{ID: xsnowflake.SnowflakeID(id)}}
 }
 
 func TestFeed_Watch(t *testing.T) {
 	t.Parallel()
 
-	t.Run("drops a slow watcher", func(t *testing.T) {
+	t.Run("closes the channel of a slow watcher", func(t *testing.T) {
 		t.Parallel()
 		var f feed.Feed
 		slow, leave := f.Watch()
 		defer leave()
 		const many = 1000
-		fast, leaveToo := f.Watch()
-		defer leaveToo()
+		fast, leaveFast := f.Watch()
+		defer leaveFast()
 		for i := range many {
-			f.Publish(one(i))
+			f.Publish(userWithID(i))
 			if got := <-fast; got.ID != xsnowflake.SnowflakeID(i) {
 				t.Fatalf("user %d was received as %d", i, got.ID)
 			}
@@ -43,12 +43,12 @@ func TestFeed_Watch(t *testing.T) {
 		t.Parallel()
 		var f feed.Feed
 		users, leave := f.Watch()
-		f.Publish(one(1))
+		f.Publish(userWithID(1))
 		leave()
 		leave()
-		f.Publish(one(2))
+		f.Publish(userWithID(2))
 		if got := <-users; got.ID != 1 || len(users) != 0 {
-			t.Errorf("user %d and %d more", got.ID, len(users))
+			t.Errorf("received user %d and %d more users, want only user 1", got.ID, len(users))
 		}
 	})
 }

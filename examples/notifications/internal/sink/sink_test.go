@@ -11,8 +11,8 @@ import (
 	"github.com/plinthgo/plinth/notifyx/email"
 )
 
-// open starts a server that sends each mail to the returned channel and replies with err,
-// and returns a client.
+// open starts a server and returns a client. The server sends each mail to the returned
+// channel and responds with err.
 func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 	t.Helper()
 	mails := make(chan sink.Mail, 10)
@@ -21,8 +21,7 @@ func open(t *testing.T, err error) (*email.EmailClient, <-chan sink.Mail) {
 		t.Fatal(failed)
 	}
 	client, failed := email.New(email.Config{
-		Host: server.Host(), Port: server.Port(),
-		From: "hello@example.org", TLS: "none",
+		Host: server.Host(), Port: server.Port(), From: "hello@example.org", TLS: "none",
 	})
 	if failed != nil {
 		t.Fatal(failed)
@@ -89,7 +88,7 @@ func TestServer_Reject(t *testing.T) {
 	}
 }
 
-// Serve may not have started yet when Close is called.
+// TestServer_Close repeats Close, because Serve may not have started yet.
 func TestServer_Close(t *testing.T) {
 	t.Parallel()
 	for range 100 {
