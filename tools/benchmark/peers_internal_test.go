@@ -26,12 +26,12 @@ func TestPeers_Response(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var who user
-				if err := json.Unmarshal(data, &who); err != nil {
+				var gotUser user
+				if err := json.Unmarshal(data, &gotUser); err != nil {
 					t.Fatal(err)
 				}
 				if status != http.StatusOK || got.Output != want.Output || got.Code != want.Code ||
-					got.Message != want.Message || who != sampleUser() {
+					got.Message != want.Message || gotUser != sampleUser() {
 					t.Errorf("response = %d, %+v; want the response of Plinth", status, got)
 				}
 				if log != nil && got.Context == "" {

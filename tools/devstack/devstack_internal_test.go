@@ -50,8 +50,8 @@ func program(t *testing.T, added []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// need skips the test if a kind of server is not installed.
-func need(t *testing.T, names string) {
+// skipUnlessInstalled skips the test if a kind of server is not installed.
+func skipUnlessInstalled(t *testing.T, names string) {
 	t.Helper()
 	kinds, err := stack.Choose(names)
 	if err != nil {
@@ -89,13 +89,13 @@ func TestDevstack_ExitCode(t *testing.T) {
 		{name: "unknown kind", args: []string{"-only", "sybase", "true"}, want: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			given := []string{
+			env := []string{
 				"PLINTH_TEST_POSTGRES_DSN=postgres://127.0.0.1:1/x",
 				"PLINTH_TEST_MYSQL_DSN=u@tcp(127.0.0.1:1)/x",
 				"PLINTH_TEST_REDIS_URL=redis://127.0.0.1:1",
 				"PLINTH_TEST_SMTP_URL=smtp://127.0.0.1:1",
 			}
-			out, err := program(t, given, tc.args...).CombinedOutput()
+			out, err := program(t, env, tc.args...).CombinedOutput()
 			if got := exitCode(t, err); got != tc.want {
 				t.Errorf("exit code %d, want %d\n%s", got, tc.want, out)
 			}
@@ -263,16 +263,16 @@ func TestDevstack_Signal(t *testing.T) {
 		sig  syscall.Signal
 	}{
 		{
-			name: "terminated, databases and a cache", only: "postgres,mysql,redis",
-			sig: syscall.SIGTERM,
+			name: "terminate databases and a cache",
+			only: "postgres,mysql,redis", sig: syscall.SIGTERM,
 		},
-		{name: "terminated, a mail server", only: "postfix", sig: syscall.SIGTERM},
+		{name: "terminate a mail server", only: "postfix", sig: syscall.SIGTERM},
 		{name: "interrupt", only: "redis", sig: syscall.SIGINT},
 		{name: "hang-up", only: "redis", sig: syscall.SIGHUP},
 		{name: "quit", only: "redis", sig: syscall.SIGQUIT},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			need(t, tc.only)
+			skipUnlessInstalled(t, tc.only)
 			// nohup ignores SIGHUP, and children inherit ignored signals
 			if signal.Ignored(tc.sig) {
 				signal.Notify(make(chan os.Signal, 1), tc.sig)
@@ -294,7 +294,7 @@ func TestDevstack_Signal(t *testing.T) {
 }
 
 func TestDevstack_SecondSignal(t *testing.T) {
-	need(t, "redis")
+	skipUnlessInstalled(t, "redis")
 	s := startDevstack(t, "redis",
 		`trap 'echo PLINTH_TEST_REFUSED' TERM; env; while :; do sleep 0.05; done`)
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -317,7 +317,7 @@ func TestDevstack_SecondSignal(t *testing.T) {
 }
 
 func TestDevstack_NoCommand(t *testing.T) {
-	need(t, "redis")
+	skipUnlessInstalled(t, "redis")
 	s := startDevstack(t, "redis", "")
 	if open := s.open(t); len(open) != len(s.addresses)+len(s.encrypted) {
 		t.Errorf("open addresses = %q of %q", open, s.addresses)
@@ -337,7 +337,7 @@ func TestDevstack_Kill(t *testing.T) {
 	}
 	for _, only := range []string{"postgres,mysql,redis", "postfix"} {
 		t.Run(only, func(t *testing.T) {
-			need(t, only)
+			skipUnlessInstalled(t, only)
 			s := startDevstack(t, only, "env; echo; exec sleep 5")
 			if err := s.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -345,10 +345,10 @@ func TestDevstack_Kill(t *testing.T) {
 			_ = s.wait(t)
 			tick := time.NewTicker(50 * time.Millisecond)
 			defer tick.Stop()
-			for limit := time.After(20 * time.Second); len(s.open(t)) > 0; {
+			for timeout := time.After(20 * time.Second); len(s.open(t)) > 0; {
 				select {
 				case <-tick.C:
-				case <-limit:
+				case <-timeout:
 					t.Fatalf("servers still run at %q", s.open(t))
 				}
 			}

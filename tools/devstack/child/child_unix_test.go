@@ -119,8 +119,7 @@ func TestSignals_Run_ExitCode(t *testing.T) {
 
 func TestSignals_Run_Forwarding(t *testing.T) {
 	for _, sig := range []syscall.Signal{
-		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
-		syscall.SIGQUIT,
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 	} {
 		t.Run(sig.String(), func(t *testing.T) {
 			// nohup ignores SIGHUP, and children inherit ignored signals

@@ -13,8 +13,8 @@ import (
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if got, want := programs.Packages(),
-		[]string{"nodejs", "npm", "chromium", "fonts-noto-cjk"}; !slices.Equal(got, want) {
+	want := []string{"nodejs", "npm", "chromium", "fonts-noto-cjk"}
+	if got := programs.Packages(); !slices.Equal(got, want) {
 		t.Errorf("packages = %q, want %q", got, want)
 	}
 	for _, p := range programs.All() {
@@ -23,11 +23,11 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: %v, want the packages", p.Name, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "google-chrome"), []byte("#!/bin/sh\n"),
-		0o700); err != nil {
+	chrome := filepath.Join(dir, "google-chrome")
+	if err := os.WriteFile(chrome, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := programs.Packages(), []string{"nodejs", "npm"}; !slices.Equal(got, want) {
-		t.Errorf("packages = %q where a browser is there by another name, want %q", got, want)
+		t.Errorf("packages = %q with a browser of another name, want %q", got, want)
 	}
 }

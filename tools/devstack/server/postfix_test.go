@@ -45,8 +45,7 @@ func (p postfix) connect(t *testing.T) *smtp.Client {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	if err := c.StartTLS(&tls.Config{
-		RootCAs: roots, ServerName: "127.0.0.1",
-		MinVersion: tls.VersionTLS12,
+		RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12,
 	}); err != nil {
 		t.Fatalf("STARTTLS = %v", err)
 	}
@@ -73,17 +72,17 @@ func send(t *testing.T, c *smtp.Client, text string, to ...string) {
 	}
 }
 
-// arrived waits for the given number of mails in the Maildir and returns them.
-func (p postfix) arrived(t *testing.T, wanted int) []string {
+// waitForMails waits for the given number of mails in the Maildir and returns them.
+func (p postfix) waitForMails(t *testing.T, want int) []string {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.After(20 * time.Second); ; {
+	for timeout := time.After(20 * time.Second); ; {
 		names, err := filepath.Glob(filepath.Join(p.maildir, "new", "*"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(names) >= wanted {
+		if len(names) >= want {
 			var texts []string
 			for _, name := range names {
 				text, err := os.ReadFile(name)
@@ -96,8 +95,8 @@ func (p postfix) arrived(t *testing.T, wanted int) []string {
 		}
 		select {
 		case <-tick.C:
-		case <-limit:
-			t.Fatalf("%d mails arrived, want %d", len(names), wanted)
+		case <-timeout:
+			t.Fatalf("%d mails arrived, want %d", len(names), want)
 		}
 	}
 }
@@ -119,14 +118,14 @@ func TestPostfix_Delivery(t *testing.T) {
 		"one@example.com", "two@nowhere.invalid", "three@localhost", "four@[127.0.0.1]",
 		"five@[192.0.2.1]",
 	}
-	send(t, c, "What it says.", to...)
-	mails := strings.Join(p.arrived(t, len(to)), "\n")
+	send(t, c, "Some text.", to...)
+	mails := strings.Join(p.waitForMails(t, len(to)), "\n")
 	for _, address := range to {
 		if !strings.Contains(mails, "Delivered-To: "+address) {
 			t.Errorf("no mail to %s", address)
 		}
 	}
-	if got := strings.Count(mails, "What it says."); got != len(to) {
+	if got := strings.Count(mails, "Some text."); got != len(to) {
 		t.Errorf("text occurs %d times, want %d", got, len(to))
 	}
 	if !strings.HasPrefix(s.Version(), "Postfix ") {
@@ -146,18 +145,18 @@ func TestPostfix_Rejection(t *testing.T) {
 		want     string
 	}{
 		{
-			name: "permanently", to: "reject5@example.com",
-			code: 550, want: "5.1.1 <reject5@example.com>",
+			name: "permanent",
+			to:   "reject5@example.com", code: 550, want: "5.1.1 <reject5@example.com>",
 		},
 		{
-			name: "temporarily", to: "reject4@other.example",
-			code: 450, want: "4.2.1 <reject4@other.example>",
+			name: "temporary",
+			to:   "reject4@other.example", code: 450, want: "4.2.1 <reject4@other.example>",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			answer := (*textproto.Error)(nil)
-			if err := c.Rcpt(tc.to); !errors.As(err, &answer) || answer.Code != tc.code ||
-				!strings.Contains(answer.Msg, tc.want) {
+			response := (*textproto.Error)(nil)
+			if err := c.Rcpt(tc.to); !errors.As(err, &response) || response.Code != tc.code ||
+				!strings.Contains(response.Msg, tc.want) {
 				t.Errorf("RCPT = %v, want %d %s", err, tc.code, tc.want)
 			}
 		})
@@ -178,12 +177,12 @@ func TestPostfix_Loopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range addresses {
-		own, ok := a.(*net.IPNet)
-		if !ok || own.IP.IsLinkLocalUnicast() || own.IP.String() == "127.0.0.1" {
+		network, ok := a.(*net.IPNet)
+		if !ok || network.IP.IsLinkLocalUnicast() || network.IP.String() == "127.0.0.1" {
 			continue
 		}
-		if !refuses(t, net.JoinHostPort(own.IP.String(), port)) {
-			t.Errorf("the server responds at %s", own.IP)
+		if !isClosed(t, net.JoinHostPort(network.IP.String(), port)) {
+			t.Errorf("the server responds at %s", network.IP)
 		}
 	}
 }
@@ -191,16 +190,17 @@ func TestPostfix_Loopback(t *testing.T) {
 func TestPostfix_Kill(t *testing.T) {
 	s, p := startPostfix(t)
 	send(t, p.connect(t), "before", "user@example.com")
-	p.arrived(t, 1)
+	p.waitForMails(t, 1)
 	if err := errors.Join(s.Kill(t.Context()), s.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	send(t, p.connect(t), "after", "user@example.com")
-	p.arrived(t, 2)
+	p.waitForMails(t, 2)
 }
 
-// holders returns the processes whose command line or environment contains the directory.
-func holders(t *testing.T, folder string) []string {
+// processesUsing returns the processes whose command line or environment contains the
+// directory.
+func processesUsing(t *testing.T, folder string) []string {
 	t.Helper()
 	var found []string
 	for _, what := range []string{"cmdline", "environ"} {
@@ -221,22 +221,22 @@ func TestPostfix_Cleanup(t *testing.T) {
 	s, p := startPostfix(t)
 	c := p.connect(t)
 	send(t, c, "a mail", "user@example.com")
-	p.arrived(t, 1)
+	p.waitForMails(t, 1)
 	folder := filepath.Dir(p.maildir)
-	if len(holders(t, folder)) == 0 {
+	if len(processesUsing(t, folder)) == 0 {
 		t.Fatal("no process uses the directory")
 	}
 	if err := s.Stop(t.Context()); err != nil { // with an open session
 		t.Fatal(err)
 	}
-	if left := holders(t, folder); len(left) > 0 {
-		t.Errorf("processes after Stop: %q", left)
+	if remaining := processesUsing(t, folder); len(remaining) > 0 {
+		t.Errorf("processes after Stop: %q", remaining)
 	}
 	if err := errors.Join(s.Start(t.Context()), s.Delete(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if left := holders(t, folder); len(left) > 0 || !refuses(t, p.address) {
-		t.Errorf("processes after Delete: %q", left)
+	if remaining := processesUsing(t, folder); len(remaining) > 0 || !isClosed(t, p.address) {
+		t.Errorf("processes after Delete: %q", remaining)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory still exists: %v", err)

@@ -76,8 +76,8 @@ func TestGroup_Start_Script(t *testing.T) {
 		if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), "three ports") {
 			t.Errorf("Start = %v, want an attempt with each of three ports", err)
 		}
-		if err := startScript(t, "echo bind: Address already in use; exit 1"); !errors.Is(err,
-			errInUse) {
+		err = startScript(t, "echo bind: Address already in use; exit 1")
+		if !errors.Is(err, errInUse) {
 			t.Errorf("Start = %v, want errInUse", err)
 		}
 	})
@@ -129,24 +129,24 @@ func TestSweep(t *testing.T) {
 		t.Skip("no file locks on this platform")
 	}
 	base := t.TempDir()
-	folder := func(name string) string {
+	create := func(name string) string {
 		dir := filepath.Join(base, prefix+name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		return dir
 	}
-	held, left, young := folder("held"), folder("left"), folder("young")
-	holder, err := mark(held)
+	running, exited, unmarked := create("running"), create("exited"), create("unmarked")
+	runningLock, err := mark(running)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = holder.Close() }()
-	ended, err := mark(left)
+	defer func() { _ = runningLock.Close() }()
+	exitedLock, err := mark(exited)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ended.Close(); err != nil {
+	if err := exitedLock.Close(); err != nil {
 		t.Fatal(err)
 	}
 	sweep(base)
@@ -154,9 +154,9 @@ func TestSweep(t *testing.T) {
 		name, dir string
 		want      bool
 	}{
-		{name: "running process", dir: held, want: true},
-		{name: "exited process", dir: left, want: false},
-		{name: "not marked", dir: young, want: true},
+		{name: "running process", dir: running, want: true},
+		{name: "exited process", dir: exited, want: false},
+		{name: "not marked", dir: unmarked, want: true},
 	} {
 		if got := exists(tc.dir); got != tc.want {
 			t.Errorf("%s: exists = %v, want %v", tc.name, got, tc.want)

@@ -63,7 +63,7 @@ func dial(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-func refuses(t *testing.T, address string) bool {
+func isClosed(t *testing.T, address string) bool {
 	t.Helper()
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
 	if err == nil {
@@ -72,17 +72,17 @@ func refuses(t *testing.T, address string) bool {
 	return err != nil
 }
 
-// first sends a message, if any, and returns the first n bytes of the response.
-func first(t *testing.T, conn net.Conn, message string, n int) string {
+// exchange sends a message, if any, and returns the first n bytes of the response.
+func exchange(t *testing.T, conn net.Conn, message string, n int) string {
 	t.Helper()
 	if _, err := io.WriteString(conn, message); err != nil {
 		t.Fatal(err)
 	}
-	answer := make([]byte, n)
-	if _, err := io.ReadFull(conn, answer); err != nil {
-		t.Fatalf("answer %q: %v", answer, err)
+	response := make([]byte, n)
+	if _, err := io.ReadFull(conn, response); err != nil {
+		t.Fatalf("response %q: %v", response, err)
 	}
-	return string(answer)
+	return string(response)
 }
 
 // startup returns the startup message of a PostgreSQL client.
@@ -98,19 +98,19 @@ func checkResponds(t *testing.T, s *server.Server) net.Conn {
 	conn := dial(t, s.Address())
 	switch s.Kind().Name {
 	case "postgres": // AuthenticationSASL
-		if got := first(t, conn, startup(), 9); got[0] != 'R' || got[5:] != "\x00\x00\x00\x0a" {
+		if got := exchange(t, conn, startup(), 9); got[0] != 'R' || got[5:] != "\x00\x00\x00\x0a" {
 			t.Errorf("response to the startup message = %q, want a request for SCRAM", got)
 		}
 	case "mysql": // protocol version 10
-		if got := first(t, conn, "", 5); got[4] != 10 {
+		if got := exchange(t, conn, "", 5); got[4] != 10 {
 			t.Errorf("greeting starts with %q", got)
 		}
 	case "redis":
-		if got := first(t, conn, "PING\r\n", 7); got != "-NOAUTH" {
+		if got := exchange(t, conn, "PING\r\n", 7); got != "-NOAUTH" {
 			t.Errorf("response to PING without password = %q", got)
 		}
 	case "postfix":
-		if got := first(t, conn, "", 4); got != "220 " {
+		if got := exchange(t, conn, "", 4); got != "220 " {
 			t.Errorf("greeting starts with %q", got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestServer_Start(t *testing.T) {
 				if _, err := io.Copy(io.Discard, open); errors.Is(err, os.ErrDeadlineExceeded) {
 					t.Errorf("a connection is open after %s", action.name)
 				}
-				if !refuses(t, address) {
+				if !isClosed(t, address) {
 					t.Errorf("the port is open after %s", action.name)
 				}
 				if err := s.Start(t.Context()); err != nil {
@@ -158,7 +158,7 @@ func TestServer_Delete(t *testing.T) {
 	if err := one.Delete(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !refuses(t, one.Address()) {
+	if !isClosed(t, one.Address()) {
 		t.Error("a deleted server responds")
 	}
 	if err := one.Start(t.Context()); err == nil {
@@ -186,7 +186,7 @@ func TestGroup_Close(t *testing.T) {
 	if startErr != nil {
 		t.Fatal(startErr)
 	}
-	if !refuses(t, s.Address()) {
+	if !isClosed(t, s.Address()) {
 		t.Error("a server responds after Close")
 	}
 	if _, err := g.Start(t.Context(), kind); err == nil {
@@ -197,13 +197,13 @@ func TestGroup_Close(t *testing.T) {
 // encrypt starts TLS in the protocol of each kind.
 var encrypt = map[string]func(t *testing.T, conn net.Conn){
 	"postgres": func(t *testing.T, conn net.Conn) { // SSLRequest
-		if got := first(t, conn, "\x00\x00\x00\x08\x04\xd2\x16\x2f", 1); got != "S" {
+		if got := exchange(t, conn, "\x00\x00\x00\x08\x04\xd2\x16\x2f", 1); got != "S" {
 			t.Fatalf("response to SSLRequest = %q", got)
 		}
 	},
 	"mysql": func(t *testing.T, conn net.Conn) {
-		head := first(t, conn, "", 4)
-		first(t, conn, "", int(head[0])|int(head[1])<<8)
+		head := exchange(t, conn, "", 4)
+		exchange(t, conn, "", int(head[0])|int(head[1])<<8)
 		// capabilities: protocol 4.1, SSL, secure connection; the largest packet; utf8mb4
 		request := "\x20\x00\x00\x01" + "\x00\x8a\x00\x00" + "\x00\x00\x00\x01" + "\x2d" +
 			strings.Repeat("\x00", 23)
@@ -214,7 +214,7 @@ var encrypt = map[string]func(t *testing.T, conn net.Conn){
 }
 
 func TestGroup_CA(t *testing.T) {
-	for name, begin := range encrypt {
+	for name, startTLS := range encrypt {
 		t.Run(name, func(t *testing.T) {
 			g := newGroup(t)
 			s := start(t, g, name)
@@ -225,20 +225,19 @@ func TestGroup_CA(t *testing.T) {
 			}
 			for _, host := range []string{"127.0.0.1", "::1", "localhost"} {
 				conn := dial(t, s.Address())
-				begin(t, conn)
-				client := tls.Client(conn,
-					&tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12})
+				startTLS(t, conn)
+				client := tls.Client(conn, &tls.Config{
+					RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12,
+				})
 				if err := client.HandshakeContext(t.Context()); err != nil {
 					t.Errorf("host %s: %v", host, err)
 				}
 			}
 			conn := dial(t, s.Address())
-			begin(t, conn)
-			other := tls.Client(conn,
-				&tls.Config{
-					RootCAs: roots, ServerName: "example.org",
-					MinVersion: tls.VersionTLS12,
-				})
+			startTLS(t, conn)
+			other := tls.Client(conn, &tls.Config{
+				RootCAs: roots, ServerName: "example.org", MinVersion: tls.VersionTLS12,
+			})
 			if err := other.HandshakeContext(t.Context()); err == nil {
 				t.Error("the certificate is valid for example.org")
 			}
@@ -314,7 +313,7 @@ func TestServer_Pause(t *testing.T) {
 				if err := errors.Join(s.Pause(t.Context()), action.end(t.Context())); err != nil {
 					t.Fatalf("%s of a paused server = %v", action.name, err)
 				}
-				if !refuses(t, s.Address()) {
+				if !isClosed(t, s.Address()) {
 					t.Errorf("the port is open after %s", action.name)
 				}
 				if err := s.Pause(t.Context()); err == nil {
@@ -343,11 +342,12 @@ func TestServer_TLSDSN(t *testing.T) {
 	if err != nil || !roots.AppendCertsFromPEM(pem) {
 		t.Fatalf("CA: %v", err)
 	}
-	conn := tls.Client(dial(t, u.Host),
-		&tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	conn := tls.Client(dial(t, u.Host), &tls.Config{
+		RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12,
+	})
 	password, _ := u.User.Password()
-	if got := first(t, conn, "AUTH "+password+"\r\nACL SETUSER app on nopass ~app:* +@all\r\n",
-		10); got != "+OK\r\n+OK\r\n" {
+	commands := "AUTH " + password + "\r\nACL SETUSER app on nopass ~app:* +@all\r\n"
+	if got := exchange(t, conn, commands, 10); got != "+OK\r\n+OK\r\n" {
 		t.Errorf("responses = %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -89,13 +90,13 @@ func eventually(t *testing.T, do func(ctx context.Context) error) {
 
 func TestDeploy_Sentinel(t *testing.T) {
 	d := deploy(t, newGroup(t), "redis-sentinel")
-	data, own := passwords(t, d)
-	if data == "" || own == "" || data == own {
+	data, sentinels := passwords(t, d)
+	if data == "" || sentinels == "" || data == sentinels {
 		t.Fatal("the servers and the sentinels share a password, or lack one")
 	}
 	c := client.NewFailoverClient(&client.FailoverOptions{
-		MasterName: d.Master, SentinelAddrs: addresses(d, server.RoleSentinel), Password: data,
-		SentinelPassword: own,
+		MasterName: d.Master, Password: data,
+		SentinelAddrs: addresses(d, server.RoleSentinel), SentinelPassword: sentinels,
 	})
 	defer func() { _ = c.Close() }()
 	if err := c.Set(t.Context(), "key", "before", 0).Err(); err != nil {
@@ -133,8 +134,9 @@ func TestDeploy_Sentinel(t *testing.T) {
 func TestDeploy_Cluster(t *testing.T) {
 	d := deploy(t, newGroup(t), "redis-cluster")
 	data, _ := passwords(t, d)
-	c := client.NewClusterClient(&client.ClusterOptions{Addrs: addresses(d, server.RoleMaster,
-		server.RoleReplica), Password: data})
+	c := client.NewClusterClient(&client.ClusterOptions{
+		Addrs: addresses(d, server.RoleMaster, server.RoleReplica), Password: data,
+	})
 	defer func() { _ = c.Close() }()
 	if len(d.Nodes()) != 6 || len(addresses(d, server.RoleMaster)) != 3 {
 		t.Errorf("nodes = %d, %d of them masters; want 6, 3",
@@ -157,7 +159,7 @@ func TestDeploy_Cluster(t *testing.T) {
 		c.ReloadState(ctx)
 		got, err := c.Get(ctx, "key").Result()
 		if err == nil && got != "before" {
-			err = errors.New("the key has " + got)
+			err = fmt.Errorf("value of the key = %q", got)
 		}
 		return err
 	})
@@ -176,7 +178,7 @@ func TestGroup_Close_Deployment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range d.Nodes() {
-		if !refuses(t, n.Address()) {
+		if !isClosed(t, n.Address()) {
 			t.Errorf("%s at %s responds after Close", n.Role, n.Address())
 		}
 	}

@@ -43,19 +43,19 @@ func connects(t *testing.T, address string) bool {
 func TestControl_Servers(t *testing.T) {
 	for _, kind := range []string{"postgres", "redis"} {
 		t.Run(kind, func(t *testing.T) {
-			need(t, kind)
+			skipUnlessInstalled(t, kind)
 			s := start(t, kind, nil)
 			control := exported(s, "PLINTH_TEST_CONTROL")
 			var created struct{ ID, DSN string }
-			answer := request(t, http.MethodPost, control+"/servers?kind="+kind, http.StatusCreated)
-			if err := json.Unmarshal([]byte(answer), &created); err != nil {
+			response := request(t, http.MethodPost, control+"/servers?kind="+kind, http.StatusCreated)
+			if err := json.Unmarshal([]byte(response), &created); err != nil {
 				t.Fatal(err)
 			}
 			u, err := url.Parse(created.DSN)
 			if err != nil || !connects(t, u.Host) || strings.Contains(s.Table(), u.Host) {
 				t.Fatalf("new server at %q, %v", u.Host, err)
 			}
-			one := control + "/servers/" + created.ID
+			target := control + "/servers/" + created.ID
 			for _, step := range []struct {
 				do   string
 				want bool
@@ -71,56 +71,55 @@ func TestControl_Servers(t *testing.T) {
 				{"pause", true},
 				{"continue", true},
 			} {
-				request(t, http.MethodPost, one+"/"+step.do, http.StatusNoContent)
+				request(t, http.MethodPost, target+"/"+step.do, http.StatusNoContent)
 				if got := connects(t, u.Host); got != step.want {
 					t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
 				}
 			}
-			request(t, http.MethodDelete, one, http.StatusNoContent)
+			request(t, http.MethodDelete, target, http.StatusNoContent)
 			if connects(t, u.Host) {
 				t.Error("a deleted server responds")
 			}
-			request(t, http.MethodPost, one+"/start", http.StatusNotFound)
+			request(t, http.MethodPost, target+"/start", http.StatusNotFound)
 		})
 	}
 }
 
 func TestControl_Nodes(t *testing.T) {
-	need(t, "redis")
+	skipUnlessInstalled(t, "redis")
 	control := exported(start(t, "redis", nil), "PLINTH_TEST_CONTROL")
 	var created struct {
 		ID, DSN, Version, Master, Password string
 		Nodes                              []struct{ Name, Address, Role string }
 	}
-	answer := request(t, http.MethodPost, control+"/servers?kind=redis-sentinel",
+	response := request(t, http.MethodPost, control+"/servers?kind=redis-sentinel",
 		http.StatusCreated)
-	if err := json.Unmarshal([]byte(answer), &created); err != nil {
+	if err := json.Unmarshal([]byte(response), &created); err != nil {
 		t.Fatal(err)
 	}
 	var roles []string
 	for _, n := range created.Nodes {
 		roles = append(roles, n.Role)
 	}
-	if want := []string{
-		"master", "replica", "replica", "sentinel", "sentinel",
-		"sentinel",
-	}; !slices.Equal(roles, want) {
+	want := []string{"master", "replica", "replica", "sentinel", "sentinel", "sentinel"}
+	if !slices.Equal(roles, want) {
 		t.Fatalf("roles = %q, want %q", roles, want)
 	}
 	if created.Master != "mymaster" || created.Password == "" ||
 		!strings.Contains(created.DSN, created.Nodes[3].Address) {
-		t.Errorf("the master is %q; want mymaster, a password, and a connection string with the sentinels", created.Master)
+		t.Errorf("the master is %q; want mymaster, a password, and a connection string with the sentinels",
+			created.Master)
 	}
 	if !strings.HasPrefix(created.Version, "Redis ") ||
 		!strings.HasSuffix(created.Version, ", 6 nodes") {
 		t.Errorf("version = %q", created.Version)
 	}
-	one, last := control+"/servers/"+created.ID, created.Nodes[5]
+	target, last := control+"/servers/"+created.ID, created.Nodes[5]
 	for _, step := range []struct {
 		do   string
 		want bool
 	}{{"kill", false}, {"start", true}, {"pause", true}, {"continue", true}, {"stop", false}} {
-		request(t, http.MethodPost, one+"/nodes/"+last.Name+"/"+step.do, http.StatusNoContent)
+		request(t, http.MethodPost, target+"/nodes/"+last.Name+"/"+step.do, http.StatusNoContent)
 		if got := connects(t, last.Address); got != step.want {
 			t.Errorf("after %s: connects = %v, want %v", step.do, got, step.want)
 		}
@@ -128,8 +127,8 @@ func TestControl_Nodes(t *testing.T) {
 			t.Errorf("a node does not respond after %s of another node", step.do)
 		}
 	}
-	request(t, http.MethodPost, one+"/nodes/node-7/kill", http.StatusNotFound)
-	request(t, http.MethodPost, one+"/kill", http.StatusNoContent)
+	request(t, http.MethodPost, target+"/nodes/node-7/kill", http.StatusNotFound)
+	request(t, http.MethodPost, target+"/kill", http.StatusNoContent)
 	for _, n := range created.Nodes {
 		if connects(t, n.Address) {
 			t.Errorf("%s responds after kill", n.Name)
@@ -138,9 +137,10 @@ func TestControl_Nodes(t *testing.T) {
 }
 
 func TestControl_Errors(t *testing.T) {
-	need(t, "redis")
-	s := start(t, "mysql,redis",
-		map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"})
+	skipUnlessInstalled(t, "redis")
+	s := start(t, "mysql,redis", map[string]string{
+		"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x",
+	})
 	control := exported(s, "PLINTH_TEST_CONTROL")
 	for _, tc := range []struct {
 		name, target string
@@ -170,6 +170,6 @@ func TestControl_Errors(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) { request(t, http.MethodPost, tc.target, tc.want) })
 	}
 	if host, err := url.Parse(control); err != nil || host.Hostname() != "127.0.0.1" {
-		t.Errorf("the control listens at %q, %v", host.Host, err)
+		t.Errorf("the control endpoint listens at %q, %v", host.Host, err)
 	}
 }

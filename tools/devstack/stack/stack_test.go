@@ -33,7 +33,7 @@ func start(t *testing.T, only string, env map[string]string) *stack.Stack {
 	return s
 }
 
-func need(t *testing.T, name string) {
+func skipUnlessInstalled(t *testing.T, name string) {
 	t.Helper()
 	kind, ok := server.ByName(name)
 	if !ok {
@@ -70,8 +70,7 @@ func TestStart_Environment(t *testing.T) {
 		table := s.Table()
 		for _, want := range []string{
 			"PLINTH_TEST_POSTGRES_DSN, container", "db.example:5433", "sql.example:3307",
-			"cache.example",
-			"PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
+			"cache.example", "PLINTH_TEST_SMTP_URL, our relay", "mail.example:25",
 		} {
 			if !strings.Contains(table, want) {
 				t.Errorf("the table lacks %q:\n%s", want, table)
@@ -96,8 +95,7 @@ func TestStart_Environment(t *testing.T) {
 				"u:p@udp(s3cret)/x",
 			}},
 			{kind: "redis", variable: "PLINTH_TEST_REDIS_URL", dsns: []string{
-				"s3cret",
-				"redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@",
+				"s3cret", "redis://:s3cret/x@db", "http://:s3cret@db/0", "redis://:s3cret@",
 			}},
 			{
 				kind: "postfix", variable: "PLINTH_TEST_SMTP_URL",
@@ -139,8 +137,7 @@ func TestStart_Environment(t *testing.T) {
 		lines := strings.Split(s.Table(), "\n")
 		for i, want := range []bool{false, true, false, false, true} {
 			if got := strings.Contains(lines[i], "NO RESPONSE"); got != want {
-				t.Errorf("line %d reports no response: %v, want %v:\n%s",
-					i, got, want, lines[i])
+				t.Errorf("line %d reports no response: %v, want %v:\n%s", i, got, want, lines[i])
 			}
 		}
 		if strings.Contains(s.Table(), "s3c") {
@@ -157,7 +154,7 @@ func TestStart_Environment(t *testing.T) {
 }
 
 func TestStack_Env(t *testing.T) {
-	need(t, "redis")
+	skipUnlessInstalled(t, "redis")
 	s := start(t, "redis", nil)
 	u, err := url.Parse(exported(s, "PLINTH_TEST_REDIS_URL"))
 	if err != nil || !strings.HasPrefix(u.Host, "127.0.0.1:") || u.Path != "/0" {
@@ -186,22 +183,21 @@ func TestStack_Env(t *testing.T) {
 }
 
 func TestStack_Env_CA(t *testing.T) {
-	need(t, "redis")
-	foreign := map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"}
-	s := start(t, "mysql,redis", foreign)
+	skipUnlessInstalled(t, "redis")
+	env := map[string]string{"PLINTH_TEST_MYSQL_DSN": "app:x@tcp(sql.example:3307)/x"}
+	s := start(t, "mysql,redis", env)
 	if got := exported(s, "PLINTH_TEST_TLS_CA"); got != "" {
-		t.Errorf("PLINTH_TEST_TLS_CA = %q, want unset without the CA of the other server",
-			got)
+		t.Errorf("PLINTH_TEST_TLS_CA = %q, want unset without the CA of the other server", got)
 	}
 	if !strings.Contains(s.Table(), "PLINTH_TEST_TLS_CA") {
 		t.Error("the table does not report that certificates are not verified")
 	}
-	own := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(own, []byte("-----BEGIN OWN-----"), 0o600); err != nil {
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, []byte("-----BEGIN OWN-----"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	foreign["PLINTH_TEST_TLS_CA"] = own
-	text, err := os.ReadFile(exported(start(t, "mysql,redis", foreign), "PLINTH_TEST_TLS_CA"))
+	env["PLINTH_TEST_TLS_CA"] = ca
+	text, err := os.ReadFile(exported(start(t, "mysql,redis", env), "PLINTH_TEST_TLS_CA"))
 	if err != nil || !strings.Contains(string(text), "-----BEGIN OWN-----") ||
 		strings.Count(string(text), "BEGIN CERTIFICATE") != 1 {
 		t.Errorf("file = %q, %v; want both CAs", text, err)
@@ -234,8 +230,8 @@ func TestChoose(t *testing.T) {
 }
 
 func TestShell(t *testing.T) {
-	if got, want := stack.Shell([]string{"A=it's $x=1"}),
-		`export A='it'\''s $x=1'`+"\n"; got != want {
+	want := `export A='it'\''s $x=1'` + "\n"
+	if got := stack.Shell([]string{"A=it's $x=1"}); got != want {
 		t.Errorf("Shell = %s, want %s", got, want)
 	}
 }
