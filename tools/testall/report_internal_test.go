@@ -56,10 +56,8 @@ func TestTable(t *testing.T) {
 		for line := range strings.Lines(rows) {
 			families = append(families, strings.Fields(line)[0])
 		}
-		if want := []string{
-			"FAMILY", "database", "cache", "lease",
-			"failover",
-		}; !slices.Equal(families, want) {
+		want := []string{"FAMILY", "database", "cache", "lease", "failover"}
+		if !slices.Equal(families, want) {
 			t.Errorf("families = %q, want %q", families, want)
 		}
 		if words := strings.Fields(rows); !slices.Equal(words[len(words)-2:], []string{"2", "passed"}) {
@@ -72,8 +70,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	lease := strings.Replace(strings.Replace(onSQLite, "database", "lease", 1), "sqlite", "mysql",
-		1)
+	lease := strings.NewReplacer("database", "lease", "sqlite", "mysql").Replace(onSQLite)
 	all := reports(t, onMemory, noRedis, onSQLite, onPostfix, fmt.Sprintf(failover, "2s"), lease)
 	for _, tc := range []struct {
 		name     string

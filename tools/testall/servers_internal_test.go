@@ -18,7 +18,7 @@ func TestKindsOf(t *testing.T) {
 	}{
 		{
 			name:    "modules without servers",
-			modules: "core grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle", want: nil,
+			modules: "core grpcx dbplugins/sqlite cacheplugins/memory dbplugins/oracle",
 		},
 		{
 			name: "drivers", modules: "core dbplugins/mysql cacheplugins/redis",
@@ -70,14 +70,14 @@ func allModules(t *testing.T) []workspace.Module {
 }
 
 func TestUses(t *testing.T) {
-	left := maps.Clone(uses)
+	unknown := maps.Clone(uses)
 	for _, m := range allModules(t) {
-		if _, known := uses[m.Name]; !known {
+		if _, ok := uses[m.Name]; !ok {
 			t.Errorf("uses lacks the module %s", m.Name)
 		}
-		delete(left, m.Name)
+		delete(unknown, m.Name)
 	}
-	for name := range left {
+	for name := range unknown {
 		t.Errorf("uses lists the unknown module %s", name)
 	}
 }
@@ -89,7 +89,8 @@ func TestWithServers(t *testing.T) {
 	signals := child.Watch()
 	defer signals.Stop()
 	started := false
-	err := withServers(signals, []workspace.Module{{Name: "cacheplugins/redis"}}, func([]string) error {
+	modules := []workspace.Module{{Name: "cacheplugins/redis"}}
+	err := withServers(signals, modules, func([]string) error {
 		started = true
 		return nil
 	})
@@ -97,7 +98,8 @@ func TestWithServers(t *testing.T) {
 		t.Skip("redis-server is installed outside of PATH")
 	}
 	if err == nil || started || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("withServers = %v, tests started = %v; want an error with the missing package", err, started)
+		t.Errorf("withServers = %v, tests started = %v; want an error with the missing package",
+			err, started)
 	}
 }
 
@@ -111,9 +113,9 @@ func TestCheckPrograms(t *testing.T) {
 		want     []string // in the error; nil for no error
 	}{
 		{name: "nothing is required", modules: docs},
-		{name: "no module uses it", modules: core, required: []string{"node"}},
+		{name: "required by no module", modules: core, required: []string{"node"}},
 		{
-			name: "both", modules: docs, required: []string{"chromium", "node"},
+			name: "both missing", modules: docs, required: []string{"chromium", "node"},
 			want: []string{"apt-get install nodejs npm", "apt-get install chromium"},
 		},
 	} {
@@ -138,7 +140,7 @@ func TestCheckRequired(t *testing.T) {
 	}{
 		{name: "empty", required: ""},
 		{
-			name:     "all that can be started privately",
+			name:     "all backends with private servers",
 			required: "sqlite, memory,postgres,mysql,redis,postfix,node,chromium",
 		},
 		{name: "server of the environment", required: "oracle", oracle: "oracle://u:p@h/s"},
@@ -167,12 +169,12 @@ func TestCheckRequired(t *testing.T) {
 	}
 }
 
-func TestRunBeginsWithTheLookAtWhatIsRequired(t *testing.T) {
+func TestRun_UnknownBackend(t *testing.T) {
 	t.Setenv("PLINTH_TEST_REQUIRE", "postgresql")
 	signals := child.Watch()
 	defer signals.Stop()
 	if err := run(signals, false, "", []string{"no such module"}); err == nil ||
 		!strings.Contains(err.Error(), `"postgresql"`) {
-		t.Errorf("run = %v, want that the backend is refused before anything else", err)
+		t.Errorf("run = %v, want an error for the unknown backend first", err)
 	}
 }

@@ -31,19 +31,17 @@ import (
 )
 
 func TestDrivers(t *testing.T) {
-	if want := []string{
-		"mysql", "oracle", "postgres", "sqlite",
-		"sqlserver",
-	}; !slices.Equal(xdb.Drivers(), want) {
-		t.Fatalf("drivers %v, want %v", xdb.Drivers(), want)
+	want := []string{"mysql", "oracle", "postgres", "sqlite", "sqlserver"}
+	if got := xdb.Drivers(); !slices.Equal(got, want) {
+		t.Fatalf("drivers = %v, want %v", got, want)
 	}
 }
 
 // errOf returns the error of a call.
 func errOf[T any](_ T, err error) error { return err }
 
-// upstream returns the read error for a connection that the server closes or resets.
-func upstream(t *testing.T, reset bool) error {
+// readError returns the read error for a connection that the server closes or resets.
+func readError(t *testing.T, reset bool) error {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,15 +76,16 @@ func unreachable(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// The codes equal those of a program without a driver; see the table of xerror.
+// TestFrom_OtherLibraries expects the codes of a program without a driver; see the table
+// of xerror.
 func TestFrom_OtherLibraries(t *testing.T) {
 	address := unreachable(t)
 	for name, tc := range map[string]struct {
 		err  error
 		want *xerror.ErrorCode
 	}{
-		"end of file": {upstream(t, false), xerror.ServerInternalError},
-		"reset":       {upstream(t, true), xerror.NetworkError},
+		"end of file": {readError(t, false), xerror.ServerInternalError},
+		"reset":       {readError(t, true), xerror.NetworkError},
 		"truncated JSON": {
 			json.NewDecoder(strings.NewReader(`{"a":`)).Decode(new(any)),
 			xerror.ServerInternalError,
@@ -105,8 +104,7 @@ func TestFrom_OtherLibraries(t *testing.T) {
 		"no record":                {gorm.ErrRecordNotFound, xerror.RecordNotFound},
 	} {
 		for _, err := range []error{
-			tc.err, fmt.Errorf("wrapped: %w", tc.err),
-			errors.Join(errors.New("x"), tc.err),
+			tc.err, fmt.Errorf("wrapped: %w", tc.err), errors.Join(errors.New("x"), tc.err),
 		} {
 			if got := xerror.From(err).GetErrorCode(); err == nil || got != tc.want {
 				t.Errorf("%s: %v = %v, want %v", name, err, got, tc.want)
@@ -199,7 +197,7 @@ func TestServe_ResetBody(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	for path, begin := range map[string]string{
+	for path, incomplete := range map[string]string{
 		"/file": "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nhalf",
 		"/json": "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"a\":",
 	} {
@@ -207,8 +205,8 @@ func TestServe_ResetBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = io.WriteString(conn,
-			"POST "+path+" HTTP/1.1\r\nHost: x\r\n"+begin); err != nil {
+		_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\n"+incomplete)
+		if err != nil {
 			t.Fatal(err)
 		}
 		<-reading // otherwise the reset discards the sent data
@@ -231,7 +229,7 @@ func TestServe_ResetBody(t *testing.T) {
 		}
 	}
 	if info != 2 || all != 2 {
-		t.Errorf("%d lines, %d of CANCELED at INFO, want 2 and no others:\n%s", all, info, out)
+		t.Errorf("%d lines, %d of them CANCELED at INFO; want 2 and no others:\n%s", all, info, out)
 	}
 }
 
@@ -256,8 +254,9 @@ func TestOpen_Unreachable(t *testing.T) {
 		"postgres":  "postgres://u:p@" + address + "/d",
 		"sqlserver": "sqlserver://u:p@" + address + "?database=d",
 	} {
-		_, err := xdb.Open(t.Context(),
-			xdb.Options{Driver: name, DSN: xlog.Secret(dsn), ConnectTimeout: -1})
+		_, err := xdb.Open(t.Context(), xdb.Options{
+			Driver: name, DSN: xlog.Secret(dsn), ConnectTimeout: -1,
+		})
 		if got := xerror.From(err).GetErrorCode(); got != xerror.ServiceUnavailable ||
 			got.Status() != http.StatusServiceUnavailable {
 			t.Errorf("%s: %v = %v, want %v", name, err, got, xerror.ServiceUnavailable)

@@ -9,18 +9,18 @@ import (
 )
 
 func TestPut(t *testing.T) {
-	const begin, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n",
+	const start, end, other = "<!-- a: written by x -->\n", "<!-- /a -->\n",
 		"<!-- b: written by y -->\nkept\n<!-- /b -->\n"
 	for _, tc := range []struct{ name, file, want string }{
 		{
-			name: "between", file: "1\n" + begin + "old\n" + end + other,
-			want: "1\n" + begin + "new\n" + end + other,
+			name: "between", file: "1\n" + start + "old\n" + end + other,
+			want: "1\n" + start + "new\n" + end + other,
 		},
-		{name: "empty before", file: begin + end, want: begin + "new\n" + end},
+		{name: "empty before", file: start + end, want: start + "new\n" + end},
 		{name: "no marks", file: other},
-		{name: "no end", file: begin},
-		{name: "end mark first", file: end + begin},
-		{name: "twice", file: begin + end + begin + end},
+		{name: "no end", file: start},
+		{name: "end mark first", file: end + start},
+		{name: "twice", file: start + end + start + end},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "page.md")
@@ -33,7 +33,7 @@ func TestPut(t *testing.T) {
 			}
 			want := tc.want
 			if err != nil {
-				want = tc.file // as it was
+				want = tc.file // unchanged
 			}
 			if got, err := os.ReadFile(name); err != nil || string(got) != want {
 				t.Errorf("file = %q, %v; want %q", got, err, want)

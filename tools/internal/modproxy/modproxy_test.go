@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// tree creates a repository with a module nested in another.
-func tree(t *testing.T) string {
+// newRepo creates a repository with a module nested in another.
+func newRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -40,8 +40,8 @@ func tree(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init",
-		"-q").CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("git: %v\n%s", err, out)
 	}
 	return dir
@@ -49,7 +49,7 @@ func tree(t *testing.T) string {
 
 func TestPack(t *testing.T) {
 	t.Run("contains the files of the module", func(t *testing.T) {
-		folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "@v")
+		folder := filepath.Join(newProxy(t), "github.com", "plinthgo", "plinth", "lib", "@v")
 		for name, want := range map[string]string{
 			"list":        "v0.1.0\n",
 			"v0.1.0.mod":  "module github.com/plinthgo/plinth/lib\n\ngo 1.26.0\n",
@@ -61,27 +61,27 @@ func TestPack(t *testing.T) {
 		}
 		const prefix = "github.com/plinthgo/plinth/lib@v0.1.0/"
 		want := []string{
-			prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod",
-			prefix + "lib.go",
+			prefix + ".gitignore", prefix + "LICENSE", prefix + "go.mod", prefix + "lib.go",
 		}
-		if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+		if got := filesOf(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
 			t.Errorf("files = %q, want %q", got, want)
 		}
 	})
 
 	t.Run("omits nested modules", func(t *testing.T) {
-		folder := filepath.Join(published(t), "github.com", "plinthgo", "plinth", "lib", "nested", "@v")
+		folder := filepath.Join(newProxy(t), "github.com", "plinthgo", "plinth", "lib", "nested", "@v")
 		const prefix = "github.com/plinthgo/plinth/lib/nested@v0.1.0/"
 		want := []string{prefix + "LICENSE", prefix + "code.go", prefix + "go.mod"}
-		if got := packed(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
+		if got := filesOf(t, filepath.Join(folder, "v0.1.0.zip")); !slices.Equal(got, want) {
 			t.Errorf("files = %q, want %q", got, want)
 		}
 	})
 }
 
-// The go command rejects a package that two modules contain.
+// TestAdd_NestedModule checks that no package is in two modules, which the go command
+// rejects.
 func TestAdd_NestedModule(t *testing.T) {
-	proxy, app := published(t), t.TempDir()
+	proxy, app := newProxy(t), t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/app\n\ngo 1.26.0\n",
 		"app.go": "package app\n\nimport (\n\t_ \"github.com/plinthgo/plinth/lib\"\n\t_ \"github.com/plinthgo/plinth/lib/nested\"\n)\n",
@@ -95,8 +95,7 @@ func TestAdd_NestedModule(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = app
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw",
-			"GOSUMDB=off",
-			"GOPROXY=file://"+filepath.ToSlash(proxy),
+			"GOSUMDB=off", "GOPROXY=file://"+filepath.ToSlash(proxy),
 			"GOMODCACHE="+filepath.Join(t.TempDir(), "cache"))
 		var problem strings.Builder
 		cmd.Stderr = &problem
@@ -109,16 +108,16 @@ func TestAdd_NestedModule(t *testing.T) {
 	command("mod", "tidy")
 	const lib = "github.com/plinthgo/plinth/lib"
 	want := lib + " " + lib + "\n" + lib + "/nested " + lib + "/nested\n"
-	if got := command("list", "-f", "{{.ImportPath}} {{.Module.Path}}",
-		lib, lib+"/nested"); got != want {
+	got := command("list", "-f", "{{.ImportPath}} {{.Module.Path}}", lib, lib+"/nested")
+	if got != want {
 		t.Errorf("packages and modules =\n%s\nwant\n%s", got, want)
 	}
 }
 
-// published creates a proxy with all modules of the tree.
-func published(t *testing.T) string {
+// newProxy creates a proxy with all modules of a new repository.
+func newProxy(t *testing.T) string {
 	t.Helper()
-	root, proxy := tree(t), t.TempDir()
+	root, proxy := newRepo(t), t.TempDir()
 	modules, err := workspace.Modules(root)
 	if err != nil || len(modules) != 2 {
 		t.Fatalf("Modules = %v, %v; want two", modules, err)
@@ -133,12 +132,12 @@ func published(t *testing.T) string {
 
 func TestAdd(t *testing.T) {
 	t.Run("lists all added versions", func(t *testing.T) {
-		root, proxy := tree(t), t.TempDir()
+		root, proxy := newRepo(t), t.TempDir()
 		git(t, root, "add", ".")
 		git(t, root, "commit", "-qm", "first")
 		git(t, root, "tag", "lib/v0.1.0")
-		if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"),
-			[]byte("package lib\n\nconst New = 1\n"), 0o600); err != nil {
+		changed := []byte("package lib\n\nconst New = 1\n")
+		if err := os.WriteFile(filepath.Join(root, "lib", "lib.go"), changed, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		modules, err := workspace.Modules(root)
@@ -185,8 +184,8 @@ func TestAdd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := modproxy.Add(t.Context(), t.TempDir(), workspace.Module{Dir: t.TempDir(), File: file},
-			"v2.0.0"); err == nil {
+		m := workspace.Module{Dir: t.TempDir(), File: file}
+		if err := modproxy.Add(t.Context(), t.TempDir(), m, "v2.0.0"); err == nil {
 			t.Error("a version of another major was accepted")
 		}
 	})
@@ -202,8 +201,8 @@ func git(t *testing.T, root string, args ...string) {
 	}
 }
 
-// packed lists the files of a zip, sorted.
-func packed(t *testing.T, name string) []string {
+// filesOf lists the files of a zip, sorted.
+func filesOf(t *testing.T, name string) []string {
 	t.Helper()
 	archive, err := zip.OpenReader(name)
 	if err != nil {

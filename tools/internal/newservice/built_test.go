@@ -11,9 +11,9 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// few covers a file, a server and no backend for database and cache, and each extra with
-// and without the others.
-var few = []wanted{
+// samples covers a file, a server and no backend for database and cache, and each feature
+// with and without the others.
+var samples = []options{
 	{database: "sqlite", cache: "memory"},
 	{database: "postgres", cache: "redis", grpc: true, mail: true},
 	{database: "mysql", cache: "none", async: true, cron: true},
@@ -26,41 +26,44 @@ var (
 )
 
 // combinations returns all combinations of options.
-func combinations() []wanted {
-	var all []wanted
+func combinations() []options {
+	var all []options
 	for _, database := range databases {
 		for _, cache := range caches {
-			for extras := range 16 {
-				all = append(all,
-					wanted{database, cache, extras&1 > 0, extras&2 > 0, extras&4 > 0, extras&8 > 0})
+			for features := range 16 {
+				all = append(all, options{
+					database: database, cache: cache,
+					grpc: features&1 > 0, async: features&2 > 0,
+					cron: features&4 > 0, mail: features&8 > 0,
+				})
 			}
 		}
 	}
 	return all
 }
 
-// It builds, vets and tests services as a consumer does. PLINTH_TEST_COMBINATIONS=all
-// tests all combinations.
+// TestNew_Services builds, vets and tests services as a consumer does.
+// PLINTH_TEST_COMBINATIONS=all tests all combinations.
 func TestNew_Services(t *testing.T) {
-	services := few
+	services := samples
 	if os.Getenv("PLINTH_TEST_COMBINATIONS") == "all" {
 		services = combinations()
 	}
-	for _, w := range services {
-		t.Run(strings.Join(w.flags(), " "), func(t *testing.T) {
-			p := written(t, w)
-			want := direct(t, p)
+	for _, o := range services {
+		t.Run(strings.Join(o.flags(), " "), func(t *testing.T) {
+			p := newProject(t, o)
+			want := directRequirements(t, p)
 			p.goCommand("mod", "tidy")
-			if got := direct(t, p); got != want {
-				t.Errorf("go mod tidy makes the direct requirements\n%s\nof\n%s", got, want)
+			if got := directRequirements(t, p); got != want {
+				t.Errorf("direct requirements after go mod tidy =\n%s\nwant\n%s", got, want)
 			}
-			p.works()
+			p.buildAndTest()
 		})
 	}
 }
 
-// direct returns the direct requirements in the go.mod of the service.
-func direct(t *testing.T, p *project) string {
+// directRequirements returns the direct requirements in the go.mod of the service.
+func directRequirements(t *testing.T, p *project) string {
 	t.Helper()
 	file, err := modfile.Parse("go.mod", []byte(p.read("go.mod")), nil)
 	if err != nil {
@@ -84,7 +87,7 @@ var allFields = []string{
 func TestGen_Entities(t *testing.T) {
 	for _, database := range []string{"sqlite", "none"} {
 		t.Run(database, func(t *testing.T) {
-			p := write(t, everything(database, "memory"))
+			p := newTidyProject(t, withAll(database, "memory"))
 			order := append([]string{"gen", "entity", "OrderItem"}, allFields...)
 			for _, args := range [][]string{
 				order,
@@ -95,7 +98,7 @@ func TestGen_Entities(t *testing.T) {
 					t.Fatalf("%v\n%s", err, out)
 				}
 			}
-			p.works()
+			p.buildAndTest()
 			if out, err := p.plinth(order...); err == nil ||
 				!strings.Contains(out, "orderitem.go already exists") {
 				t.Errorf("the same entity again: %v\n%s", err, out)
@@ -111,7 +114,7 @@ type added struct {
 }
 
 func TestAdd_Backends(t *testing.T) {
-	p := write(t, wanted{database: "none", cache: "none"})
+	p := newTidyProject(t, options{database: "none", cache: "none"})
 	add := func(kind, name string) (a added) {
 		out, err := p.command(nil, p.sandbox.Path("plinth"), "add", kind, name, "--json",
 			"--no-tidy").Output()
@@ -132,15 +135,15 @@ func TestAdd_Backends(t *testing.T) {
 		if name == "none" {
 			continue
 		}
-		if left := add(kind, name).Left; len(left) > secrets[name] {
-			t.Errorf("%s: left to do: %q", name, left)
+		if remaining := add(kind, name).Left; len(remaining) > secrets[name] {
+			t.Errorf("%s: remaining steps = %q", name, remaining)
 		}
 		if again := add(kind, name); len(again.Changes) > 0 {
 			t.Errorf("%s again: %+v", name, again)
 		}
 	}
 	p.goCommand("mod", "tidy")
-	p.works()
+	p.buildAndTest()
 	if _, err := os.Stat(filepath.Join(p.dir, "plugins.go")); err != nil {
 		t.Error(err)
 	}

@@ -61,21 +61,21 @@ func (d Driver) DSN(c driver.Config) (string, error) {
 `,
 }
 
-// ofAcme returns a service that uses the driver.
-func ofAcme(t *testing.T) *project {
+// newAcmeProject creates a service that uses the driver.
+func newAcmeProject(t *testing.T) *project {
 	t.Helper()
-	p := written(t, wanted{database: "sqlite", cache: "none"})
+	p := newProject(t, options{database: "sqlite", cache: "none"})
 	for name, text := range acme {
-		put(t, filepath.Join(filepath.Dir(p.dir), "acme", name), text)
+		writeFile(t, filepath.Join(filepath.Dir(p.dir), "acme", name), text)
 	}
-	put(t, filepath.Join(p.dir, "acme.go"), "package main\n\nimport _ \"example.com/acme\"\n")
+	writeFile(t, filepath.Join(p.dir, "acme.go"), "package main\n\nimport _ \"example.com/acme\"\n")
 	p.goCommand("mod", "edit", "-require=example.com/acme@v0.0.0",
 		"-replace=example.com/acme=../acme")
 	p.goCommand("mod", "tidy")
 	return p
 }
 
-func put(t *testing.T, path, text string) {
+func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		t.Fatal(err)
@@ -85,23 +85,21 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// No module of Plinth imports the driver.
+// TestDriver_ThirdParty uses a driver that no module of Plinth imports.
 func TestDriver_ThirdParty(t *testing.T) {
-	p := ofAcme(t)
-	wrong := []string{"DATABASE_DRIVER=acme", "ACME_REGION=nowhere", "ACME_TOKEN=hunter2"}
-	t.Run("start", func(t *testing.T) {
+	p := newAcmeProject(t)
+	invalid := []string{"DATABASE_DRIVER=acme", "ACME_REGION=nowhere", "ACME_TOKEN=hunter2"}
+	t.Run("starts with the variables of the driver", func(t *testing.T) {
 		p.goCommand("build", "-o", "service", ".")
-		out, err := p.command(wrong, filepath.Join(p.dir, "service")).CombinedOutput()
+		out, err := p.command(invalid, filepath.Join(p.dir, "service")).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "ACME_REGION") ||
 			!strings.Contains(string(out), "north, south") ||
 			!strings.Contains(string(out), "ACME_FILE") ||
 			strings.Contains(string(out), "hunter2") {
 			t.Errorf("%v, want both errors in the variables of the driver:\n%s", err, out)
 		}
-		r := p.start(nil, []string{
-			"DATABASE_DRIVER=acme", "ACME_FILE=acme.db",
-			"ACME_TOKEN=hunter2",
-		}, filepath.Join(p.dir, "service"))
+		valid := []string{"DATABASE_DRIVER=acme", "ACME_FILE=acme.db", "ACME_TOKEN=hunter2"}
+		r := p.start(nil, valid, filepath.Join(p.dir, "service"))
 		if code := r.stop(); code != 0 || strings.Contains(r.output(), "hunter2") {
 			t.Errorf("exit code = %d:\n%s", code, r.output())
 		}
@@ -109,8 +107,8 @@ func TestDriver_ThirdParty(t *testing.T) {
 			t.Errorf("the driver did not open its file: %v", err)
 		}
 	})
-	t.Run("env", func(t *testing.T) {
-		out, err := p.command(wrong, p.sandbox.Path("plinth"), "env", "--json").Output()
+	t.Run("plinth env lists the variables of the driver", func(t *testing.T) {
+		out, err := p.command(invalid, p.sandbox.Path("plinth"), "env", "--json").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +127,7 @@ func TestDriver_ThirdParty(t *testing.T) {
 				found[v.Name] = v.Group + "|" + v.Value + "|" + v.Problem
 			}
 			if v.Name == "DATABASE_TIMEZONE" || v.Name == "NOSQL_MODE" {
-				t.Errorf("%s is listed, and no package that reads it is linked", v.Name)
+				t.Errorf("%s is listed, but no package that reads it is linked", v.Name)
 			}
 		}
 		if len(found) != 3 || found["ACME_TOKEN"] != "Database: Acme|***|" ||
@@ -138,15 +136,15 @@ func TestDriver_ThirdParty(t *testing.T) {
 			t.Errorf("variables of the driver = %q", found)
 		}
 	})
-	t.Run("doctor", func(t *testing.T) {
-		out, err := p.command(wrong, p.sandbox.Path("plinth"), "doctor").Output()
+	t.Run("plinth doctor checks the variables of the driver", func(t *testing.T) {
+		out, err := p.command(invalid, p.sandbox.Path("plinth"), "doctor").Output()
 		if err == nil || !strings.Contains(string(out), "ACME_REGION") ||
 			!strings.Contains(string(out), "ACME_FILE is not set") ||
 			strings.Contains(string(out), "hunter2") {
 			t.Errorf("%v, want the errors in the variables of the driver:\n%s", err, out)
 		}
 	})
-	t.Run(".env.example", func(t *testing.T) {
+	t.Run("plinth env documents the variables of the driver", func(t *testing.T) {
 		out, err := p.plinth("env", "--format", "dotenv")
 		if err != nil || !strings.Contains(out,
 			"## Database: Acme\n\n# File of the database.\n# ACME_FILE=\n") ||
@@ -157,16 +155,15 @@ func TestDriver_ThirdParty(t *testing.T) {
 }
 
 func TestEnv_BuildFailure(t *testing.T) {
-	p := ofAcme(t)
-	put(t, filepath.Join(p.dir, "broken.go"), "package main\n\nvar broken int = \"text\"\n")
+	p := newAcmeProject(t)
+	writeFile(t, filepath.Join(p.dir, "broken.go"), "package main\n\nvar broken int = \"text\"\n")
 	var errs strings.Builder
 	cmd := p.command(nil, p.sandbox.Path("plinth"), "env", "--format", "dotenv")
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil || !strings.Contains(string(out), "# DATABASE_TIMEZONE=") ||
 		strings.Contains(string(out), "ACME") ||
-		!strings.Contains(errs.String(),
-			"cannot list the variables of the service") ||
+		!strings.Contains(errs.String(), "cannot list the variables of the service") ||
 		!strings.Contains(errs.String(), "broken.go:3") {
 		t.Errorf("%v\n%s\n%s", err, errs.String(), out)
 	}

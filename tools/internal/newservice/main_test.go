@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 )
 
-// box is the sandbox of a consumer, with the modules of the working tree and the program.
-// It is opened on first use.
+// box is the sandbox of a consumer, with the modules of the working tree and plinth. It
+// is opened on first use.
 var box struct {
 	once    sync.Once
 	sandbox *sandbox.Sandbox
@@ -28,23 +28,22 @@ var box struct {
 // module is the module path of the services in the tests.
 const module = "example.com/my.shop/v2"
 
-// wanted describes a service of plinth new.
-type wanted struct {
+// options are the options of plinth new.
+type options struct {
 	database, cache         string
 	grpc, async, cron, mail bool
 }
 
-// everything returns a service with all options.
-func everything(database, cache string) wanted {
-	return wanted{database: database, cache: cache, grpc: true, async: true, cron: true, mail: true}
+// withAll returns the options of a service with all features.
+func withAll(database, cache string) options {
+	return options{database: database, cache: cache, grpc: true, async: true, cron: true, mail: true}
 }
 
 // flags returns the flags of plinth new.
-func (w wanted) flags() []string {
-	flags := []string{"--db=" + w.database, "--cache=" + w.cache}
+func (o options) flags() []string {
+	flags := []string{"--db=" + o.database, "--cache=" + o.cache}
 	for flag, set := range map[string]bool{
-		"--grpc": w.grpc, "--async": w.async, "--cron": w.cron,
-		"--mail": w.mail,
+		"--grpc": o.grpc, "--async": o.async, "--cron": o.cron, "--mail": o.mail,
 	} {
 		if set {
 			flags = append(flags, flag)
@@ -65,8 +64,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// consumer returns the sandbox of all tests.
-func consumer(t *testing.T) *sandbox.Sandbox {
+// sharedSandbox returns the sandbox of all tests.
+func sharedSandbox(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds whole services")
@@ -91,8 +90,8 @@ func open(ctx context.Context) (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o",
-		s.Path("plinth"), workspace.Root+"/tools/plinth")
+	build := exec.CommandContext(ctx, "go", "build", "-o", s.Path("plinth"),
+		workspace.Root+"/tools/plinth")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build plinth: %w\n%s", err, out)
@@ -107,23 +106,23 @@ type project struct {
 	sandbox *sandbox.Sandbox
 }
 
-// write creates a service and downloads its modules.
-func write(t *testing.T, w wanted) *project {
+// newTidyProject creates a service and downloads its modules.
+func newTidyProject(t *testing.T, o options) *project {
 	t.Helper()
-	p := written(t, w)
+	p := newProject(t, o)
 	p.goCommand("mod", "tidy")
 	return p
 }
 
-// written creates a service.
-func written(t *testing.T, w wanted) *project {
+// newProject creates a service.
+func newProject(t *testing.T, o options) *project {
 	t.Helper()
-	p := &project{t: t, sandbox: consumer(t), dir: filepath.Join(t.TempDir(), "service")}
+	p := &project{t: t, sandbox: sharedSandbox(t), dir: filepath.Join(t.TempDir(), "service")}
 	if err := os.Mkdir(p.dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := p.plinth(append([]string{"new", module, "--dir=.", "--no-tidy"},
-		w.flags()...)...); err != nil {
+	args := append([]string{"new", module, "--dir=.", "--no-tidy"}, o.flags()...)
+	if out, err := p.plinth(args...); err != nil {
 		t.Fatalf("plinth new: %v\n%s", err, out)
 	}
 	return p
@@ -156,8 +155,8 @@ func (p *project) goWith(env []string, args ...string) {
 	}
 }
 
-// works builds, vets and tests the service.
-func (p *project) works() {
+// buildAndTest builds, vets and tests the service.
+func (p *project) buildAndTest() {
 	p.t.Helper()
 	p.goCommand("build", "./...")
 	p.goCommand("vet", "./...")

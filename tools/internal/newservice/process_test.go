@@ -28,7 +28,7 @@ import (
 type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
-	ended    chan struct{}
+	exited   chan struct{}
 	out      string // the output file
 	url, rpc string
 }
@@ -61,7 +61,7 @@ func (p *project) start(keyboard *os.File, env []string, name string, args ...st
 	}
 	defer func() { _ = out.Close() }()
 	r := &running{
-		t: p.t, cmd: cmd, ended: make(chan struct{}), out: out.Name(),
+		t: p.t, cmd: cmd, exited: make(chan struct{}), out: out.Name(),
 		url: "http://127.0.0.1:" + httpPort, rpc: "127.0.0.1:" + rpcPort,
 	}
 	cmd.Stdout, cmd.Stderr = out, out
@@ -69,8 +69,8 @@ func (p *project) start(keyboard *os.File, env []string, name string, args ...st
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	go func() { _ = cmd.Wait(); close(r.ended) }()
-	p.t.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended })
+	go func() { _ = cmd.Wait(); close(r.exited) }()
+	p.t.Cleanup(func() { _ = cmd.Process.Kill(); <-r.exited })
 	r.awaitReady()
 	return r
 }
@@ -96,11 +96,11 @@ func (r *running) awaitReady() {
 		}
 		select {
 		case <-tick.C:
-		case <-r.ended:
-			r.t.Fatalf("the service has ended:\n%s", r.output())
+		case <-r.exited:
+			r.t.Fatalf("the service exited:\n%s", r.output())
 		case <-timeout:
 			_ = r.cmd.Process.Kill()
-			<-r.ended
+			<-r.exited
 			r.t.Fatalf("the service is not ready:\n%s", r.output())
 		}
 	}
@@ -130,7 +130,7 @@ func (r *running) awaitOutput(text string) {
 	}
 }
 
-// request returns the status 0 if the request fails.
+// request returns the status and the body of the response, or the status 0 and the error.
 func (r *running) request(method, path, body string) (int, string) {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path,
@@ -170,27 +170,28 @@ func (r *running) getNote(id int64) (string, error) {
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	request, response := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType),
-		uint64(id)), []byte(nil)
-	err = conn.Invoke(r.t.Context(), "/note.v1.NoteService/GetNote",
-		&request, &response, grpc.ForceCodec(raw{}))
+	request := protowire.AppendTag(nil, 1, protowire.VarintType)
+	request = protowire.AppendVarint(request, uint64(id))
+	var response []byte
+	err = conn.Invoke(r.t.Context(), "/note.v1.NoteService/GetNote", &request, &response,
+		grpc.ForceCodec(raw{}))
 	return string(response), err
 }
 
-// converse creates a note over HTTP and reads it over both transports.
-func (r *running) converse() {
+// checkNote creates a note over HTTP and reads it over both transports.
+func (r *running) checkNote() {
 	r.t.Helper()
 	status, text := r.request(http.MethodPost, "/api/v1/notes",
 		`{"title":"Shopping","text":"milk, bread"}`)
-	var made struct{ Data struct{ ID string } }
-	if err := json.Unmarshal([]byte(text), &made); err != nil || status != http.StatusOK {
+	var created struct{ Data struct{ ID string } }
+	if err := json.Unmarshal([]byte(text), &created); err != nil || status != http.StatusOK {
 		r.t.Fatalf("create = %d %s", status, text)
 	}
-	if status, text := r.request(http.MethodGet, "/api/v1/notes/"+made.Data.ID,
-		""); status != http.StatusOK || !strings.Contains(text, "milk, bread") {
+	status, text = r.request(http.MethodGet, "/api/v1/notes/"+created.Data.ID, "")
+	if status != http.StatusOK || !strings.Contains(text, "milk, bread") {
 		r.t.Errorf("get = %d %s", status, text)
 	}
-	id, err := strconv.ParseInt(made.Data.ID, 10, 64)
+	id, err := strconv.ParseInt(created.Data.ID, 10, 64)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func (r *running) stop() int {
 func (r *running) exit() int {
 	r.t.Helper()
 	select {
-	case <-r.ended:
+	case <-r.exited:
 	case <-time.After(30 * time.Second):
 		r.t.Fatal("the service does not stop")
 	}
@@ -220,16 +221,16 @@ func (r *running) exit() int {
 }
 
 func TestService_SQLite(t *testing.T) {
-	p := write(t, everything("sqlite", "memory"))
+	p := newTidyProject(t, withAll("sqlite", "memory"))
 	r := p.launch()
-	r.converse()
+	r.checkNote()
 	r.awaitOutput("words counted") // by the background job of the new note
 	if code := r.stop(); code != 0 {
 		t.Errorf("exit code = %d:\n%s", code, r.output())
 	}
 }
 
-// It uses Redis if a server is available.
+// TestService_Postgres uses Redis as the cache if a server is available.
 func TestService_Postgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a whole service")
@@ -238,14 +239,14 @@ func TestService_Postgres(t *testing.T) {
 	if url, ok := xenv.GetEnv("PLINTH_TEST_REDIS_URL"); ok {
 		env, cache = append(env, "NOSQL_URL="+url, "NOSQL_PREFIX=new:"), "redis"
 	}
-	p := write(t, everything("postgres", cache))
+	p := newTidyProject(t, withAll("postgres", cache))
 	p.goWith(append(env, "TEST_BACKENDS=1"), "test", "-count=1", "-vet=off", "./...")
 	r := p.launch(env...)
-	r.converse()
+	r.checkNote()
 	if code := r.stop(); code != 0 {
 		t.Errorf("exit code = %d:\n%s", code, r.output())
 	}
 	if !strings.Contains(r.output(), `"backend":"postgres"`) {
-		t.Errorf("the leases are not those of the server:\n%s", r.output())
+		t.Errorf("the leases are not in PostgreSQL:\n%s", r.output())
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// It presses Ctrl-C in a terminal, which signals all foreground processes.
+// TestMakefile_Run presses Ctrl-C in a terminal, which signals all foreground processes.
 func TestMakefile_Run(t *testing.T) {
-	p := write(t, wanted{database: "none", cache: "none"})
+	p := newTidyProject(t, options{database: "none", cache: "none"})
 	// script of util-linux creates a pseudo terminal
 	for _, program := range []string{"script", "make"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -50,15 +50,15 @@ func Program(blocks []Block) string {
 
 // These parts of a response differ in every run.
 var (
-	uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	id   = regexp.MustCompile(`"[0-9]{17,19}"`)
-	when = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
+	uuid      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	id        = regexp.MustCompile(`"[0-9]{17,19}"`)
+	timestamp = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
 )
 
 // Normalize replaces IDs and times with placeholders and trims white space.
 func Normalize(text string) string {
 	text = uuid.ReplaceAllString(strings.TrimSpace(text), "UUID")
-	return when.ReplaceAllString(id.ReplaceAllString(text, `"ID"`), `"TIME"`)
+	return timestamp.ReplaceAllString(id.ReplaceAllString(text, `"ID"`), `"TIME"`)
 }
 
 var (

@@ -21,8 +21,8 @@ import (
 // plugin is the module that the test requires and upgrades.
 const plugin = "dbplugins/sqlite"
 
-// TestUpgrade_OneModule starts with an empty directory, an empty module cache and a
-// module proxy.
+// TestUpgrade_OneModule upgrades the driver of a new service with an empty module cache
+// and a module proxy, and checks that no other version changes.
 func TestUpgrade_OneModule(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
@@ -59,7 +59,7 @@ func TestUpgrade_OneModule(t *testing.T) {
 	}
 }
 
-// TestUpgrade_AllModules runs the command of the page about upgrading.
+// TestUpgrade_AllModules runs the commands of docs/content/guide/upgrading.md.
 func TestUpgrade_AllModules(t *testing.T) {
 	c := newConsumer(t)
 	core, sqlite := c.modules["core"], c.modules[plugin]
@@ -97,13 +97,13 @@ func next(m workspace.Module) string { return semver.MajorMinor(m.Version) + ".9
 // root directory of the module prints it at startup.
 func (c *consumer) publish(name, message string) {
 	c.t.Helper()
-	over := modproxy.Overlay{}
+	overlay := modproxy.Overlay{}
 	if message != "" {
-		over["upgraded.go"] = []byte("package " + filepath.Base(name) +
+		overlay["upgraded.go"] = []byte("package " + filepath.Base(name) +
 			"\n\nfunc init() { println(\"" + message + "\") }\n")
 	}
-	c.must(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name],
-		next(c.modules[name]), over))
+	c.check(modproxy.AddWith(c.t.Context(), c.sandbox.Proxy(), c.modules[name],
+		next(c.modules[name]), overlay))
 }
 
 // consumer is a user who has only the module proxy and README.md.
@@ -140,15 +140,15 @@ func newConsumer(t *testing.T) *consumer {
 	if c.sandbox, err = sandbox.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.must(c.sandbox.Close()) })
-	c.must(c.sandbox.Publish(t.Context(), modules...))
+	t.Cleanup(func() { c.check(c.sandbox.Close()) })
+	c.check(c.sandbox.Publish(t.Context(), modules...))
 	c.session, err = NewSession(t.Context(), t.TempDir(), ConsumerEnv(c.sandbox))
-	c.must(err)
-	t.Cleanup(func() { c.must(c.session.Stop()) })
+	c.check(err)
+	t.Cleanup(func() { c.check(c.session.Stop()) })
 	return c
 }
 
-func (c *consumer) must(err error) {
+func (c *consumer) check(err error) {
 	c.t.Helper()
 	if err != nil {
 		c.t.Fatal(err)
@@ -159,20 +159,20 @@ func (c *consumer) must(err error) {
 func (c *consumer) read(name string) string {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(name)))
-	c.must(err)
+	c.check(err)
 	return string(text)
 }
 
 func (c *consumer) run(block string) string {
 	c.t.Helper()
 	out, err := c.session.Run(c.t.Context(), block)
-	c.must(err)
+	c.check(err)
 	return out
 }
 
 func (c *consumer) write(name, text string) {
 	c.t.Helper()
-	c.must(os.WriteFile(filepath.Join(c.session.Dir(), name), []byte(text), 0o600))
+	c.check(os.WriteFile(filepath.Join(c.session.Dir(), name), []byte(text), 0o600))
 }
 
 // sendRequests sends the requests of README.md to the service and compares the responses
@@ -198,9 +198,9 @@ func (c *consumer) sendRequests() {
 func (c *consumer) required() map[string]string {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.session.Dir(), "go.mod"))
-	c.must(err)
+	c.check(err)
 	file, err := modfile.Parse("go.mod", text, nil)
-	c.must(err)
+	c.check(err)
 	all := map[string]string{}
 	for _, r := range file.Require {
 		all[r.Mod.Path] = r.Mod.Version

@@ -24,7 +24,7 @@ import (
 // startTimeout limits the wait for a service, which may have to be built first.
 const startTimeout = 3 * time.Minute
 
-// A Session is a shell that keeps its working directory, and a service that runs in a
+// A Session is a shell that retains its working directory, and a service that runs in a
 // second shell.
 type Session struct {
 	dir     string
@@ -36,7 +36,7 @@ type Session struct {
 }
 
 // NewSession returns a session in a directory. The service listens on a free port instead
-// of 1118; replace contains further pairs of old and new strings.
+// of 1118; replace contains additional pairs of old and new strings.
 func NewSession(
 	ctx context.Context, dir string, env []string, replace ...string,
 ) (*Session, error) {
