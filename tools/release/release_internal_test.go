@@ -69,7 +69,7 @@ func TestTidy(t *testing.T) {
 		}
 	})
 
-	t.Run("uses the tags that consumers get", func(t *testing.T) {
+	t.Run("uses the tagged versions of siblings", func(t *testing.T) {
 		r := repotest.New(t)
 		t.Chdir(r.Root)
 		for _, command := range []string{"prepare", "tag"} {

@@ -20,9 +20,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// published creates a repository whose modules have tags; core and sqlite have the
+// newTaggedRepo creates a repository whose modules have tags; core and sqlite have the
 // version.
-func published(t *testing.T, version string) *repotest.Repo {
+func newTaggedRepo(t *testing.T, version string) *repotest.Repo {
 	t.Helper()
 	r := repotest.New(t)
 	for _, name := range []string{"core", "sqlite"} {
@@ -35,15 +35,14 @@ func published(t *testing.T, version string) *repotest.Repo {
 	r.Git("rm", "-rq", ".changes")
 	r.Commit("released")
 	for _, tag := range []string{
-		"core/" + version, "sqlite/" + version, "grpcx/v0.1.0",
-		"grpcx/validate/v0.1.0",
+		"core/" + version, "sqlite/" + version, "grpcx/v0.1.0", "grpcx/validate/v0.1.0",
 	} {
 		r.Git("tag", "-a", "-m", tag, tag)
 	}
 	return r
 }
 
-func planned(t *testing.T, r *repotest.Repo, o plan.Options) *plan.Plan {
+func makePlan(t *testing.T, r *repotest.Repo, o plan.Options) *plan.Plan {
 	t.Helper()
 	p, err := plan.Make(t.Context(), r.Root, o)
 	if err != nil {
@@ -73,7 +72,7 @@ func summary(p *plan.Plan) string {
 }
 
 func TestMake_FirstRelease(t *testing.T) {
-	p := planned(t, repotest.New(t), plan.Options{})
+	p := makePlan(t, repotest.New(t), plan.Options{})
 	const want = "core first v0.1.0, grpcx first v0.1.0, grpcx/validate first v0.1.0, sqlite first v0.1.0"
 	if got := summary(p); got != want {
 		t.Errorf("plan = %s\nwant   %s", got, want)
@@ -89,7 +88,7 @@ func TestMake_FirstRelease(t *testing.T) {
 
 func TestMake_Bump(t *testing.T) {
 	for _, version := range []string{"v0.1.0", "v1.2.3"} {
-		r := published(t, version)
+		r := newTaggedRepo(t, version)
 		base := r.Git("rev-parse", "HEAD")
 		for _, tc := range []struct {
 			name   string
@@ -167,7 +166,7 @@ func TestMake_Bump(t *testing.T) {
 			t.Run(version+" "+tc.name, func(t *testing.T) {
 				tc.change()
 				r.Write(".changes/core/change.md", "- A change.\n")
-				core := row(t, planned(t, r, plan.Options{SkipSkew: true}), "core")
+				core := row(t, makePlan(t, r, plan.Options{SkipSkew: true}), "core")
 				got := string(core.Bump) + " " + core.Next
 				if strings.Contains(core.Problem, "another import path") {
 					got += " another import path"
@@ -184,19 +183,19 @@ func TestMake_Bump(t *testing.T) {
 }
 
 func TestMake_NestedModule(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Change("grpcx/validate", "grpcx/validate/more.go", "package validate\n\nfunc More() {}\n")
-	if got, want := summary(planned(t, r, plan.Options{})),
-		"grpcx/validate changed v0.2.0"; got != want {
+	const want = "grpcx/validate changed v0.2.0"
+	if got := summary(makePlan(t, r, plan.Options{})); got != want {
 		t.Errorf("plan = %s, want %s", got, want)
 	}
 }
 
 func TestMake_Dependents(t *testing.T) {
 	t.Run("keeps a requirement that still works", func(t *testing.T) {
-		r := published(t, "v0.1.0")
+		r := newTaggedRepo(t, "v0.1.0")
 		r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-		p := planned(t, r, plan.Options{})
+		p := makePlan(t, r, plan.Options{})
 		if got, want := summary(p), "core changed v0.2.0"; got != want {
 			t.Errorf("plan = %s, want %s", got, want)
 		}
@@ -216,22 +215,22 @@ func TestMake_Dependents(t *testing.T) {
 	})
 
 	t.Run("raises a requirement that a new sibling breaks", func(t *testing.T) {
-		for _, tc := range []struct{ name, old, now string }{
+		for _, tc := range []struct{ name, before, after string }{
 			{
-				name: "build fails", old: `func Hello() string { return "hello" }`,
-				now: `func Hello(name string) string { return name }`,
+				name:   "build fails",
+				before: `func Hello() string { return "hello" }`,
+				after:  `func Hello(name string) string { return name }`,
 			},
-			{name: "tests fail", old: `return "hello"`, now: `return "good day"`},
+			{name: "tests fail", before: `return "hello"`, after: `return "good day"`},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				r := published(t, "v0.1.0")
-				r.Replace("core/core.go", tc.old, tc.now)
-				r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+				r := newTaggedRepo(t, "v0.1.0")
+				r.Replace("core/core.go", tc.before, tc.after)
+				r.Write(".changes/core/change.md", "- Changes Hello.\n")
 				r.Replace("sqlite/sqlite_test.go", `!= "hello"`, `== ""`)
-				if strings.Contains(tc.now, "name") {
+				if strings.Contains(tc.after, "name") {
 					for _, file := range []string{
-						"sqlite/sqlite.go", "grpcx/grpcx.go",
-						"grpcx/validate/validate.go",
+						"sqlite/sqlite.go", "grpcx/grpcx.go", "grpcx/validate/validate.go",
 					} {
 						r.Replace(file, "core.Hello()", `core.Hello("hello")`)
 					}
@@ -240,7 +239,7 @@ func TestMake_Dependents(t *testing.T) {
 					r.Write(".changes/"+name+"/change.md", "- Follows.\n")
 				}
 				r.Commit("break")
-				p := planned(t, r, plan.Options{})
+				p := makePlan(t, r, plan.Options{})
 				core, sqlite := row(t, p, "core"), row(t, p, "sqlite")
 				if !slices.Contains(core.Breaks, "sqlite v0.1.0") || !strings.Contains(core.Notes,
 					"- Does not work with sqlite v0.1.0: upgrade to v0.1.1 or later.\n") {
@@ -256,13 +255,13 @@ func TestMake_Dependents(t *testing.T) {
 }
 
 func TestMake_InconclusiveSkew(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Write("sqlite/server_test.go",
 		"package sqlite\n\nimport \"testing\"\n\nfunc TestServer(t *testing.T) { t.Fatal(\"no server\") }\n")
 	r.Commit("x")
 	r.Git("tag", "-f", "sqlite/v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	p := makePlan(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
 	sqlite := row(t, p, "sqlite")
 	if got := row(t, p, "core").Breaks; len(got) != 0 || sqlite.Next != "" {
 		t.Errorf("core breaks %q, sqlite %s; want none", got, sqlite.Next)
@@ -276,12 +275,12 @@ func TestMake_InconclusiveSkew(t *testing.T) {
 // TestMake_BrokenDependent checks that a raised requirement does not fix a module that
 // fails with it.
 func TestMake_BrokenDependent(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Replace("core/core.go", `func Hello() string { return "hello" }`,
 		`func Hello(name string) string { return name }`)
-	r.Write(".changes/core/change.md", "- Says it otherwise.\n")
+	r.Write(".changes/core/change.md", "- Changes Hello.\n")
 	r.Commit("break")
-	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	p := makePlan(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
 	const want = "sqlite: v0.1.0 fails with core v0.2.0, and the tree is unchanged: fix the code"
 	if got := p.Problems(); len(got) != 1 || got[0] != want {
 		t.Errorf("problems = %q, want %q", got, want)
@@ -292,41 +291,46 @@ func TestMake_BrokenDependent(t *testing.T) {
 }
 
 func TestMake_DriverInterface(t *testing.T) {
-	for _, tc := range []struct{ name, now, then string }{
+	for _, tc := range []struct{ name, before, after string }{
 		{
-			name: "a driver", now: "func (Driver) InterfaceVersion() int { return 1 }",
-			then: "func (Driver) InterfaceVersion() int { return 2 }",
+			name:   "driver",
+			before: "func (Driver) InterfaceVersion() int { return 1 }",
+			after:  "func (Driver) InterfaceVersion() int { return 2 }",
 		},
-		{name: "an engine", now: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 1} }\n\nvar _ = capabilities", then: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 2} }\n\nvar _ = capabilities"},
+		{
+			name:   "engine",
+			before: "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 1} }\n\nvar _ = capabilities",
+			after:  "func capabilities() driver.Capabilities { return driver.Capabilities{Interface: 2} }\n\nvar _ = capabilities",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := published(t, "v0.1.0")
+			r := newTaggedRepo(t, "v0.1.0")
 			r.Replace("core/driver/driver.go", "type Driver",
 				"type Capabilities struct{ Interface int }\n\ntype Driver")
 			r.Replace("sqlite/sqlite.go", "func (Driver) InterfaceVersion() int { return 1 }",
-				tc.now)
+				tc.before)
 			r.Commit("capabilities")
 			r.Git("tag", "-f", "core/v0.1.0")
 			r.Git("tag", "-f", "sqlite/v0.1.0")
 			r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
 			r.Write(".changes/core/change.md", "- A new interface.\n")
-			r.Commit("move")
-			p := planned(t, r, plan.Options{})
+			r.Commit("change the interface")
+			p := makePlan(t, r, plan.Options{})
 			const want = "sqlite: the driver implements version 1 of the interface of core/driver, which has version 2 in v0.2.0: update the driver"
 			if got := p.Problems(); len(got) != 1 || got[0] != want {
 				t.Errorf("problems = %q, want %q", got, want)
 			}
-			r.Replace("sqlite/sqlite.go", tc.now, tc.then)
+			r.Replace("sqlite/sqlite.go", tc.before, tc.after)
 			r.Write(".changes/sqlite/change.md", "- For the new interface.\n")
 			r.Commit("fix")
-			p = planned(t, r, plan.Options{})
-			if got, want := summary(p), "core changed v0.2.0, sqlite changed v0.1.1"; got != want ||
-				len(p.Problems()) > 0 {
-				t.Errorf("plan = %s, want %s; problems %q", got, want, p.Problems())
+			p = makePlan(t, r, plan.Options{})
+			const changed = "core changed v0.2.0, sqlite changed v0.1.1"
+			if got := summary(p); got != changed || len(p.Problems()) > 0 {
+				t.Errorf("plan = %s, want %s; problems %q", got, changed, p.Problems())
 			}
-			if got, want := row(t, p, "sqlite").Notes,
-				"- For the new interface.\n- Requires core v0.2.0.\n"; got != want {
-				t.Errorf("notes = %q, want %q", got, want)
+			const notes = "- For the new interface.\n- Requires core v0.2.0.\n"
+			if got := row(t, p, "sqlite").Notes; got != notes {
+				t.Errorf("notes = %q, want %q", got, notes)
 			}
 		})
 	}

@@ -12,16 +12,16 @@ import (
 // TestMake_APISiblings changes core so that the driver does not build with it or exports
 // less. A driver that keeps the old core is not affected.
 func TestMake_APISiblings(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Write("core/base.go", "package core\n\ntype Base struct{}\n\nfunc (Base) Old() {}\n")
 	r.Write("sqlite/base.go", "package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\ntype Row struct{ core.Base }\n")
-	r.Commit("capabilities")
+	r.Commit("add Base")
 	r.Git("tag", "-f", "core/v0.1.0")
 	r.Git("tag", "-f", "sqlite/v0.1.0")
 	r.Replace("core/base.go", "Old()", "New()")
 	r.Write(".changes/core/change.md", "- Renames.\n")
 	r.Change("sqlite", "sqlite/README.md", "read me\n")
-	p := planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
+	p := makePlan(t, r, plan.Options{Modules: []string{"core", "sqlite"}})
 	if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 ||
 		len(got.Keeps) != 1 {
 		t.Errorf("sqlite = %+v, want a patch that keeps core v0.1.0", got)
@@ -33,11 +33,10 @@ func TestMake_APISiblings(t *testing.T) {
 		true:  "",
 		false: "the tree does not build with the raised requirements: fix the code",
 	} {
-		p = planned(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
+		p = makePlan(t, r, plan.Options{Modules: []string{"core", "sqlite"}, SkipSkew: skip})
 		if got := row(t, p, "sqlite"); got.Next != "v0.1.1" || len(got.API.Breaking) > 0 ||
 			got.Problem != problem {
-			t.Errorf("SkipSkew %t: sqlite = %+v, want a patch and the problem %q",
-				skip, got, problem)
+			t.Errorf("SkipSkew %t: sqlite = %+v, want a patch and the problem %q", skip, got, problem)
 		}
 	}
 }
@@ -56,11 +55,13 @@ func TestMake_Prerelease(t *testing.T) {
 			change: "add", want: "v0.2.0-rc.2",
 		},
 		{
-			name: "release in go.work", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0",
+			name: "release in go.work",
+			tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0",
 			change: "add", want: "v0.2.0",
 		},
 		{
-			name: "unchanged go.work", tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
+			name: "unchanged go.work",
+			tags: []string{"v0.1.0", "v0.2.0-rc.1"}, work: "v0.2.0-rc.1",
 			change: "add", want: "v0.2.0",
 		},
 		{
@@ -69,8 +70,9 @@ func TestMake_Prerelease(t *testing.T) {
 			change: "patch", want: "v0.2.0",
 		},
 		{
-			name: "addition after a patch prerelease", tags: []string{"v0.1.0", "v0.1.1-rc.1"},
-			work: "v0.1.1-rc.2", change: "add", want: "v0.2.0",
+			name: "addition after a patch prerelease",
+			tags: []string{"v0.1.0", "v0.1.1-rc.1"}, work: "v0.1.1-rc.2",
+			change: "add", want: "v0.2.0",
 		},
 		{
 			name: "breaking change before v1",
@@ -78,7 +80,8 @@ func TestMake_Prerelease(t *testing.T) {
 			change: "break", want: "v1.0.0-rc.2",
 		},
 		{
-			name: "only prereleases", tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
+			name: "only prereleases",
+			tags: []string{"v1.0.0-rc.1"}, work: "v1.0.0-rc.2",
 			change: "break", want: "v1.0.0-rc.2",
 		},
 		{
@@ -88,7 +91,7 @@ func TestMake_Prerelease(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := published(t, tc.tags[0])
+			r := newTaggedRepo(t, tc.tags[0])
 			for _, tag := range tc.tags[1:] {
 				r.Git("tag", "core/"+tag)
 			}
@@ -103,8 +106,8 @@ func TestMake_Prerelease(t *testing.T) {
 			}
 			r.Write(".changes/core/change.md", "- A change.\n")
 			r.Commit("change")
-			core := row(t, planned(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true}),
-				"core")
+			p := makePlan(t, r, plan.Options{Modules: []string{"core"}, SkipSkew: true})
+			core := row(t, p, "core")
 			if core.Next != tc.want || !strings.Contains(core.Problem, tc.problem) ||
 				tc.problem == "" && core.Problem != "" {
 				t.Errorf("core = %+v, want %s and the problem %q", core, tc.want, tc.problem)
@@ -114,15 +117,15 @@ func TestMake_Prerelease(t *testing.T) {
 }
 
 func TestMake_RaisedRequirement(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
 	r.Change("sqlite", "sqlite/more.go",
 		"package sqlite\n\nimport \"github.com/plinthgo/plinth/core\"\n\nfunc more() { core.More() }\n\nvar _ = more\n")
 	r.Change("grpcx", "grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
-	p := planned(t, r, plan.Options{})
-	if got, want := summary(p),
-		"core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"; got != want {
-		t.Errorf("plan = %s, want %s", got, want)
+	p := makePlan(t, r, plan.Options{})
+	const changed = "core changed v0.2.0, grpcx changed v0.2.0, sqlite changed v0.1.1"
+	if got := summary(p); got != changed {
+		t.Errorf("plan = %s, want %s", got, changed)
 	}
 	want := plan.Require{
 		Module: "core", From: "v0.1.0", To: "v0.2.0",
@@ -137,7 +140,7 @@ func TestMake_RaisedRequirement(t *testing.T) {
 }
 
 func TestMake_MissingFragment(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Write("core/more.go", "package core\n")
 	r.Write(".changes/nowhere/x.md", "- x\n")
 	if _, err := plan.Make(t.Context(), r.Root, plan.Options{SkipSkew: true}); err == nil ||
@@ -145,7 +148,7 @@ func TestMake_MissingFragment(t *testing.T) {
 		t.Errorf("Make = %v, want an error for a fragment of an unknown module", err)
 	}
 	r.Git("clean", "-fdq", ".changes")
-	p := planned(t, r, plan.Options{SkipSkew: true})
+	p := makePlan(t, r, plan.Options{SkipSkew: true})
 	if got := p.Problems(); len(got) != 1 || !strings.Contains(got[0],
 		"core: changelog fragment is missing: add .changes/core/") || p.Clean {
 		t.Errorf("problems = %q, clean %t", got, p.Clean)
@@ -153,7 +156,7 @@ func TestMake_MissingFragment(t *testing.T) {
 }
 
 func TestMake_UntaggedRequirement(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.7.0")
 	if _, err := plan.Make(t.Context(), r.Root, plan.Options{}); err == nil ||
 		!strings.Contains(err.Error(),
@@ -163,9 +166,9 @@ func TestMake_UntaggedRequirement(t *testing.T) {
 }
 
 func TestMake_OneModule(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	p := planned(t, r, plan.Options{Modules: []string{"sqlite"}})
+	p := makePlan(t, r, plan.Options{Modules: []string{"sqlite"}})
 	if len(p.Modules) != 1 || len(p.Skew) != 1 || p.Skew[0].Module != "sqlite" || !p.Skew[0].OK ||
 		p.Skew[0].Version != "v0.1.0" {
 		t.Errorf("modules %v, skew %v; want only sqlite", p.Modules, p.Skew)
@@ -173,11 +176,11 @@ func TestMake_OneModule(t *testing.T) {
 }
 
 func TestMake_Plinth(t *testing.T) {
-	r := published(t, "v0.1.0")
+	r := newTaggedRepo(t, "v0.1.0")
 	r.Write("modules.txt", r.Read("modules.txt")+"tools/plinth\n")
 	r.Replace("go.work", "use (", "use (\n\t./tools/plinth")
 	r.Replace("go.work", "replace (",
-		"replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth/plinth")
+		"replace (\n\tgithub.com/plinthgo/plinth/tools/plinth v0.1.0 => ./tools/plinth")
 	r.Write("tools/plinth/go.mod",
 		"module github.com/plinthgo/plinth/tools/plinth\n\ngo 1.26.0\n\nrequire github.com/plinthgo/plinth/core v0.1.0\n")
 	r.Write("tools/plinth/main.go",
@@ -185,12 +188,12 @@ func TestMake_Plinth(t *testing.T) {
 	r.Commit("plinth")
 	r.Git("tag", "tools/plinth/v0.1.0")
 	r.Change("core", "core/more.go", "package core\n\nfunc More() {}\n")
-	p := planned(t, r, plan.Options{SkipSkew: true})
+	p := makePlan(t, r, plan.Options{SkipSkew: true})
 	if got := row(t, p, "tools/plinth"); got.Next != "" || len(got.Raises) != 0 {
 		t.Errorf("plinth = %+v, want no release", got)
 	}
 	r.Change("tools/plinth", "tools/plinth/more.go", "package main\n")
-	p = planned(t, r, plan.Options{SkipSkew: true})
+	p = makePlan(t, r, plan.Options{SkipSkew: true})
 	if got := row(t, p, "tools/plinth"); got.Next != "v0.1.1" || len(got.Raises) != 1 ||
 		got.Raises[0].To != "v0.2.0" {
 		t.Errorf("plinth = %+v, want v0.1.1 that requires core v0.2.0", got)
@@ -210,9 +213,9 @@ func TestPlan_JSON(t *testing.T) {
 			Fragments: []string{"f"}, Problem: "p",
 		}},
 		Skew: []skew.Run{{
-			Module: "m", Version: "tree",
-			With: []string{"core v0.2.0"}, Output: "o",
-		}}, Skipped: true,
+			Module: "m", Version: "tree", With: []string{"core v0.2.0"}, Output: "o",
+		}},
+		Skipped: true,
 	}
 	var b strings.Builder
 	if err := p.JSON(&b); err != nil {

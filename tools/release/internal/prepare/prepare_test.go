@@ -74,15 +74,14 @@ func TestRun_DriverInterface(t *testing.T) {
 	release(t, r)
 	publish(t, r)
 	r.Replace("core/driver/driver.go", "InterfaceVersion = 1", "InterfaceVersion = 2")
-	r.Write(".changes/core/interface.md", "- Drivers say more.\n")
-	r.Commit("move the interface")
-	if _, err := prepare.Run(t.Context(), r.Root,
-		prepare.Options{Date: "2026-01-31"}); err == nil ||
+	r.Write(".changes/core/interface.md", "- Drivers have a new method.\n")
+	r.Commit("change the interface")
+	if _, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: date}); err == nil ||
 		!strings.Contains(err.Error(), "sqlite: the driver implements version 1") {
 		t.Errorf("Run accepts a driver with an old interface version: %v", err)
 	}
 	r.Replace("sqlite/sqlite.go", "return 1", "return 2")
-	r.Write(".changes/sqlite/interface.md", "- Says more.\n")
+	r.Write(".changes/sqlite/interface.md", "- Has the new method.\n")
 	r.Commit("fix the driver")
 	release(t, r)
 	for _, want := range []string{
@@ -102,14 +101,14 @@ func TestRun_DriverInterface(t *testing.T) {
 			t.Errorf("%s lacks %q:\n%s", file, want, r.Read(file))
 		}
 	}
-	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers say more.\n- Does not work with sqlite v0.1.0: upgrade to v0.1.1 or later.\n\n" +
-		"## sqlite v0.1.1 - 2026-01-31\n\n- Says more.\n- Requires core v0.2.0.\n\n## core v0.1.0"
+	const section = "## core v0.2.0 - 2026-01-31\n\n- Drivers have a new method.\n- Does not work with sqlite v0.1.0: upgrade to v0.1.1 or later.\n\n" +
+		"## sqlite v0.1.1 - 2026-01-31\n\n- Has the new method.\n- Requires core v0.2.0.\n\n## core v0.1.0"
 	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
 		t.Errorf("changelog =\n%s\nwant in it\n%s", got, section)
 	}
-	if got, want := r.Git("log", "-1", "--format=%s"),
-		"Release core v0.2.0, sqlite v0.1.1"; got != want {
-		t.Errorf("subject = %q, want %q", got, want)
+	const subject = "Release core v0.2.0, sqlite v0.1.1"
+	if got := r.Git("log", "-1", "--format=%s"); got != subject {
+		t.Errorf("subject = %q, want %q", got, subject)
 	}
 	if again := release(t, r); again != "" {
 		t.Errorf("the second run created commit %s:\n%s", again, r.Git("show", again))
@@ -118,7 +117,7 @@ func TestRun_DriverInterface(t *testing.T) {
 	if got, want := r.Git("tag", "--points-at", "HEAD"), "core/v0.2.0\nsqlite/v0.1.1"; got != want {
 		t.Errorf("tags = %q, want %q", got, want)
 	}
-	obtain(t, r)
+	checkConsumers(t, r)
 }
 
 // TestRun_ConsumerHashes checks that the go command accepts every hash that prepare
@@ -127,23 +126,24 @@ func TestRun_ConsumerHashes(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
 	publish(t, r)
-	obtain(t, r)
+	checkConsumers(t, r)
 	lines := sums.Ours([]byte(r.Read("grpcx/validate/go.sum")))
 	r.Replace("grpcx/validate/go.sum", lines[0].Hash, lines[1].Hash)
 	r.Commit("another hash")
 	r.Git("tag", "--force", "grpcx/validate/v0.1.0")
-	s, proxy := tags(t, r)
+	s, proxy := proxyOfTags(t, r)
 	if err := build(t, r, s, proxy, "grpcx/validate"); err == nil ||
 		!strings.Contains(err.Error(), "SECURITY ERROR") {
 		t.Errorf("build with another hash = %v, want an error", err)
 	}
 }
 
-// obtain builds and tests every tagged module, and the examples as their consumer. The
-// proxy contains only tags, and the go.sum files are read-only for the go command.
-func obtain(t *testing.T, r *repotest.Repo) {
+// checkConsumers builds and tests every tagged module, and the examples as their
+// consumer. The proxy contains only tags, and the go.sum files are read-only for the go
+// command.
+func checkConsumers(t *testing.T, r *repotest.Repo) {
 	t.Helper()
-	s, proxy := tags(t, r)
+	s, proxy := proxyOfTags(t, r)
 	for _, m := range s.Modules {
 		if err := build(t, r, s, proxy, m.Name); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
@@ -151,8 +151,8 @@ func obtain(t *testing.T, r *repotest.Repo) {
 	}
 }
 
-// tags creates a proxy of all tags.
-func tags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
+// proxyOfTags creates a proxy of all tags.
+func proxyOfTags(t *testing.T, r *repotest.Repo) (*stage.Stage, string) {
 	t.Helper()
 	modules, err := workspace.Modules(r.Root)
 	if err != nil {
@@ -190,8 +190,8 @@ func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) e
 			t.Fatal(err)
 		}
 		id := module.Version{Path: m.Path(), Version: s.Latest(m)}
-		if err := s.Unpack(folder, id,
-			func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+		write := func(w io.Writer) error { _, err := w.Write(file); return err }
+		if err := s.Unpack(folder, id, write); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -216,23 +216,23 @@ func build(t *testing.T, r *repotest.Repo, s *stage.Stage, proxy, name string) e
 func TestRun_HashesPerCommit(t *testing.T) {
 	r := repotest.New(t)
 	release(t, r)
-	was := sums.Ours([]byte(r.Read("sqlite/go.sum")))
+	before := sums.Ours([]byte(r.Read("sqlite/go.sum")))
 	r.Replace("core/core.go", "func Spare() {}", "func Spare() { println() }")
 	r.Write(".changes/core/late.md", "- Later.\n")
 	r.Commit("change core")
 	if release(t, r) == "" {
 		t.Fatal("no commit, want one with other hashes")
 	}
-	if now := sums.Ours([]byte(r.Read("sqlite/go.sum"))); len(was) != 2 || len(now) != 2 ||
-		was[0] == now[0] {
-		t.Errorf("hashes = %v, before %v", now, was)
+	if after := sums.Ours([]byte(r.Read("sqlite/go.sum"))); len(before) != 2 || len(after) != 2 ||
+		before[0] == after[0] {
+		t.Errorf("hashes = %v, want others than %v", after, before)
 	}
-	if got, want := r.Read("CHANGELOG.md"),
-		"\n- The base.\n- Later.\n\n## grpcx v0.1.0"; !strings.Contains(got, want) {
-		t.Errorf("changelog =\n%s\nwant in it %q", got, want)
+	const section = "\n- The base.\n- Later.\n\n## grpcx v0.1.0"
+	if got := r.Read("CHANGELOG.md"); !strings.Contains(got, section) {
+		t.Errorf("changelog =\n%s\nwant in it %q", got, section)
 	}
 	publish(t, r)
-	obtain(t, r)
+	checkConsumers(t, r)
 }
 
 func TestRun_Failure(t *testing.T) {
@@ -303,13 +303,13 @@ func TestRun_Failure(t *testing.T) {
 func TestRun_Interrupt(t *testing.T) {
 	r := repotest.New(t)
 	before := r.State()
-	ctx, stop := context.WithCancel(t.Context())
-	_, err := prepare.Run(ctx, r.Root,
-		prepare.Options{Date: date, Log: func(format string, _ ...any) {
-			if strings.Contains(format, "hashing") {
-				stop()
-			}
-		}})
+	ctx, cancel := context.WithCancel(t.Context())
+	log := func(format string, _ ...any) {
+		if strings.Contains(format, "hashing") {
+			cancel()
+		}
+	}
+	_, err := prepare.Run(ctx, r.Root, prepare.Options{Date: date, Log: log})
 	if err == nil || r.State() != before {
 		t.Errorf("Run = %v, state =\n%s\nwant\n%s", err, r.State(), before)
 	}

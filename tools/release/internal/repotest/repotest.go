@@ -34,8 +34,8 @@ func New(t *testing.T) *Repo {
 	}
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
-		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t",
-		"GIT_COMMITTER_EMAIL": "t@example.org",
+		"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org",
+		"GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.org",
 	} {
 		t.Setenv(name, value)
 	}
@@ -73,13 +73,13 @@ func (r *Repo) Read(name string) string {
 }
 
 // Replace replaces a part of a file.
-func (r *Repo) Replace(name, old, now string) {
+func (r *Repo) Replace(name, before, after string) {
 	r.t.Helper()
 	text := r.Read(name)
-	if !strings.Contains(text, old) {
-		r.t.Fatalf("%s has no %q:\n%s", name, old, text)
+	if !strings.Contains(text, before) {
+		r.t.Fatalf("%s lacks %q:\n%s", name, before, text)
 	}
-	r.Write(name, strings.Replace(text, old, now, 1))
+	r.Write(name, strings.Replace(text, before, after, 1))
 }
 
 // Commit commits all changes.

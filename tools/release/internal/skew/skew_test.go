@@ -11,9 +11,9 @@ import (
 	"github.com/plinthgo/plinth/tools/release/internal/stage"
 )
 
-// runner returns a Runner for a repository with tags of all modules and core's tree as
+// newRunner returns a Runner for a repository with tags of all modules and core's tree as
 // v0.2.0 in the proxy, and the module grpcx/validate.
-func runner(t *testing.T, change func(r *repotest.Repo)) (*skew.Runner, workspace.Module) {
+func newRunner(t *testing.T, change func(r *repotest.Repo)) (*skew.Runner, workspace.Module) {
 	t.Helper()
 	r := repotest.New(t)
 	modules, err := workspace.Modules(r.Root)
@@ -43,20 +43,21 @@ const (
 )
 
 func TestRunner_Previous(t *testing.T) {
-	r, m := runner(t, func(r *repotest.Repo) { r.Replace("grpcx/grpcx.go", "Call()", "Call(int)") })
+	r, m := newRunner(t, func(r *repotest.Repo) { r.Replace("grpcx/grpcx.go", "Call()", "Call(int)") })
 	broken, err := r.Previous(t.Context(), m, "v0.1.0",
 		stage.Siblings{core: "v0.2.0", grpcx: "v0.2.0"})
 	if err != nil || strings.Join(broken, " ") != grpcx {
 		t.Errorf("Previous = %q, %v; want grpcx; runs %+v", broken, err, r.Runs)
 	}
-	if got := r.Runs[0]; got.OK || got.Version != "v0.1.0" || strings.Join(got.With,
-		", ") != "core v0.2.0, grpcx v0.2.0" || !strings.Contains(got.Output, "grpcx.Call") {
+	if got := r.Runs[0]; got.OK || got.Version != "v0.1.0" ||
+		strings.Join(got.With, ", ") != "core v0.2.0, grpcx v0.2.0" ||
+		!strings.Contains(got.Output, "grpcx.Call") {
 		t.Errorf("the first run = %+v", got)
 	}
 }
 
 func TestRunner_Required(t *testing.T) {
-	r, m := runner(t, func(r *repotest.Repo) {
+	r, m := newRunner(t, func(r *repotest.Repo) {
 		r.Write("grpcx/more.go", "package grpcx\n\nfunc More() {}\n")
 		r.Write("grpcx/validate/more.go",
 			"package validate\n\nimport \"github.com/plinthgo/plinth/grpcx\"\n\nvar _ = grpcx.More\n")
@@ -69,7 +70,7 @@ func TestRunner_Required(t *testing.T) {
 }
 
 func TestRunner_Previous_UnrelatedFailure(t *testing.T) {
-	r, m := runner(t, func(r *repotest.Repo) {
+	r, m := newRunner(t, func(r *repotest.Repo) {
 		r.Write("grpcx/validate/validate_test.go",
 			"package validate\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) { t.Fatal(\"no server\") }\n")
 		r.Commit("x")
@@ -78,8 +79,7 @@ func TestRunner_Previous_UnrelatedFailure(t *testing.T) {
 	next := stage.Siblings{core: "v0.2.0"}
 	if broken, err := r.Previous(t.Context(), m, "v0.1.0", next); err != nil || len(broken) != 0 ||
 		len(r.Runs) != 2 {
-		t.Errorf("Previous = %q, %v; want none after a second run; runs %+v",
-			broken, err, r.Runs)
+		t.Errorf("Previous = %q, %v; want none after a second run; runs %+v", broken, err, r.Runs)
 	}
 	if _, err := r.Required(t.Context(), m, stage.Siblings{}, next); err == nil ||
 		!strings.Contains(err.Error(), "no server") {
@@ -88,9 +88,9 @@ func TestRunner_Previous_UnrelatedFailure(t *testing.T) {
 }
 
 func TestRunner_Previous_Error(t *testing.T) {
-	r, m := runner(t, func(*repotest.Repo) {})
-	if broken, err := r.Previous(t.Context(), m, "v0.1.0",
-		stage.Siblings{core: "v0.9.0"}); err == nil || len(broken) != 0 {
+	r, m := newRunner(t, func(*repotest.Repo) {})
+	next := stage.Siblings{core: "v0.9.0"}
+	if broken, err := r.Previous(t.Context(), m, "v0.1.0", next); err == nil || len(broken) != 0 {
 		t.Errorf("Previous = %q, %v; want an error for the missing version", broken, err)
 	}
 }

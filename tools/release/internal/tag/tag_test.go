@@ -11,7 +11,7 @@ import (
 
 const all = "core/v0.1.0\ngrpcx/v0.1.0\ngrpcx/validate/v0.1.0\nsqlite/v0.1.0"
 
-func prepared(t *testing.T) *repotest.Repo {
+func newPreparedRepo(t *testing.T) *repotest.Repo {
 	t.Helper()
 	r := repotest.New(t)
 	if _, err := prepare.Run(t.Context(), r.Root, prepare.Options{Date: "2026-01-31"}); err != nil {
@@ -21,7 +21,7 @@ func prepared(t *testing.T) *repotest.Repo {
 }
 
 func TestRun_Tags(t *testing.T) {
-	r := prepared(t)
+	r := newPreparedRepo(t)
 	names, err := tag.Run(t.Context(), r.Root, "")
 	if err != nil || strings.Join(names, "\n") != all {
 		t.Errorf("Run = %q, %v", names, err)
@@ -29,8 +29,9 @@ func TestRun_Tags(t *testing.T) {
 	if got := r.Git("tag", "--points-at", "HEAD"); got != all {
 		t.Errorf("tags = %q", got)
 	}
-	if got, want := r.Git("for-each-ref", "--format=%(objecttype) %(contents)", "refs/tags/sqlite"),
-		"tag sqlite v0.1.0\n\n- The driver,\n  in pure Go."; got != want {
+	const want = "tag sqlite v0.1.0\n\n- The driver,\n  in pure Go."
+	got := r.Git("for-each-ref", "--format=%(objecttype) %(contents)", "refs/tags/sqlite")
+	if got != want {
 		t.Errorf("tag = %q, want %q", got, want)
 	}
 	before := r.State()
@@ -103,7 +104,7 @@ func TestRun_Atomicity(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := prepared(t)
+			r := newPreparedRepo(t)
 			tc.change(r)
 			before := r.State()
 			if names, err := tag.Run(t.Context(), r.Root, ""); err == nil ||
@@ -118,19 +119,20 @@ func TestRun_Atomicity(t *testing.T) {
 }
 
 func TestRun_UnreleasedChange(t *testing.T) {
-	r := prepared(t)
+	r := newPreparedRepo(t)
 	if _, err := tag.Run(t.Context(), r.Root, ""); err != nil {
 		t.Fatal(err)
 	}
 	r.Change("core", "core/late.go", "package core\n")
-	if _, err := tag.Run(t.Context(), r.Root, ""); err == nil || !strings.Contains(err.Error(),
-		"core/v0.1.0") || !strings.Contains(err.Error(), "never moved") {
+	if _, err := tag.Run(t.Context(), r.Root, ""); err == nil ||
+		!strings.Contains(err.Error(), "core/v0.1.0") ||
+		!strings.Contains(err.Error(), "never moved") {
 		t.Errorf("Run = %v, want an error for the changed module", err)
 	}
 }
 
 func TestRun_Push(t *testing.T) {
-	r := prepared(t)
+	r := newPreparedRepo(t)
 	remote := t.TempDir()
 	r.Git("init", "-q", "--bare", remote)
 	r.Git("remote", "add", "origin", remote)

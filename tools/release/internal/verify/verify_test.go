@@ -23,8 +23,8 @@ consumers:
   - { name: validate, modules: [grpcx, grpcx/validate], program: hello/validate, links: [calls] }
 `
 
-// repository creates a valid repository without tags.
-func repository(t *testing.T) *repotest.Repo {
+// newRepo creates a valid repository without tags.
+func newRepo(t *testing.T) *repotest.Repo {
 	t.Helper()
 	r := repotest.New(t)
 	for _, module := range []string{"core", "grpcx", "grpcx/validate", "sqlite", "examples"} {
@@ -64,7 +64,7 @@ func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := workspace.Choose(modules, names)
+	selected, err := workspace.Choose(modules, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +81,14 @@ func run(t *testing.T, r *repotest.Repo, names ...string) (string, error) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = verify.Run(t.Context(),
-		verify.Options{Root: r.Root, Chosen: chosen, Tree: tree, Out: &out})
+	err = verify.Run(t.Context(), verify.Options{
+		Root: r.Root, Chosen: selected, Tree: tree, Out: &out,
+	})
 	return out.String(), err
 }
 
 func TestVerify_ValidRepository(t *testing.T) {
-	r := repository(t)
+	r := newRepo(t)
 	for _, state := range []string{"without tags", "tagged", "changed since", "raised"} {
 		switch state {
 		case "tagged":
@@ -124,9 +125,9 @@ func TestVerify_InvalidModule(t *testing.T) {
 		writes = "permission denied"
 	}
 	for _, tc := range []struct {
-		name string
-		seed func(r *repotest.Repo)
-		want []string
+		name   string
+		change func(r *repotest.Repo)
+		want   []string
 	}{
 		{"requirement of a sibling without a tag", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "core v0.1.0", "core v0.2.0")
@@ -156,13 +157,13 @@ func TestVerify_InvalidModule(t *testing.T) {
 				r.Read("sqlite/go.mod")+"\nreplace github.com/plinthgo/plinth/core => ../core\n")
 		}, []string{"has a replace of github.com/plinthgo/plinth/core", "move it to go.work"}},
 		{"file of another module in a test", func(r *repotest.Repo) {
-			r.Write("sqlite/other_test.go", reads("../core/core.go"))
+			r.Write("sqlite/other_test.go", statTest("../core/core.go"))
 		}, []string{
 			"stat ../core/core.go", "hint: the tests ran in the module's zip",
 			"move the required files into the module",
 		}},
 		{"file of the repository in a test", func(r *repotest.Repo) {
-			r.Write("sqlite/other_test.go", reads("../modules.txt"))
+			r.Write("sqlite/other_test.go", statTest("../modules.txt"))
 		}, []string{"stat ../modules.txt", "hint: the tests ran in the module's zip"}},
 		{"test that creates a file in its module", func(r *repotest.Repo) {
 			r.Write("sqlite/write_test.go",
@@ -188,7 +189,10 @@ func TestVerify_InvalidModule(t *testing.T) {
 				"core v0.1.0\n\nrequire github.com/plinthgo/plinth/grpcx v0.1.0")
 			r.Write("sqlite/more.go",
 				"package sqlite\n\nimport _ \"github.com/plinthgo/plinth/grpcx\"\n")
-		}, []string{"the program links github.com/plinthgo/plinth/grpcx, which is forbidden for consumers of [core sqlite]", "the program links 3 modules, but its limit"}},
+		}, []string{
+			"the program links github.com/plinthgo/plinth/grpcx, which is forbidden for consumers of [core sqlite]",
+			"the program links 3 modules, but its limit",
+		}},
 		{"toolchain", func(r *repotest.Repo) {
 			r.Replace("sqlite/go.mod", "go 1.26.0", "go 1.26.0\n\ntoolchain go1.27.0")
 		}, []string{"has a toolchain line", "remove it"}},
@@ -207,23 +211,23 @@ func TestVerify_InvalidModule(t *testing.T) {
 		}, []string{"undefined: sqlite.Native"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := repository(t)
-			tc.seed(r)
+			r := newRepo(t)
+			tc.change(r)
 			out, err := run(t, r, "sqlite")
 			if err == nil {
 				t.Fatalf("Run found no problem:\n%s", out)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error has no %q:\n%v", want, err)
+					t.Errorf("the error lacks %q:\n%v", want, err)
 				}
 			}
 		})
 	}
 }
 
-// reads returns a test file that looks for another file.
-func reads(name string) string { return fileTest("_, err := os.Stat(\"" + name + "\")") }
+// statTest returns a test file that requires another file.
+func statTest(name string) string { return fileTest("_, err := os.Stat(\"" + name + "\")") }
 
 // fileTest returns a test file with a statement that sets err.
 func fileTest(statement string) string {
@@ -231,7 +235,7 @@ func fileTest(statement string) string {
 }
 
 func TestVerify_FailingTest(t *testing.T) {
-	r := repository(t)
+	r := newRepo(t)
 	r.Replace("sqlite/sqlite_test.go", "!=", "==")
 	out, err := run(t, r, "sqlite")
 	if err == nil || !strings.Contains(err.Error(), "--- FAIL: TestName") {
@@ -244,7 +248,7 @@ func TestVerify_FailingTest(t *testing.T) {
 }
 
 func TestVerify_Examples(t *testing.T) {
-	r := repository(t)
+	r := newRepo(t)
 	release(r)
 	r.Replace("core/core.go", "func Hello()", "func Greet()")
 	_, err := run(t, r, "examples")
@@ -254,7 +258,7 @@ func TestVerify_Examples(t *testing.T) {
 }
 
 func TestCheck_Size(t *testing.T) {
-	r := repository(t)
+	r := newRepo(t)
 	r.Replace("tools/release/consumers.yaml", "platform: any",
 		"platform: "+runtime.GOOS+"/"+runtime.GOARCH)
 	r.Replace("tools/release/consumers.yaml", "hello/sqlite,", "hello/sqlite, megabytes: 0.2,")
@@ -289,7 +293,7 @@ func TestReadLimits(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := repository(t)
+			r := newRepo(t)
 			r.Replace("tools/release/consumers.yaml", tc.before, tc.after)
 			if _, err := run(t, r, "sqlite"); err == nil ||
 				!strings.Contains(err.Error(), tc.want) {
@@ -300,7 +304,7 @@ func TestReadLimits(t *testing.T) {
 }
 
 func TestInstall(t *testing.T) {
-	r := repository(t)
+	r := newRepo(t)
 	r.Write("tools/release/consumers.yaml",
 		limits+"commands: [{ module: core, package: cmd/hello }]\n")
 	if out, err := run(t, r, "core"); err != nil ||
@@ -319,7 +323,7 @@ func TestOldest(t *testing.T) {
 	if strings.HasPrefix(runtime.Version(), "go1.26.") {
 		t.Skip("runs with the oldest Go already")
 	}
-	r := repository(t)
+	r := newRepo(t)
 	// new in Go 1.27
 	r.Write("core/new.go", "package core\n\nimport \"strings\"\n\nfunc Last(s string) { _, _, _ = strings.CutLast(s, \"/\") }\n")
 	out, err := run(t, r)
