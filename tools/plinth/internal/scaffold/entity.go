@@ -172,14 +172,13 @@ var (
 
 // reservedNames are the lower-case names that the packages of a service or the templates
 // use.
-var reservedNames = strings.Fields(`app api c cached changed ctx engine entity err errors error find forget found gin handler http id
-	input insert list log logic made net notify open page path r remove replace repository respond result route schedule service start
+var reservedNames = strings.Fields(`app api c cached changed created ctx engine entity err errors error find found gin handler http id
+	input insert invalidate list log logic net notify open page path r remove replace repository respond result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
 
 // reservedColumns are the columns and methods that every entity has.
 var reservedColumns = []string{
-	"id", "created_at", "updated_at",
-	"base_entity", "get_id", "get_gene", "table_name",
+	"id", "created_at", "updated_at", "base_entity", "get_id", "get_gene", "table_name",
 }
 
 func checkEntityName(name string) []string {

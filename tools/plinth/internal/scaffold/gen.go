@@ -51,7 +51,7 @@ func inspect(modulePath string, sources []*goFile) (*Service, error) {
 		}
 	}
 	s := &Service{Module: modulePath, Name: serviceName(modulePath)}
-	if has["internal/repository/cached"] && has["internal/repository/forget"] {
+	if has["internal/repository/cached"] && has["internal/repository/invalidate"] {
 		s.Cache = new(catalog.Backend)
 	}
 	if has["internal/repository/affected"] {
