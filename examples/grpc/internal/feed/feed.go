@@ -30,9 +30,10 @@ func Start(context.Context) (any, error) { return new(Feed), nil }
 // From returns the feed in ctx.
 func From(ctx context.Context) *Feed { return xctxutil.MustGet[*Feed](ctx, Key) }
 
-// Watch returns a channel of newly published users. The caller must call leave to stop.
-// The channel is closed if its buffer is full, so a slow watcher does not block Publish.
-func (f *Feed) Watch() (users <-chan *entity.User, leave func()) {
+// Watch returns a channel of newly published users. The caller must call stop when it no
+// longer receives from the channel. The channel is closed if its buffer is full, so a
+// slow watcher does not block Publish.
+func (f *Feed) Watch() (users <-chan *entity.User, stop func()) {
 	c := make(chan *entity.User, backlog)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,11 +19,11 @@ func TestFeed_Watch(t *testing.T) {
 	t.Run("closes the channel of a slow watcher", func(t *testing.T) {
 		t.Parallel()
 		var f feed.Feed
-		slow, leave := f.Watch()
-		defer leave()
+		slow, stop := f.Watch()
+		defer stop()
 		const many = 1000
-		fast, leaveFast := f.Watch()
-		defer leaveFast()
+		fast, stopFast := f.Watch()
+		defer stopFast()
 		for i := range many {
 			f.Publish(userWithID(i))
 			if got := <-fast; got.ID != xsnowflake.SnowflakeID(i) {
@@ -39,13 +39,13 @@ func TestFeed_Watch(t *testing.T) {
 		}
 	})
 
-	t.Run("sends nothing after leave", func(t *testing.T) {
+	t.Run("sends no user after stop", func(t *testing.T) {
 		t.Parallel()
 		var f feed.Feed
-		users, leave := f.Watch()
+		users, stop := f.Watch()
 		f.Publish(userWithID(1))
-		leave()
-		leave()
+		stop()
+		stop()
 		f.Publish(userWithID(2))
 		if got := <-users; got.ID != 1 || len(users) != 0 {
 			t.Errorf("received user %d and %d more users, want only user 1", got.ID, len(users))

@@ -54,8 +54,8 @@ func (users) Watch(
 	_ *userv1.WatchRequest, stream grpc.ServerStreamingServer[userv1.WatchResponse],
 ) error {
 	ctx := stream.Context()
-	changes, leave := feed.From(ctx).Watch()
-	defer leave()
+	changes, stop := feed.From(ctx).Watch()
+	defer stop()
 	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
