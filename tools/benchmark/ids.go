@@ -60,7 +60,7 @@ func oneGene() (string, error) {
 	return strings.Join(parts, "; "), nil
 }
 
-// rate generates IDs of one gene for the given time. It returns the share of the limit
+// rate generates IDs of one gene for the duration d. It returns the share of the ID limit
 // that it reached, and the CPU time for the IDs of one millisecond.
 func rate(
 	n *xsnowflake.Node, workers int, d time.Duration,

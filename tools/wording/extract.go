@@ -84,7 +84,7 @@ func goTexts(name string, src []byte) ([]text, error) {
 }
 
 // commentTexts returns the lines of a comment. before is the text before it on its line;
-// alone reports whether that is white space only.
+// alone reports whether before is only white space.
 func commentTexts(lit string, line int, before string, alone bool) []text {
 	var texts []text
 	for i, l := range strings.Split(lit, "\n") {

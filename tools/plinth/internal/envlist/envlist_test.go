@@ -123,7 +123,7 @@ func TestMarkdown(t *testing.T) {
 	text := envlist.Markdown(rows(t, map[xenv.EnvKey]string{xenv.Port: "8080"}))
 	if !strings.Contains(text,
 		"| `PLINTH_PORT` | `1118` | 0 to 65535 | int | `8080` | environment | HTTP listen port") {
-		t.Errorf("the row of PLINTH_PORT is wrong:\n%s", text)
+		t.Errorf("unexpected row of PLINTH_PORT:\n%s", text)
 	}
 	for _, v := range xenv.Table() {
 		if !strings.Contains(text, "| `"+v.Key.String()+"` |") {

@@ -21,12 +21,12 @@ func Text(text string) string { return word.ReplaceAllStringFunc(text, xenv.Reda
 // warn is the level of warnings in JSON log lines.
 const warn = "warn"
 
-// CaptureWarnings returns a context that discards log lines. It calls keep with the
+// CaptureWarnings returns a context that discards log lines. It calls add with the
 // message and the error of each warning. Lines at other levels are dropped, because the
-// code that logs an error also returns it. keep may be called concurrently.
-func CaptureWarnings(ctx context.Context, keep func(line string)) context.Context {
+// code that logs an error also returns it. add may be called concurrently.
+func CaptureWarnings(ctx context.Context, add func(line string)) context.Context {
 	engine, err := xlog.New(xlog.Config{
-		Writer: writer(keep), Format: xlog.FormatJSON, Level: slog.LevelWarn,
+		Writer: writer(add), Format: xlog.FormatJSON, Level: slog.LevelWarn,
 	})
 	if err != nil {
 		panic(err) // unreachable: the configuration is valid

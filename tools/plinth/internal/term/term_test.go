@@ -39,7 +39,7 @@ func TestPrinter(t *testing.T) {
 	t.Run("prints plain text to files", func(t *testing.T) {
 		p, out, errs := printer(t, false, false)
 		if p.Interactive || p.Colour || p.IsTerminal() {
-			t.Errorf("a file counts as a terminal: %+v", p)
+			t.Errorf("a file is treated as a terminal: %+v", p)
 		}
 		p.Step("waiting")
 		p.Done("written to %s", "x")

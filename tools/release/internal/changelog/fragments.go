@@ -55,13 +55,13 @@ func Read(root string, modules []string) (map[string]Fragments, error) {
 func check(file, text string, known bool) error {
 	switch {
 	case path.Ext(file) != ".md":
-		return fmt.Errorf("%s: a fragment is a .md file", file)
+		return fmt.Errorf("%s: a fragment must be a .md file", file)
 	case !known:
 		return fmt.Errorf("%s: the directory does not match a released module", file)
 	case !strings.HasPrefix(text, "- "):
-		return fmt.Errorf("%s: a fragment is a list, and begins with \"- \"", file)
+		return fmt.Errorf("%s: a fragment must be a list that starts with \"- \"", file)
 	case strings.Contains(text, "\n## "):
-		return fmt.Errorf("%s: a heading would begin the notes of another release", file)
+		return fmt.Errorf("%s: a fragment must not contain a heading of level 2", file)
 	}
 	return nil
 }
