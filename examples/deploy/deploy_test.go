@@ -143,8 +143,7 @@ func TestManifests_ReadOnlyRoot(t *testing.T) {
 		t.Fatal("a root file system is writable")
 	}
 	if got, set := readConfigMap(t)["LOG_DIR"]; set || xenv.Lookup("LOG_DIR").Default != "none" {
-		t.Errorf("LOG_DIR = %q with default %q, want none",
-			got, xenv.Lookup("LOG_DIR").Default)
+		t.Errorf("LOG_DIR = %q with default %q, want none", got, xenv.Lookup("LOG_DIR").Default)
 	}
 	mounted := slices.ContainsFunc(c.VolumeMounts,
 		func(m mount) bool { return m.MountPath == "/tmp" })

@@ -28,8 +28,7 @@ func TestContextKey_Page(t *testing.T) {
 			t.Errorf("the page does not contain %s", name)
 		}
 		if got := !strings.Contains(reserved, "`"+name+"`"); got != key.IsReserved() {
-			t.Errorf("%s: reserved on the page = %t, want %t",
-				name, got, key.IsReserved())
+			t.Errorf("%s: reserved on the page = %t, want %t", name, got, key.IsReserved())
 		}
 	}
 }

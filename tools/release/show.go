@@ -77,8 +77,7 @@ func showModule(w io.Writer, m plan.Module) {
 		fmt.Fprintf(w, "  raises   %s %s to %s: %s\n", r.Module, r.From, r.To, r.Reason)
 	}
 	for _, r := range m.Keeps {
-		fmt.Fprintf(w, "  keeps    %s %s, not %s: %s\n",
-			r.Module, r.From, r.To, r.Reason)
+		fmt.Fprintf(w, "  keeps    %s %s, not %s: %s\n", r.Module, r.From, r.To, r.Reason)
 	}
 	for line := range strings.Lines(m.Notes) {
 		fmt.Fprintf(w, "  notes    %s", line)

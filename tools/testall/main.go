@@ -193,8 +193,7 @@ func arguments(ctx context.Context, race bool) []string {
 		return append(args, "-race", "-gcflags=all=-dwarf=false",
 			"-gcflags=modernc.org/...=-race=false -dwarf=false")
 	case race:
-		fmt.Fprintln(os.Stdout,
-			"*** WITHOUT RACE DETECTOR: it requires cgo and a C compiler ***")
+		fmt.Fprintln(os.Stdout, "*** WITHOUT RACE DETECTOR: it requires cgo and a C compiler ***")
 	}
 	return args
 }

@@ -25,14 +25,13 @@ func Check(ctx context.Context, root string) error {
 // budget returns an error if core exceeds its limits.
 func budget(gin, core measured) error {
 	var problems []error
-	if over := core.bytes - gin.bytes; over > budgetBytes {
+	if excess := core.bytes - gin.bytes; excess > budgetBytes {
 		problems = append(problems, fmt.Errorf("core is %.2f MB over gin; the limit is %.1f MB",
-			mb(over), mb(budgetBytes)))
+			mb(excess), mb(budgetBytes)))
 	}
-	if over := core.modules - gin.modules; over > budgetModules {
-		problems = append(problems,
-			fmt.Errorf("core links %d modules more than gin; the limit is %d",
-				over, budgetModules))
+	if excess := core.modules - gin.modules; excess > budgetModules {
+		problems = append(problems, fmt.Errorf(
+			"core links %d modules more than gin; the limit is %d", excess, budgetModules))
 	}
 	return errors.Join(problems...)
 }

@@ -61,13 +61,13 @@ func (p *target) checkDriver(key xenv.EnvKey, root, kind string, known []string)
 		return ok("%s=%s, and the code imports the driver", key, name)
 	case version != "" && !p.IsComplete():
 		return warning(fmt.Sprintf(
-			"%s=%s: modules are missing, so it is unknown if the driver is imported",
+			"%s=%s: modules are missing, so the import of the driver cannot be checked",
 			key, name), "go mod download")
 	case slices.Contains(known, name):
 		return missingImport(fmt.Sprintf("%s=%s, but the driver is not imported",
 			key, name), path, kind+" "+name)
 	default:
-		return skipped("%s=%s is a third-party driver: it is unknown if it is imported",
+		return skipped("%s=%s is a third-party driver: its import cannot be checked",
 			key, name)
 	}
 }

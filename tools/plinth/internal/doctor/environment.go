@@ -53,8 +53,7 @@ func (p *target) checkEnvironment(ctx context.Context) []Finding {
 	found = append(found, p.unknownNames()...)
 	found = append(found, p.trackedSecrets(ctx)...)
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Status != Skipped }) {
-		return append([]Finding{ok("%d variables are set, all values are valid", set)},
-			found...)
+		return append([]Finding{ok("%d variables are set, all values are valid", set)}, found...)
 	}
 	return found
 }

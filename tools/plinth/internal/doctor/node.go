@@ -50,8 +50,7 @@ func (p *target) checkNodeIDs() []Finding {
 		xsnowflake.WithDatacenterID(number(xenv.SnowflakeDatacenterID)),
 	)
 	if err != nil {
-		return problems(errors.Unwrap(err),
-			"set a valid ID, or unset the variable to lease one")
+		return problems(errors.Unwrap(err), "set a valid ID, or unset the variable to lease one")
 	}
 	_ = node.Close()
 	return nil

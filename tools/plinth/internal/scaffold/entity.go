@@ -93,8 +93,7 @@ func newEntity(s *Service, name string, fields []string) (*entity, error) {
 		case err != nil:
 			problems = append(problems, err.Error())
 		case slices.Contains(seen, field.Column):
-			problems = append(problems,
-				fmt.Sprintf("field %q: duplicate or reserved name", text))
+			problems = append(problems, fmt.Sprintf("field %q: duplicate or reserved name", text))
 		default:
 			seen = append(seen, field.Column)
 			e.Fields = append(e.Fields, field)

@@ -92,8 +92,7 @@ func checkTidy(before, after string) error {
 			return err
 		}
 		if want, have = sums.Others(want), sums.Others(have); !bytes.Equal(want, have) {
-			return fmt.Errorf("%s is not tidy: run make tidy\n%s",
-				name, difference(want, have))
+			return fmt.Errorf("%s is not tidy: run make tidy\n%s", name, difference(want, have))
 		}
 	}
 	return nil

@@ -47,8 +47,7 @@ func (v *verifier) checkRequirement(m workspace.Module, need module.Version) err
 	sibling, ok := v.stage.ByPath(need.Path)
 	switch {
 	case !ok || !sibling.Released():
-		return fmt.Errorf("go.mod requires %s, which is not a released module: remove it",
-			need)
+		return fmt.Errorf("go.mod requires %s, which is not a released module: remove it", need)
 	case need.Version == sibling.Version:
 		return nil
 	case m.Released() && v.stage.Tagged(sibling, need.Version):
