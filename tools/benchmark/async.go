@@ -32,16 +32,16 @@ func asyncs() []comparison {
 	lifecycle := xhook.New()
 	ctx, cancel := context.WithCancel(xhook.NewContext(context.Background(), lifecycle))
 	atExit(cancel)
-	ours := each(func() error { return asyncx.Async(ctx, func(context.Context) {}).Wait(ctx) })
+	ours := benchCall(func() error { return asyncx.Async(ctx, func(context.Context) {}).Wait(ctx) })
 	pool := pond.NewPool(asyncx.DefaultConcurrency)
 	return []comparison{
 		{
 			name: "work in the background, awaited", peer: "pond", allocs: -1,
-			ours: ours, theirs: each(func() error { return pool.Submit(func() {}).Wait() }),
+			ours: ours, theirs: benchCall(func() error { return pool.Submit(func() {}).Wait() }),
 		},
 		{
 			name: "work in the background, awaited", peer: "go and a channel", allocs: -1,
-			ours: ours, theirs: each(func() error {
+			ours: ours, theirs: benchCall(func() error {
 				done := make(chan struct{})
 				go close(done)
 				<-done
@@ -66,7 +66,7 @@ func jobs() []comparison {
 	stored := file.queue(outbox.Open())
 	all := []comparison{{
 		name: "store a job on SQLite", peer: "insert of a row through gorm", allocs: -1,
-		ours: each(func() error {
+		ours: benchCall(func() error {
 			_, err := pinged.Enqueue(stored, "operator")
 			return err
 		}),
@@ -117,7 +117,7 @@ func (d jobsDatabase) insert() func(*testing.B) {
 		panic(err)
 	}
 	n := 0
-	return each(func() error {
+	return benchCall(func() error {
 		n++
 		return d.db.Create(&note{
 			ID: fmt.Sprintf("%036d", n), Kind: "benchmark.pinged",

@@ -46,11 +46,11 @@ func bindings() []comparison {
 	return []comparison{
 		{
 			name: "three fields, valid", peer: "gin by hand", target: 0.65, allocs: 20,
-			ours: posts(ours, validBody), theirs: posts(peer, validBody),
+			ours: benchPost(ours, validBody), theirs: benchPost(peer, validBody),
 		},
 		{
 			name: "three fields, three failures", peer: "gin by hand", target: 0.70, allocs: 52,
-			ours: posts(ours, invalidBody), theirs: posts(peer, invalidBody),
+			ours: benchPost(ours, invalidBody), theirs: benchPost(peer, invalidBody),
 		},
 	}
 }
@@ -61,8 +61,8 @@ type body struct{ bytes.Reader }
 // Close implements io.Closer.
 func (*body) Close() error { return nil }
 
-// posts measures a request with the given body.
-func posts(h http.Handler, text string) func(*testing.B) {
+// benchPost measures a POST request with text as its body.
+func benchPost(h http.Handler, text string) func(*testing.B) {
 	w, data, content := newSink(), []byte(text), &body{}
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/register",
 		http.NoBody)

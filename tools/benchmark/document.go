@@ -26,9 +26,11 @@ func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 	if missing := notRun(ratioLines); len(missing) > 0 {
 		fmt.Fprintln(os.Stderr, "benchmark: table of ratios not updated; groups that did not run:",
 			strings.Join(missing, ", "))
-	} else if err := marks.Put(page, "ratios",
-		ratioTable(ratioLines)+"\n"+p.machine()+".\n"); err != nil {
-		return err
+	} else {
+		table := ratioTable(ratioLines) + "\n" + p.machine() + ".\n"
+		if err := marks.Put(page, "ratios", table); err != nil {
+			return err
+		}
 	}
 	if sizes == nil {
 		return nil

@@ -61,8 +61,8 @@ func must[T any](v T, err error) T {
 
 func firstError(errs ...error) error { return cmp.Or(errs...) }
 
-// each measures a call that must not fail.
-func each(call func() error) func(*testing.B) {
+// benchCall measures a call that must not fail.
+func benchCall(call func() error) func(*testing.B) {
 	return func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -75,7 +75,7 @@ func each(call func() error) func(*testing.B) {
 
 // repeat measures a call that cannot fail.
 func repeat(call func()) func(*testing.B) {
-	return each(func() error {
+	return benchCall(func() error {
 		call()
 		return nil
 	})

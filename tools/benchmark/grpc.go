@@ -33,23 +33,23 @@ import (
 // comparisons use a connection.
 func grpcs() []comparison {
 	quiet, loud := grpcEngine(slog.LevelError), grpcEngine(slog.LevelInfo)
-	ours, oursLine := chainOf(runnerServer(quiet)), chainOf(runnerServer(loud))
+	ours, oursLine := benchChain(runnerServer(quiet)), benchChain(runnerServer(loud))
 	return []comparison{
 		{
 			name: "chain without a line", peer: "go-grpc-middleware",
-			target: 0.5, allocs: 3, ours: ours, theirs: chainOf(peerServer(zerolog.ErrorLevel)),
+			target: 0.5, allocs: 3, ours: ours, theirs: benchChain(peerServer(zerolog.ErrorLevel)),
 		},
 		{
 			name: "chain without a line", peer: "one by one",
-			target: 1, allocs: 3, ours: ours, theirs: chainOf(partsServer(quiet)),
+			target: 1, allocs: 3, ours: ours, theirs: benchChain(partsServer(quiet)),
 		},
 		{
 			name: "chain with a line", peer: "go-grpc-middleware", target: 0.5, allocs: 3,
-			ours: oursLine, theirs: chainOf(peerServer(zerolog.InfoLevel)),
+			ours: oursLine, theirs: benchChain(peerServer(zerolog.InfoLevel)),
 		},
 		{
 			name: "chain with a line", peer: "one by one",
-			target: 1, allocs: 3, ours: oursLine, theirs: chainOf(partsServer(loud)),
+			target: 1, allocs: 3, ours: oursLine, theirs: benchChain(partsServer(loud)),
 		},
 		grpcLoopback("bare grpc-go", grpcServer()),
 		grpcLoopback("grpc-go and an id by hand", grpcServer(grpc.UnaryInterceptor(peerID))),
@@ -58,10 +58,10 @@ func grpcs() []comparison {
 
 // grpcLoopback compares a call over a connection. Only Plinth logs a line. There is no
 // target for the time: bare grpc-go has no trailer and no limit of in-flight requests.
-func grpcLoopback(peer string, theirs serving) comparison {
+func grpcLoopback(peer string, theirs serverStarter) comparison {
 	return comparison{
 		name: "call over a connection, with a line", peer: peer, allocs: -1,
-		ours: calls(runnerServer(grpcEngine(slog.LevelInfo))), theirs: calls(theirs),
+		ours: benchCalls(runnerServer(grpcEngine(slog.LevelInfo))), theirs: benchCalls(theirs),
 	}
 }
 
@@ -69,10 +69,10 @@ func grpcLoopback(peer string, theirs serving) comparison {
 func grpcClaims() []claim {
 	return []claim{
 		{name: "chain without a line (target 400 ns, 3 allocations)", show: func() (string, error) {
-			return absolute(chainOf(runnerServer(grpcEngine(slog.LevelError)))), nil
+			return absolute(benchChain(runnerServer(grpcEngine(slog.LevelError)))), nil
 		}},
 		{name: "chain with a line (target 1000 ns, 3 allocations)", show: func() (string, error) {
-			return absolute(chainOf(runnerServer(grpcEngine(slog.LevelInfo)))), nil
+			return absolute(benchChain(runnerServer(grpcEngine(slog.LevelInfo)))), nil
 		}},
 		{name: "allocations of a call over a connection beyond bare grpc-go's, with a line (target 16)", show: func() (string, error) {
 			c := grpcLoopback("bare grpc-go", grpcServer())
@@ -100,8 +100,8 @@ func grpcEngine(level slog.Level) *xlog.Engine {
 }
 
 // echo is a service with one method, which returns an envelope. Like every generated
-// method, it receives the interceptor chain of the server. chainOf reads the chain from
-// it.
+// method, it receives the interceptor chain of the server. benchChain reads the chain
+// from it.
 type echo struct{ chain grpc.UnaryServerInterceptor }
 
 const (
@@ -132,10 +132,11 @@ func (e *echo) serve(srv any, ctx context.Context, decode func(any) error, //nol
 	return chain(ctx, in, &grpc.UnaryServerInfo{Server: srv, FullMethod: echoMethod}, handler)
 }
 
-// serving starts a server with echo on a listener, and returns a function that stops it.
-type serving func(e *echo, l net.Listener) (stop func())
+// serverStarter starts a server with echo on a listener, and returns a function that
+// stops it.
+type serverStarter func(e *echo, l net.Listener) (stop func())
 
-func runnerServer(e *xlog.Engine) serving {
+func runnerServer(e *xlog.Engine) serverStarter {
 	return func(service *echo, l net.Listener) func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -153,7 +154,7 @@ func runnerServer(e *xlog.Engine) serving {
 	}
 }
 
-func grpcServer(options ...grpc.ServerOption) serving {
+func grpcServer(options ...grpc.ServerOption) serverStarter {
 	return func(service *echo, l net.Listener) func() {
 		server := grpc.NewServer(options...)
 		service.register(context.Background(), server)
@@ -163,7 +164,7 @@ func grpcServer(options ...grpc.ServerOption) serving {
 }
 
 // partsServer mounts our interceptors separately.
-func partsServer(e *xlog.Engine) serving {
+func partsServer(e *xlog.Engine) serverStarter {
 	return grpcServer(grpc.ChainUnaryInterceptor(
 		unary.Trace(), unary.InitContext(context.Background()),
 		unary.AccessLog(e.WithName(xlog.NamedGRPC)),
@@ -173,7 +174,7 @@ func partsServer(e *xlog.Engine) serving {
 
 // peerServer mounts go-grpc-middleware with the zerolog adapter of its documentation, and
 // logs one line per call.
-func peerServer(level zerolog.Level) serving {
+func peerServer(level zerolog.Level) serverStarter {
 	zero := zerolog.New(io.Discard).With().Timestamp().Logger().Level(level)
 	logger := logging.LoggerFunc(func(_ context.Context, level logging.Level, msg string,
 		fields ...any,
@@ -215,10 +216,10 @@ func peerID(
 }
 
 // connected serves echo and calls it once.
-func connected(serve serving) (service *echo, conn *grpc.ClientConn, stop func()) {
+func connected(start serverStarter) (service *echo, conn *grpc.ClientConn, stop func()) {
 	service = new(echo)
 	l := must(new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"))
-	stopServer := serve(service, l)
+	stopServer := start(service, l)
 	conn = must(grpc.NewClient(l.Addr().String(),
 		grpc.WithTransportCredentials(insecure.NewCredentials())))
 	stop = func() {
@@ -240,12 +241,12 @@ func callEcho(ctx context.Context, conn *grpc.ClientConn) error {
 	return err
 }
 
-// calls measures sequential calls over a connection.
-func calls(serve serving) func(*testing.B) {
+// benchCalls measures sequential calls over a connection.
+func benchCalls(start serverStarter) func(*testing.B) {
 	return func(b *testing.B) {
-		_, conn, stop := connected(serve)
+		_, conn, stop := connected(start)
 		defer stop()
-		each(func() error { return callEcho(b.Context(), conn) })(b)
+		benchCall(func() error { return callEcho(b.Context(), conn) })(b)
 	}
 }
 
@@ -267,10 +268,10 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// chainOf measures the chain of a server, which it calls as a function with the metadata
-// of a plain client.
-func chainOf(serve serving) func(*testing.B) {
-	service, _, stop := connected(serve)
+// benchChain measures the chain of a server, which it calls as a function with the
+// metadata of a plain client.
+func benchChain(start serverStarter) func(*testing.B) {
+	service, _, stop := connected(start)
 	stop()
 	chain, info := service.chain, &grpc.UnaryServerInfo{FullMethod: echoMethod}
 	ctx := grpc.NewContextWithServerTransportStream(context.Background(), &transport{})
@@ -279,7 +280,7 @@ func chainOf(serve serving) func(*testing.B) {
 	request := any(&generate.BaseResponse{})
 	response := any(&generate.BaseResponse{Output: "Success", Code: 200})
 	handler := func(ctx context.Context, _ any) (any, error) { return response, ctx.Err() }
-	return each(func() error {
+	return benchCall(func() error {
 		_, err := chain(ctx, request, info, handler)
 		return err
 	})

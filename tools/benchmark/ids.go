@@ -25,12 +25,12 @@ func ids() []comparison {
 	var g xsnowflake.Gene
 	return []comparison{{
 		name: "one id below the limit", peer: "time.Since",
-		ours: each(func() error {
+		ours: benchCall(func() error {
 			g = (g + 1) & 63
 			_, err := n.Generate(g)
 			return err
 		}),
-		theirs: each(func() error {
+		theirs: benchCall(func() error {
 			_ = time.Since(start)
 			return nil
 		}),
@@ -49,7 +49,7 @@ func oneGene() (string, error) {
 	var parts []string
 	for _, workers := range []int{1, 8} {
 		n := newNode()
-		base := spinning(300 * time.Millisecond)
+		base := benchSpinning(300 * time.Millisecond)
 		share, each, err := rate(n, workers, time.Second)
 		if err := firstError(err, n.Close()); err != nil {
 			return "", err
@@ -91,9 +91,9 @@ func rate(
 		time.Duration(float64(cpu()-cpuBefore) / millis), nil
 }
 
-// spinning measures a generator that polls the clock for the next millisecond. It returns
-// the CPU time for the IDs of one millisecond.
-func spinning(d time.Duration) time.Duration {
+// benchSpinning measures a generator that polls the clock for the next millisecond. It
+// returns the CPU time for the IDs of one millisecond.
+func benchSpinning(d time.Duration) time.Duration {
 	var last, sequence int64
 	count := 0
 	cpuBefore, start := cpu(), time.Now()

@@ -175,8 +175,8 @@ func measure(c comparison, rounds int) figure {
 	var f figure
 	var ours, theirs, ratios, cpus []float64
 	for range rounds {
-		t, theirCPU := timed(c.theirs)
-		o, ourCPU := timed(c.ours)
+		t, theirCPU := runTimed(c.theirs)
+		o, ourCPU := runTimed(c.ours)
 		ours, theirs = append(ours, perOp(o)), append(theirs, perOp(t))
 		ratios, cpus = append(ratios, perOp(o)/perOp(t)), append(cpus, ourCPU/theirCPU)
 		f.oursAllocs, f.theirsAllocs = o.AllocsPerOp(), t.AllocsPerOp()
@@ -186,8 +186,8 @@ func measure(c comparison, rounds int) figure {
 	return f
 }
 
-// timed runs one side, and also returns the CPU time per operation.
-func timed(side func(*testing.B)) (r testing.BenchmarkResult, nanoseconds float64) {
+// runTimed runs one side, and also returns the CPU time per operation.
+func runTimed(side func(*testing.B)) (r testing.BenchmarkResult, nanoseconds float64) {
 	before := cpu()
 	r = testing.Benchmark(side)
 	return r, float64(cpu()-before) / float64(max(r.N, 1))

@@ -48,38 +48,38 @@ func redises() []comparison {
 	return []comparison{
 		{
 			name: "typed get", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
-			ours:   each(func() error { return got(c.typed.Get(ctx, one)) }),
-			theirs: each(func() error { return c.bareGet(ctx, one) }),
+			ours:   benchCall(func() error { return got(c.typed.Get(ctx, one)) }),
+			theirs: benchCall(func() error { return c.bareGet(ctx, one) }),
 		},
 		{
 			name: "typed set", peer: "go-redis and encoding/json", target: 1.05, allocs: -1,
-			ours: each(func() error {
+			ours: benchCall(func() error {
 				return c.typed.Set(ctx, one, &value, xcache.WithTTL(time.Hour))
 			}),
-			theirs: each(func() error { return c.bareSet(ctx, one, value) }),
+			theirs: benchCall(func() error { return c.bareSet(ctx, one, value) }),
 		},
 		{
 			name: "GetMany of 100", peer: "MGET and encoding/json", target: 1.15, allocs: -1,
-			ours:   each(func() error { return c.getMany(ctx) }),
-			theirs: each(func() error { return c.bareMany(ctx) }),
+			ours:   benchCall(func() error { return c.getMany(ctx) }),
+			theirs: benchCall(func() error { return c.bareMany(ctx) }),
 		},
 		{
 			name: "GetMany of 100", peer: "100 gets", allocs: -1,
-			ours:   each(func() error { return c.getMany(ctx) }),
-			theirs: each(func() error { return c.getEach(ctx) }),
+			ours:   benchCall(func() error { return c.getMany(ctx) }),
+			theirs: benchCall(func() error { return c.getEach(ctx) }),
 		},
 		{
 			name: "get from the near cache", peer: "otter", allocs: 1,
-			ours: each(func() error { return got(c.near.Get(ctx, one)) }),
-			theirs: each(func() error {
+			ours: benchCall(func() error { return got(c.near.Get(ctx, one)) }),
+			theirs: benchCall(func() error {
 				v, ok := engine.GetIfPresent(one)
 				return got(&v, ok, nil)
 			}),
 		},
 		{
 			name: "get from the near cache", peer: "go-redis and encoding/json", allocs: 1,
-			ours:   each(func() error { return got(c.near.Get(ctx, one)) }),
-			theirs: each(func() error { return c.bareGet(ctx, one) }),
+			ours:   benchCall(func() error { return got(c.near.Get(ctx, one)) }),
+			theirs: benchCall(func() error { return c.bareGet(ctx, one) }),
 		},
 	}
 }
@@ -123,8 +123,8 @@ func openRedis(ctx context.Context, address string) *redisCaches {
 	for i := range batch {
 		key := "plinth-benchmark:" + strconv.Itoa(i)
 		c.keys = append(c.keys, key)
-		if err := c.typed.Set(ctx, key, &account{ID: int64(i), Name: "Ada"},
-			xcache.WithTTL(time.Hour)); err != nil {
+		value := &account{ID: int64(i), Name: "Ada"}
+		if err := c.typed.Set(ctx, key, value, xcache.WithTTL(time.Hour)); err != nil {
 			panic(err)
 		}
 	}

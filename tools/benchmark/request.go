@@ -47,11 +47,11 @@ func requests() []comparison {
 	return []comparison{
 		{
 			name: "full stack", peer: "gin by hand",
-			target: 0.45, allocs: 4, ours: gets(plinth), theirs: gets(hand),
+			target: 0.45, allocs: 4, ours: benchGet(plinth), theirs: benchGet(hand),
 		},
 		{
 			name: "full stack", peer: "bare gin",
-			target: 1.25, allocs: 4, ours: gets(plinth), theirs: gets(bare),
+			target: 1.25, allocs: 4, ours: benchGet(plinth), theirs: benchGet(bare),
 		},
 		{
 			name: "full stack over a connection", peer: "bare gin",
@@ -162,8 +162,8 @@ func handErrors(c *gin.Context) {
 	})
 }
 
-// gets measures a request for one user, without a connection.
-func gets(h http.Handler) func(*testing.B) {
+// benchGet measures a request for one user, without a connection.
+func benchGet(h http.Handler) func(*testing.B) {
 	w := newSink()
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/user/7",
 		http.NoBody)
@@ -226,8 +226,8 @@ const cpuRounds = 15
 func cpuRatio(c comparison) float64 {
 	ratios := make([]float64, cpuRounds)
 	for i := range ratios {
-		_, theirs := timed(c.theirs)
-		_, ours := timed(c.ours)
+		_, theirs := runTimed(c.theirs)
+		_, ours := runTimed(c.ours)
 		ratios[i] = ours / theirs
 	}
 	return median(ratios)

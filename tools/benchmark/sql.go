@@ -45,29 +45,30 @@ func sqls() []comparison {
 	ctx, cancel := context.WithCancel(context.WithValue(
 		xlog.NewContext(context.Background(), quiet), xctx.SnowflakeNodeKey, node))
 	atExit(cancel)
-	baseline := bySQL(ctx, node, filepath.Join(dir, "sql.db"))
+	baseline := insertBySQL(ctx, node, filepath.Join(dir, "sql.db"))
 	return []comparison{
 		{
 			name: "insert on SQLite, our defaults", peer: "database/sql", target: 2, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}), theirs: baseline,
+			ours:   insertByXDB(ctx, filepath.Join(dir, "defaults.db"), xdb.Options{}),
+			theirs: baseline,
 		},
 		{
 			name: "insert without the default transaction", peer: "database/sql",
 			target: 1.3, allocs: -1,
-			ours: byORM(ctx, filepath.Join(dir, "skip.db"),
+			ours: insertByXDB(ctx, filepath.Join(dir, "skip.db"),
 				xdb.Options{SkipDefaultTransaction: true}),
 			theirs: baseline,
 		},
 	}
 }
 
-// bySQL inserts without the ORM.
-func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
+// insertBySQL inserts without the ORM.
+func insertBySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testing.B) {
 	openRows(ctx, path, xdb.Options{}) // creates the table
 	pool := must(sql.Open("sqlite",
 		must(sqlite.Driver{}.DSN(driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}))))
 	atExit(func() { _ = pool.Close() })
-	return each(func() error {
+	return benchCall(func() error {
 		now := time.Now().UTC()
 		_, err := pool.ExecContext(ctx, insertRow, int64(node.MustGenerate()), now, now, "name",
 			"name@example.org", 7)
@@ -75,10 +76,10 @@ func bySQL(ctx context.Context, node *xsnowflake.Node, path string) func(*testin
 	})
 }
 
-// byORM inserts through xdb.
-func byORM(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
+// insertByXDB inserts through xdb.
+func insertByXDB(ctx context.Context, path string, o xdb.Options) func(*testing.B) {
 	db := openRows(ctx, path, o).WithContext(ctx)
-	return each(func() error {
+	return benchCall(func() error {
 		return db.Create(&row{Username: "name", Email: "name@example.org", Age: 7}).Error
 	})
 }
