@@ -158,8 +158,8 @@ func TestAuthenticate(t *testing.T) {
 		t.Parallel()
 		health := grpc_health_v1.NewHealthClient(start(t).dial())
 		for _, name := range []string{"", userv1.UserService_ServiceDesc.ServiceName} {
-			if _, err := health.Check(t.Context(),
-				&grpc_health_v1.HealthCheckRequest{Service: name}); err != nil {
+			request := &grpc_health_v1.HealthCheckRequest{Service: name}
+			if _, err := health.Check(t.Context(), request); err != nil {
 				t.Errorf("Check(%q) = %v", name, err)
 			}
 		}

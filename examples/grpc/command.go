@@ -21,7 +21,7 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) != 3 || args[0] != "app" || args[1] != "create" {
 		return errUsage
 	}
-	reg, err := xreg.New(ctx, nil, append(options(), xoption.WithLogConfig(quiet))...)
+	reg, err := xreg.New(ctx, nil, append(options(), xoption.WithLogConfig(logToStderr))...)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func command(ctx context.Context, args []string, out io.Writer) (err error) {
 	return err
 }
 
-// quiet directs the log to standard error.
-func quiet(c *xlog.Config) {
+// logToStderr directs the log to standard error.
+func logToStderr(c *xlog.Config) {
 	c.Writer, c.Dir, c.Level = os.Stderr, "", slog.LevelWarn
 }

@@ -183,8 +183,8 @@ func TestProcess_Health(t *testing.T) {
 	if err != nil || got.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
 		t.Errorf("Check = %v, %v, want SERVING", got, err)
 	}
-	if _, err := userv1.NewUserServiceClient(conn).Get(t.Context(),
-		&userv1.GetRequest{Id: 1}); xerror.From(err).GetErrorCode() != xerror.NotExist {
+	_, err = userv1.NewUserServiceClient(conn).Get(t.Context(), &userv1.GetRequest{Id: 1})
+	if xerror.From(err).GetErrorCode() != xerror.NotExist {
 		t.Errorf("Get without credentials = %v", err)
 	}
 	p.signal()
@@ -197,8 +197,8 @@ func TestProcess_Client(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "client")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o",
-		binary, "./client").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./client")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	p := launch(t, dir, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=.logs")

@@ -21,8 +21,8 @@ func TestLogin_Abandoned(t *testing.T) {
 	ada := map[string]string{
 		"username": "ada", "email": "ada@example.com", "password": "correct horse",
 	}
-	if status, text, err := send(t.Context(), client, p.url+"/api/v1/user/register",
-		ada); err != nil || status >= 300 {
+	status, text, err := send(t.Context(), client, p.url+"/api/v1/user/register", ada)
+	if err != nil || status >= 300 {
 		t.Fatalf("register = %d %s, %v", status, text, err)
 	}
 	// The service returns 503 until it has noticed enough closed connections, so the

@@ -59,5 +59,5 @@ func remove(ctx context.Context, url, prefix string) error {
 func TestConversation_Caches(t *testing.T) {
 	t.Parallel()
 	env := redis(t)
-	compare(t, converse(t, env...), converse(t))
+	compare(t, runSteps(t, env...), runSteps(t))
 }

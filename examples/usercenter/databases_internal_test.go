@@ -23,16 +23,15 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// step is one request of a conversation. If path has the suffix "/", the ID of the first
-// user is appended.
+// step is one request. If path has the suffix "/", the ID of the first user is appended.
 type step struct {
 	path string
 	body any
 }
 
-// conversation contains the requests that are sent to the service on every database,
+// steps contains the requests that are sent to the service on every database,
 // including strings that databases compare differently.
-var conversation = []step{
+var steps = []step{
 	{register, person("ada")},
 	{register, person("ada")},
 	{register, gin.H{"username": "eve", "email": "ADA@example.org", "password": password}},
@@ -78,14 +77,14 @@ var volatile = []*regexp.Regexp{
 	regexp.MustCompile(`"duration":\d+`),
 }
 
-// converse runs the service with env and returns its responses without volatile parts.
-func converse(t *testing.T, env ...string) []string {
+// runSteps runs the service with env and returns its responses without volatile parts.
+func runSteps(t *testing.T, env ...string) []string {
 	t.Helper()
 	p := launch(t, t.TempDir(), append(env, "PLINTH_DRAIN_DELAY=0s", "LOG_DIR=none")...).ready()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var first struct{ Data struct{ ID string } }
-	responses := make([]string, len(conversation))
-	for i, s := range conversation {
+	responses := make([]string, len(steps))
+	for i, s := range steps {
 		path := s.path
 		if strings.HasSuffix(path, "/") {
 			path += first.Data.ID
@@ -128,8 +127,9 @@ func tablePrefix(t *testing.T, name string, parts driver.Config) string {
 			t.Error(err)
 			return
 		}
-		if err := db.Migrator().DropTable(prefix+"users", prefix+"plinth_migrations",
-			prefix+"plinth_leases"); err != nil {
+		err = db.Migrator().DropTable(
+			prefix+"users", prefix+"plinth_migrations", prefix+"plinth_leases")
+		if err != nil {
 			t.Error(err)
 		}
 		if err := xdb.Close(db); err != nil {
@@ -193,7 +193,7 @@ func parsePort(t *testing.T, text string) int {
 
 func TestConversation_Databases(t *testing.T) {
 	t.Parallel()
-	want := converse(t) // SQLite, the default
+	want := runSteps(t) // SQLite, the default
 	for _, tc := range []struct {
 		name  string
 		parts func(*testing.T, string) driver.Config
@@ -204,14 +204,14 @@ func TestConversation_Databases(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			server := dbtest.FindServer(t, tc.name)
-			compare(t, converse(t, environment(t, tc.name, tc.parts(t, server.DSN))...), want)
+			compare(t, runSteps(t, environment(t, tc.name, tc.parts(t, server.DSN))...), want)
 		})
 	}
 }
 
 func compare(t *testing.T, got, want []string) {
 	t.Helper()
-	for i, s := range conversation {
+	for i, s := range steps {
 		if got[i] != want[i] {
 			t.Errorf("%s %v:\n got %s\nwant %s", s.path, s.body, got[i], want[i])
 		}

@@ -139,8 +139,8 @@ func TestService_Privileges(t *testing.T) {
 func (r *restricted) serves(t *testing.T, user string, env ...string) {
 	t.Helper()
 	p := launch(t, t.TempDir(), append(slices.Clone(r.env), env...)...).ready()
-	if status, text, err := send(t.Context(), http.DefaultClient, p.url+register,
-		person(user)); err != nil || status != http.StatusOK {
+	status, text, err := send(t.Context(), http.DefaultClient, p.url+register, person(user))
+	if err != nil || status != http.StatusOK {
 		t.Errorf("register = %d %s %v", status, text, err)
 	}
 	if code := p.stop(); code != 0 {

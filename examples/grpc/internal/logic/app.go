@@ -16,9 +16,9 @@ import (
 
 const maxAppName = 64
 
-// noDigest has the length of a digest but is not one. VerifyApp compares the secrets of
-// unknown applications with it.
-var noDigest = strings.Repeat("g", 64)
+// invalidDigest has the length of a digest but is not one. VerifyApp compares the secrets
+// of unknown applications with it.
+var invalidDigest = strings.Repeat("g", 64)
 
 // errApp is returned for a wrong ID and for a wrong secret.
 var errApp = xerror.New(xerror.Unauthorized, "unknown application or wrong secret")
@@ -46,7 +46,7 @@ func CreateApp(ctx context.Context, name string) (app *entity.App, secret string
 func VerifyApp(ctx context.Context, id xsnowflake.SnowflakeID, secret string) (*entity.App, error) {
 	app, err := repository.ByID[entity.App](ctx, id)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		app, err = &entity.App{Secret: noDigest}, nil
+		app, err = &entity.App{Secret: invalidDigest}, nil
 	}
 	if err != nil {
 		return nil, err
