@@ -107,8 +107,8 @@ func (s *Signals) share() (release func()) {
 	}
 }
 
-// grace is the time between the interrupt and the kill of a command of Group.
-const grace = 10 * time.Second
+// killDelay is the time between the interrupt and the kill of a command of Group.
+const killDelay = 10 * time.Second
 
 // Group is like exec.CommandContext for a command that starts other processes, such as go
 // test. Cancellation interrupts the command and its processes, and kills it after 10
@@ -118,7 +118,7 @@ func Group(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	separate(cmd)
 	cmd.Cancel = func() error { return send(cmd.Process, syscall.SIGINT, false) }
-	cmd.WaitDelay = grace
+	cmd.WaitDelay = killDelay
 	return cmd
 }
 

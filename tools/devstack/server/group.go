@@ -78,11 +78,11 @@ func (g *Group) CA() string { return filepath.Join(g.dir, "ca.pem") }
 
 // Start starts a server. It returns a *Missing if the kind is not installed.
 func (g *Group) Start(ctx context.Context, kind *Kind) (*Server, error) {
-	ctx, leave, err := g.enter(ctx)
+	ctx, done, err := g.startCall(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer done()
 	return g.start(ctx, kind, func(*site) {})
 }
 
@@ -109,8 +109,8 @@ func (g *Group) start(ctx context.Context, kind *Kind, change func(*site)) (*Ser
 	return s, nil
 }
 
-// enter registers work that Close cancels and waits for.
-func (g *Group) enter(ctx context.Context) (inner context.Context, leave func(), err error) {
+// startCall registers a call that Close cancels and waits for.
+func (g *Group) startCall(ctx context.Context) (inner context.Context, done func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.done.Err() != nil {
@@ -183,7 +183,7 @@ func (g *Group) folder(kind *Kind, name string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := own(dir, kind.users); err != nil {
+	if err := changeOwner(dir, kind.users); err != nil {
 		return "", fmt.Errorf("%s: %w", kind.Name, errors.Join(err, os.RemoveAll(dir)))
 	}
 	return dir, nil
@@ -202,7 +202,7 @@ func (g *Group) populate(model, dir string, kind *Kind) error {
 			return err
 		}
 	}
-	return own(dir, kind.users)
+	return changeOwner(dir, kind.users)
 }
 
 func exists(name string) bool {

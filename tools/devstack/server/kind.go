@@ -109,7 +109,7 @@ func (s *site) write(name, text string) (path string, err error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	return path, own(path, s.users)
+	return path, changeOwner(path, s.users)
 }
 
 // masked removes passwords from an error.

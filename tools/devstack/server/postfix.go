@@ -195,7 +195,7 @@ func folders(owner string, mode os.FileMode, names ...string) error {
 		if owner == "" {
 			continue
 		}
-		if err := own(name, []string{owner}); err != nil {
+		if err := changeOwner(name, []string{owner}); err != nil {
 			return err
 		}
 	}

@@ -41,15 +41,15 @@ func start(cmd *exec.Cmd) (*process, error) {
 			return
 		}
 		_ = cmd.Wait()
-		disband(cmd.Process.Pid)
+		terminateGroup(cmd.Process.Pid)
 		_, _ = io.Copy(io.Discard, reader)
 		close(p.exited)
 	}()
 	return p, <-started
 }
 
-// disband terminates the remaining processes of a group and waits for them.
-func disband(group int) {
+// terminateGroup terminates the remaining processes of a group and waits for them.
+func terminateGroup(group int) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for grouped(group) {

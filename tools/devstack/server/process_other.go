@@ -13,7 +13,7 @@ const supported = false
 
 func confine(*exec.Cmd, []string, syscall.Signal) error { return nil }
 
-func own(string, []string) error { return nil }
+func changeOwner(string, []string) error { return nil }
 
 func haltAll(int) error { return nil }
 

@@ -52,8 +52,8 @@ func identity(users []string) (uid, gid int, err error) {
 		strings.Join(users, " or "))
 }
 
-// own changes the owner of a directory and its content to the user of the server.
-func own(dir string, users []string) error {
+// changeOwner changes the owner of a directory and its content to the user of the server.
+func changeOwner(dir string, users []string) error {
 	if os.Geteuid() != 0 || len(users) == 0 {
 		return nil
 	}

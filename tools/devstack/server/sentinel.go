@@ -25,8 +25,8 @@ func buildSentinel(ctx context.Context, d *Deployment) error {
 	}
 	master := d.nodes[0].site // no concurrent access yet
 	address := fmt.Sprintf("%s %d", loopback, master.port)
-	if err := d.add(ctx, 2, RoleReplica, memberKind,
-		func(s *site) { s.settings = []string{"replicaof " + address} }); err != nil {
+	configure := func(s *site) { s.settings = []string{"replicaof " + address} }
+	if err := d.add(ctx, 2, RoleReplica, memberKind, configure); err != nil {
 		return err
 	}
 	// If the replicas are connected before a sentinel starts, it discovers them

@@ -62,11 +62,11 @@ const (
 // Deploy starts a deployment and waits until all nodes are connected and the replicas are
 // synchronized. It returns a *Missing if the binary is not installed.
 func (g *Group) Deploy(ctx context.Context, t *Topology) (*Deployment, error) {
-	ctx, leave, err := g.enter(ctx)
+	ctx, done, err := g.startCall(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	d := &Deployment{group: g}

@@ -66,7 +66,7 @@ func Start(ctx context.Context, env Environment, kinds []*server.Kind) (*Stack, 
 	if env(controlVariable) == "" && s.private() {
 		s.control, err = serve(ctx, s)
 	}
-	if err := errors.Join(errors.Join(problems...), err, s.trust()); err != nil {
+	if err := errors.Join(errors.Join(problems...), err, s.addCAs()); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
 	}
 	return s, nil
@@ -82,8 +82,8 @@ func (r *row) start(ctx context.Context, group *server.Group) error {
 	return err
 }
 
-// trust adds the certificates of the environment to the CA file of the group.
-func (s *Stack) trust() error {
+// addCAs adds the certificates of the environment to the CA file of the group.
+func (s *Stack) addCAs() error {
 	name := s.env(caVariable)
 	if name == "" {
 		return nil
@@ -112,7 +112,7 @@ func (s *Stack) Env() []string {
 			}
 		}
 	}
-	if s.private() && s.trusted() {
+	if s.private() && s.isCAComplete() {
 		env = append(env, caVariable+"="+s.group.CA())
 	}
 	if s.control != nil {
@@ -126,10 +126,10 @@ func (s *Stack) private() bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.private != nil })
 }
 
-// trusted reports whether the CA file is valid for all servers. It returns false if the
-// environment provides a server without its CA, because tests would reject the
+// isCAComplete reports whether the CA file is valid for all servers. It returns false if
+// the environment provides a server without its CA, because tests would reject the
 // certificate of that server.
-func (s *Stack) trusted() bool {
+func (s *Stack) isCAComplete() bool {
 	return s.env(caVariable) != "" ||
 		!slices.ContainsFunc(s.rows, func(r row) bool { return r.dsn != "" })
 }

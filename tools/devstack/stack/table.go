@@ -32,7 +32,7 @@ func (s *Stack) Table() string {
 		}
 	}
 	_ = w.Flush()
-	if s.private() && !s.trusted() {
+	if s.private() && !s.isCAComplete() {
 		fmt.Fprintf(&b, "%s is not set: tests do not verify certificates. Set it to the CA certificates of the servers of the environment.\n", caVariable)
 	}
 	return b.String()
