@@ -122,8 +122,10 @@ func tidyOne(ctx context.Context, s *stage.Stage, m workspace.Module) error {
 	if err != nil {
 		return err
 	}
-	if text, err = sums.ReplaceHashes(text,
-		func(l sums.Line) (string, error) { return hashOf(ctx, s, l) }); err != nil {
+	text, err = sums.ReplaceHashes(text, func(l sums.Line) (string, error) {
+		return hashOf(ctx, s, l)
+	})
+	if err != nil {
 		return err
 	}
 	if len(text) == 0 {

@@ -224,7 +224,7 @@ func (r runner) test(m workspace.Module, env []string) error {
 		err = fmt.Errorf("exit status %d\n%s", code, workspace.Failed(out.Bytes()))
 	}
 	text := fmt.Sprintf("--- %s, %s\n%s",
-		m.Name, time.Since(start).Round(time.Second), quiet(out.String()))
+		m.Name, time.Since(start).Round(time.Second), dropUntested(out.String()))
 	// a single write, because tests of other modules write concurrently
 	_, _ = os.Stdout.WriteString(text)
 	if err != nil {
@@ -244,8 +244,8 @@ func raceDetector(ctx context.Context) bool {
 	return err == nil
 }
 
-// quiet removes packages without tests from the output.
-func quiet(output string) string {
+// dropUntested removes packages without tests from the output.
+func dropUntested(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
 		if !strings.Contains(line, "[no test files]") {

@@ -27,8 +27,8 @@ type report struct {
 // families are in the order of the table.
 var families = []string{"database", "cache", "jobs", "mail", "lease", "failover", "documentation"}
 
-// same reports whether r and other differ only in Tests and Notes.
-func (r *report) same(other *report) bool {
+// isMergeable reports whether r and other differ only in Tests and Notes.
+func (r *report) isMergeable(other *report) bool {
 	a, b := *r, *other
 	a.Tests, a.Notes, b.Tests, b.Notes = 0, nil, 0, nil
 	return reflect.DeepEqual(a, b)
@@ -67,7 +67,7 @@ func read(dir string) ([]report, error) {
 func merge(sorted []report) []report {
 	var rows []report
 	for _, r := range sorted {
-		if last := len(rows) - 1; last >= 0 && rows[last].same(&r) {
+		if last := len(rows) - 1; last >= 0 && rows[last].isMergeable(&r) {
 			rows[last].Tests += r.Tests
 			rows[last].Notes = append(rows[last].Notes, r.Notes...)
 		} else {

@@ -13,8 +13,8 @@ func reports(t *testing.T, texts ...string) []report {
 	t.Helper()
 	dir := t.TempDir()
 	for i, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, "run-"+string(rune('a'+i))+".json"), []byte(text),
-			0o600); err != nil {
+		file := filepath.Join(dir, "run-"+string(rune('a'+i))+".json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

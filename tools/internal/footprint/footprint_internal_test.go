@@ -94,8 +94,8 @@ func TestModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if has := slices.ContainsFunc(modules,
-			func(row module) bool { return row.name == m.Name }); has != m.Released() {
+		has := slices.ContainsFunc(modules, func(row module) bool { return row.name == m.Name })
+		if has != m.Released() {
 			t.Errorf("%s has a row: %t, want %t", m.Name, has, m.Released())
 		}
 	}

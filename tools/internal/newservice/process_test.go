@@ -37,8 +37,8 @@ type running struct {
 func (p *project) launch(env ...string) *running {
 	p.t.Helper()
 	p.goCommand("build", "-o", "service", ".")
-	if err := os.WriteFile(filepath.Join(p.dir, ".env"), []byte(p.read(".env.example")),
-		0o600); err != nil {
+	dotenv := []byte(p.read(".env.example"))
+	if err := os.WriteFile(filepath.Join(p.dir, ".env"), dotenv, 0o600); err != nil {
 		p.t.Fatal(err)
 	}
 	return p.start(nil, env, filepath.Join(p.dir, "service"))

@@ -33,8 +33,8 @@ func TestTags(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			root := t.TempDir()
 			git(t, "init", "-q", root)
-			if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(tc.changelog),
-				0o600); err != nil {
+			file := filepath.Join(root, "CHANGELOG.md")
+			if err := os.WriteFile(file, []byte(tc.changelog), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			git(t, "-C", root, "add", ".")

@@ -26,8 +26,8 @@ type Module struct {
 	Packages []*types.Package // only exported declarations count
 }
 
-// listed is a package in the output of the go command.
-type listed struct {
+// listedPackage is a package in the output of the go command.
+type listedPackage struct {
 	ImportPath, Name, Export string
 	DepOnly                  bool
 }
@@ -43,14 +43,14 @@ func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (
 	exports := map[string]string{}
 	var own []string
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p listedPackage
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return Module{}, fmt.Errorf("go list: %w", err)
 		}
 		exports[p.ImportPath] = p.Export
-		if !p.DepOnly && p.Name != "main" && !hidden(p.ImportPath) {
+		if !p.DepOnly && p.Name != "main" && !isInternal(p.ImportPath) {
 			own = append(own, p.ImportPath)
 		}
 	}
@@ -72,8 +72,8 @@ func Load(ctx context.Context, s *sandbox.Sandbox, folder, cache, path string) (
 	return m, nil
 }
 
-// hidden reports whether other modules cannot import the package.
-func hidden(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
+// isInternal reports whether other modules cannot import the package.
+func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
 // A Diff describes the API changes.
 type Diff struct {

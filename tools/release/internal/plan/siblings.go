@@ -46,7 +46,7 @@ func (b *builder) siblings(ctx context.Context, row *Module, m workspace.Module)
 // raise raises the requirements of siblings that are older than the versions in to.
 func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reason string) {
 	for _, need := range m.Siblings() {
-		name := short(need.Path)
+		name := shortPath(need.Path)
 		if semver.Compare(to[need.Path], need.Version) <= 0 ||
 			slices.ContainsFunc(row.Raises, func(r Require) bool { return r.Module == name }) {
 			continue
@@ -56,7 +56,7 @@ func (b *builder) raise(row *Module, m workspace.Module, to stage.Siblings, reas
 	}
 }
 
-func short(path string) string { return strings.TrimPrefix(path, workspace.Root+"/") }
+func shortPath(path string) string { return strings.TrimPrefix(path, workspace.Root+"/") }
 
 // raiseUntagged raises requirements of versions without a tag. It returns an error if
 // there is no newer version.
@@ -104,11 +104,11 @@ func (b *builder) testReleased(ctx context.Context, row *Module, m workspace.Mod
 	for _, path := range broken {
 		b.recordBreak(path, row)
 		b.raise(row, m, stage.Siblings{path: next[path]},
-			fmt.Sprintf("%s fails with %s %s", row.Released, short(path), next[path]))
+			fmt.Sprintf("%s fails with %s %s", row.Released, shortPath(path), next[path]))
 		if row.State == Unchanged && row.Problem == "" { // the tree equals the tested tag
 			row.Problem = fmt.Sprintf(
 				"%s fails with %s %s, and the tree is unchanged: fix the code",
-				row.Released, short(path), next[path])
+				row.Released, shortPath(path), next[path])
 		}
 	}
 	return nil
@@ -163,12 +163,13 @@ func (b *builder) checkInterfaces(
 			if was, ok := before[p]; ok && was != to {
 				b.recordBreak(path, row)
 				b.raise(row, m, stage.Siblings{path: version},
-					fmt.Sprintf("the driver interface of %s changed in %s", short(p), version))
+					fmt.Sprintf("the driver interface of %s changed in %s", shortPath(p), version))
 			}
 			if is, ok := now[p]; ok && is != to {
 				row.Problem = fmt.Sprintf(
 					"the driver implements version %s of the interface of %s, "+
-						"which has version %s in %s: update the driver", is, short(p), to, version)
+						"which has version %s in %s: update the driver",
+					is, shortPath(p), to, version)
 			}
 		}
 	}
@@ -189,7 +190,7 @@ func (b *builder) testTree(ctx context.Context, row *Module, m workspace.Module)
 	for _, path := range needed {
 		i := slices.IndexFunc(m.Siblings(), func(v module.Version) bool { return v.Path == path })
 		b.raise(row, m, stage.Siblings{path: newer[path]},
-			"the tree fails with "+short(path)+" "+m.Siblings()[i].Version)
+			"the tree fails with "+shortPath(path)+" "+m.Siblings()[i].Version)
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ func (b *builder) keep(row *Module, m workspace.Module) {
 			continue
 		}
 		row.Keeps = append(row.Keeps, Require{
-			Module: short(need.Path), From: need.Version, To: newer[need.Path],
+			Module: shortPath(need.Path), From: need.Version, To: newer[need.Path],
 			Reason: b.keepReason(row, need.Path),
 		})
 	}
@@ -223,7 +224,7 @@ func (b *builder) keep(row *Module, m workspace.Module) {
 
 // keepReason returns the reason why a requirement is kept.
 func (b *builder) keepReason(row *Module, sibling string) string {
-	with := short(sibling) + " " + b.newest[sibling]
+	with := shortPath(sibling) + " " + b.newest[sibling]
 	passed := func(r skew.Run) bool {
 		return r.OK && r.Version == row.Released && r.Module == row.Name &&
 			slices.Contains(r.With, with)

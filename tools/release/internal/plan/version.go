@@ -28,7 +28,7 @@ func (b *builder) decide(row *Module, m workspace.Module) {
 	for _, r := range row.Raises {
 		row.Reasons = append(row.Reasons, r.Reason)
 	}
-	next := after(since, row.Bump)
+	next := nextVersion(since, row.Bump)
 	// not below the version of the prereleases
 	if before := release(row.Released); semver.Compare(next, before) < 0 {
 		next = before
@@ -70,8 +70,8 @@ func bump(row *Module, since string) Bump {
 	return Patch
 }
 
-// after returns the next version, or "" if version is "".
-func after(version string, b Bump) string {
+// nextVersion returns the next version, or "" if version is "".
+func nextVersion(version string, b Bump) string {
 	if version == "" {
 		return ""
 	}

@@ -88,7 +88,7 @@ func (r *Runner) Required(
 	all := slices.Sorted(maps.Keys(newest))
 	if len(all) > 1 {
 		for _, path := range all {
-			ok, err := r.run(ctx, m, Tree, with(raised, stage.Siblings{path: newest[path]}))
+			ok, err := r.run(ctx, m, Tree, union(raised, stage.Siblings{path: newest[path]}))
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +97,7 @@ func (r *Runner) Required(
 			}
 		}
 	}
-	ok, err = r.run(ctx, m, Tree, with(raised, newest))
+	ok, err = r.run(ctx, m, Tree, union(raised, newest))
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (r *Runner) run(
 	if r.Servers {
 		test = []string{"test", "-vet=off", "./..."}
 	}
-	if failed := r.commands(ctx, folder, cache, []string{"build", "./..."},
-		[]string{"vet", "./..."}); failed != nil {
+	build, vet := []string{"build", "./..."}, []string{"vet", "./..."}
+	if failed := r.commands(ctx, folder, cache, build, vet); failed != nil {
 		run.OK, run.Output = false, brief(failed)
 	} else if r.commands(ctx, folder, cache, test) != nil {
 		if failed := r.commands(ctx, folder, cache, test); failed != nil {
@@ -178,8 +178,8 @@ func brief(err error) string {
 	return strings.TrimSpace(b.String())
 }
 
-// with returns the union of a and b.
-func with(a, b stage.Siblings) stage.Siblings {
+// union returns the union of a and b.
+func union(a, b stage.Siblings) stage.Siblings {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
 	return both

@@ -128,8 +128,8 @@ func (v *verifier) program(c consumer, folder string) error {
 			return err
 		}
 		if uses {
-			if err := copyPackage(filepath.Join(internalDir, p.Name()),
-				filepath.Join(folder, "internal", p.Name())); err != nil {
+			target := filepath.Join(folder, "internal", p.Name())
+			if err := copyPackage(filepath.Join(internalDir, p.Name()), target); err != nil {
 				return err
 			}
 		}
@@ -180,8 +180,8 @@ func replaceIn(folder, before, after string) (found bool, err error) {
 			continue
 		}
 		found = true
-		if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), before, after)),
-			0o600); err != nil {
+		replaced := strings.ReplaceAll(string(text), before, after)
+		if err := os.WriteFile(name, []byte(replaced), 0o600); err != nil {
 			return false, err
 		}
 	}

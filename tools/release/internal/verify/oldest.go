@@ -108,9 +108,10 @@ func (s *source) check(known map[string]*types.Package) (*types.Package, error) 
 	set := token.NewFileSet()
 	files := make([]*ast.File, len(s.GoFiles))
 	for i, name := range s.GoFiles {
+		file := filepath.Join(s.Dir, name)
 		var err error
-		if files[i], err = parser.ParseFile(set, filepath.Join(s.Dir, name), nil,
-			parser.SkipObjectResolution); err != nil {
+		files[i], err = parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -26,8 +26,8 @@ func (v *verifier) released(ctx context.Context, m workspace.Module) error {
 	}
 	folder := v.stage.Path("modules", strings.ReplaceAll(m.Name, "/", "+"), filepath.Base(m.Dir))
 	id := module.Version{Path: m.Path(), Version: v.planned[m.Path()]}
-	if err := v.stage.Unpack(folder, id,
-		func(w io.Writer) error { return modproxy.Pack(ctx, w, m, id.Version) }); err != nil {
+	pack := func(w io.Writer) error { return modproxy.Pack(ctx, w, m, id.Version) }
+	if err := v.stage.Unpack(folder, id, pack); err != nil {
 		return err
 	}
 	if err := v.complete(ctx, m, folder); err != nil {

@@ -30,8 +30,8 @@ func (v *verifier) together(ctx context.Context) error {
 		fmt.Fprintf(&b, "import _ %q\n", p)
 	}
 	b.WriteString("\nfunc main() {}\n")
-	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(b.String()),
-		0o600); err != nil {
+	file := filepath.Join(folder, "main.go")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		return err
 	}
 	if err := v.tidy(ctx, folder, importable(modules, packages)); err != nil {

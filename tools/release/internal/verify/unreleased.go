@@ -24,8 +24,8 @@ func (v *verifier) unreleased(ctx context.Context, m workspace.Module) error {
 		return err
 	}
 	if text != nil { // the hashes of tags differ from those of the tree
-		if err := os.WriteFile(filepath.Join(folder, "go.sum"), sums.Others(text),
-			0o600); err != nil {
+		file := filepath.Join(folder, "go.sum")
+		if err := os.WriteFile(file, sums.Others(text), 0o600); err != nil {
 			return err
 		}
 	}
