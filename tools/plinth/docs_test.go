@@ -49,8 +49,8 @@ func TestDocs_Stdio(t *testing.T) {
 	if initialized.Result.ServerInfo.Name == "" {
 		t.Errorf("initialize: %s", lines.Bytes())
 	}
-	if _, err := fmt.Fprintln(in,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
+	_, err = fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if list := call(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); len(list.Result.Tools) == 0 {

@@ -60,7 +60,7 @@ func newEnv(p *term.Printer) *cobra.Command {
 }
 
 func (c *envCall) run(ctx context.Context) error {
-	s, err := enter(ctx, c.p)
+	s, err := findService(ctx, c.p)
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ func orDash(s string) string {
 	return s
 }
 
-// enter returns the service of the working directory and applies its .env and the
+// findService returns the service of the working directory and applies its .env and the
 // defaults of its code to the environment. It prints a warning for each default that it
 // cannot read.
-func enter(ctx context.Context, p *term.Printer) (*service.Service, error) {
+func findService(ctx context.Context, p *term.Printer) (*service.Service, error) {
 	s, err := service.Find(".")
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (c *migrateCall) run(
 		}
 		dir = abs
 	}
-	if _, err := enter(ctx, c.p); err != nil {
+	if _, err := findService(ctx, c.p); err != nil {
 		return err
 	}
 	ctx = redact.CaptureWarnings(ctx, func(line string) { c.p.Warn("%s", line) })

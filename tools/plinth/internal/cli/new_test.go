@@ -53,8 +53,8 @@ func plinth(t *testing.T, args ...string) result {
 func newShop(t *testing.T, args ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	if a := plinth(t, append([]string{"new", "example.com/shop", "--no-tidy"},
-		args...)...); a.code != 0 {
+	args = append([]string{"new", "example.com/shop", "--no-tidy"}, args...)
+	if a := plinth(t, args...); a.code != 0 {
 		t.Fatalf("new = %+v", a)
 	}
 	t.Chdir("shop")
@@ -155,7 +155,8 @@ func TestNew(t *testing.T) {
 		t.Setenv("GOWORK", "off")
 		t.Setenv("GOMODCACHE", t.TempDir())
 		a := plinth(t, "new", "example.com/shop")
-		if a.code != 1 || !strings.Contains(a.err, "the files are written, retry it in shop") {
+		if a.code != 1 ||
+			!strings.Contains(a.err, "the files were written; retry the command in shop") {
 			t.Errorf("result = %+v", a)
 		}
 		if !strings.Contains(a.out, "  go mod tidy\n") {

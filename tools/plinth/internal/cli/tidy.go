@@ -18,7 +18,7 @@ func tidy(ctx context.Context, p *term.Printer, dir string) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go mod tidy: %w; the files are written, retry it in %s\n%s",
+		return fmt.Errorf("go mod tidy: %w; the files were written; retry the command in %s\n%s",
 			err, dir, tail(out.Bytes()))
 	}
 	return nil

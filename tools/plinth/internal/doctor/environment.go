@@ -122,8 +122,8 @@ func (p *target) trackedSecrets(ctx context.Context) []Finding {
 	if len(secrets) == 0 {
 		return nil
 	}
-	if _, err := run(ctx, p.Root, nil, "git", "ls-files", "--error-unmatch", "--",
-		".env"); err != nil {
+	_, err := run(ctx, p.Root, nil, "git", "ls-files", "--error-unmatch", "--", ".env")
+	if err != nil {
 		return nil // not tracked, no repository, or no git
 	}
 	return []Finding{problem(

@@ -84,8 +84,8 @@ func rendered(t *testing.T, spec scaffold.Spec) (*scaffold.Service, scaffold.Fil
 	return s, files
 }
 
-// everything returns the spec of a service with all features.
-func everything(database, cache string) scaffold.Spec {
+// withAllFeatures returns the spec of a service with all features.
+func withAllFeatures(database, cache string) scaffold.Spec {
 	return scaffold.Spec{
 		Module: "example.com/shop", Database: database, Cache: cache,
 		GRPC: true, Async: true, Cron: true, Mail: true,

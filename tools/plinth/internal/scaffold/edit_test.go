@@ -32,8 +32,8 @@ func replace(t *testing.T, file, old, text string) {
 	if !strings.Contains(string(data), old) {
 		t.Fatalf("%s has no %q:\n%s", file, old, data)
 	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), old, text)),
-		0o600); err != nil {
+	changed := strings.ReplaceAll(string(data), old, text)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -49,7 +49,7 @@ func contents(changes []scaffold.Change) map[string]string {
 
 func TestAddBackend(t *testing.T) {
 	t.Run("preserves existing content", func(t *testing.T) {
-		dir := written(t, plain)
+		dir := newService(t, plain)
 		replace(t, filepath.Join(dir, "plugins.go"), "dbplugins/sqlite\"",
 			"dbplugins/sqlite\" // for one host")
 		replace(t, filepath.Join(dir, "compose.yaml"), "    restart: unless-stopped",
@@ -124,9 +124,9 @@ func TestAddBackend_Compose(t *testing.T) {
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				dir := written(t, plain)
-				if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(tc.text),
-					0o600); err != nil {
+				dir := newService(t, plain)
+				file := filepath.Join(dir, "compose.yaml")
+				if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), requiredVersions(t))
@@ -146,9 +146,9 @@ func TestAddBackend_Compose(t *testing.T) {
 			"four spaces": "services:\n    app:\n        image: a\nvolumes:\n    data:\n",
 		} {
 			t.Run(name, func(t *testing.T) {
-				dir := written(t, plain)
-				if err := os.WriteFile(filepath.Join(dir, "compose.yaml"), []byte(text),
-					0o600); err != nil {
+				dir := newService(t, plain)
+				file := filepath.Join(dir, "compose.yaml")
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				added, err := scaffold.AddBackend(dir, module, backend(t, "redis"), requiredVersions(t))
@@ -166,7 +166,7 @@ func TestAddBackend_Compose(t *testing.T) {
 
 func TestGenEntity(t *testing.T) {
 	t.Run("registers the entity", func(t *testing.T) {
-		dir := written(t, plain)
+		dir := newService(t, plain)
 		edit, err := scaffold.GenEntity(dir, module, "OrderItem", []string{"name:string"})
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +183,7 @@ func TestGenEntity(t *testing.T) {
 	})
 
 	t.Run("rejects other layouts", func(t *testing.T) {
-		dir := written(t, plain)
+		dir := newService(t, plain)
 		replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(",
 			"func idOf(")
 		before := tree(t, dir)
@@ -198,7 +198,7 @@ func TestGenEntity(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	dir := written(t, plain)
+	dir := newService(t, plain)
 	edit, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
 	if err != nil {
 		t.Fatal(err)

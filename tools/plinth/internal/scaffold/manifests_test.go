@@ -158,8 +158,8 @@ func TestRender_Manifests(t *testing.T) {
 
 	t.Run("set valid values", func(t *testing.T) {
 		for _, spec := range []scaffold.Spec{
-			everything("postgres", "redis"), everything("oracle", "memory"),
-			everything("sqlite", "none"),
+			withAllFeatures("postgres", "redis"), withAllFeatures("oracle", "memory"),
+			withAllFeatures("sqlite", "none"),
 		} {
 			s, files := rendered(t, spec)
 			for file, set := range read(t, files).variables(s.Name) {

@@ -30,7 +30,7 @@ func TestRender_BaseProto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, files := rendered(t, everything("sqlite", "memory"))
+	_, files := rendered(t, withAllFeatures("sqlite", "memory"))
 	if !bytes.Equal(files["third_party/grpcx/proto/base.proto"], want) {
 		t.Error("base.proto.tmpl differs from grpcx/proto/base.proto: copy it")
 	}
@@ -45,7 +45,7 @@ func TestRender_GeneratedCode(t *testing.T) {
 			t.Skipf("%s is not built: make generate", tool)
 		}
 	}
-	dir := written(t, everything("sqlite", "memory"))
+	dir := newService(t, withAllFeatures("sqlite", "memory"))
 	config := filepath.Join(dir, "buf.gen.yaml")
 	text, err := os.ReadFile(config)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestRender_ToolVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, files := rendered(t, everything("sqlite", "memory"))
+	_, files := rendered(t, withAllFeatures("sqlite", "memory"))
 	runs := string(files["Makefile"]) + string(files["buf.gen.yaml"])
 	for name, tool := range map[string]string{
 		"LINT_AT": "golangci-lint", "BUF_AT": "buf", "PROTOC_GEN_GO_GRPC_AT": "protoc-gen-go-grpc",

@@ -169,8 +169,7 @@ func (s *Service) requirements() []string {
 	}{
 		{s.DB != nil, []string{"gorm.io/gorm"}},
 		{s.GRPC, []string{
-			catalog.Project + "/grpcx", "google.golang.org/grpc",
-			"google.golang.org/protobuf",
+			catalog.Project + "/grpcx", "google.golang.org/grpc", "google.golang.org/protobuf",
 		}},
 		{s.Async || s.Mail, []string{catalog.Project + "/asyncx"}},
 		{s.Cron, []string{catalog.Project + "/cronx"}},

@@ -103,7 +103,7 @@ func newChecker(t *testing.T, all []scaffold.Spec) *checker {
 				t.Fatal(err)
 			}
 			for _, p := range imported(tree) {
-				if !own(p) {
+				if !isOwn(p) {
 					wanted[p] = true
 				}
 			}
@@ -152,8 +152,8 @@ func imported(tree *ast.File) []string {
 	return all
 }
 
-// own reports whether a package belongs to the service.
-func own(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
+// isOwn reports whether a package belongs to the service.
+func isOwn(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
 
 // check type-checks the packages of a service.
 func (c *checker) check(files scaffold.Files) error {
@@ -187,7 +187,7 @@ type service struct {
 
 // Import implements types.Importer.
 func (s *service) Import(p string) (*types.Package, error) {
-	if !own(p) {
+	if !isOwn(p) {
 		return s.others.Import(p)
 	}
 	if pkg, ok := s.done[p]; ok {
@@ -220,7 +220,7 @@ func (s *service) identityOf(trees []*ast.File) (string, error) {
 	for _, tree := range trees {
 		fmt.Fprintf(&identity, "%p ", tree)
 		for _, p := range imported(tree) {
-			if !own(p) {
+			if !isOwn(p) {
 				continue
 			}
 			pkg, err := s.Import(p)

@@ -90,8 +90,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// written writes a service and returns its directory.
-func written(t *testing.T, spec scaffold.Spec) string {
+// newService writes a service and returns its directory.
+func newService(t *testing.T, spec scaffold.Spec) string {
 	t.Helper()
 	_, files := rendered(t, spec)
 	dir := filepath.Join(t.TempDir(), "service")

@@ -152,12 +152,12 @@ func mainsOf(all map[string]*Package, folder string) (mains []*Package) {
 	return mains
 }
 
-const everything = "./..."
+const allPackages = "./..."
 
 // list returns the packages below folder and their dependencies.
 func (s *Service) list(ctx context.Context, folder string) (map[string]*Package, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
-		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Deps,DepOnly,Module,Error", everything)
+		"-json=ImportPath,Dir,Name,GoFiles,CgoFiles,Deps,DepOnly,Module,Error", allPackages)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), s.GoEnv()...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Service) list(ctx context.Context, folder string) (map[string]*Package,
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		if p.ImportPath == everything && p.Error != nil { // such as a go.work without this module
+		if p.ImportPath == allPackages && p.Error != nil { // such as a go.work without this module
 			return nil, fmt.Errorf("go list: %s", p.Error.Err)
 		}
 		all[p.ImportPath] = p

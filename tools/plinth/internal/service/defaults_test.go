@@ -13,9 +13,9 @@ import (
 	"github.com/plinthgo/plinth/tools/plinth/internal/service"
 )
 
-// enter writes files and returns the service of the directory from, with an empty
+// newService writes files and returns the service of the directory from, with an empty
 // environment.
-func enter(t *testing.T, from string, files map[string]string) *service.Service {
+func newService(t *testing.T, from string, files map[string]string) *service.Service {
 	t.Helper()
 	for _, v := range xenv.Table() {
 		t.Setenv(v.Key.String(), "")
@@ -129,7 +129,7 @@ func TestService_Enter_Defaults(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := enter(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
+			s := newService(t, ".", map[string]string{"go.mod": goMod, "main.go": program(tc.code)})
 			if got := defaultsOf(s); !maps.Equal(got, tc.want) ||
 				!slices.Equal(s.Unclear, tc.unclear) || s.CodeErr != nil {
 				t.Errorf("defaults = %v, unclear %q, %v\nwant %v and %q",
@@ -168,17 +168,17 @@ func TestService_Enter_Programs(t *testing.T) {
 		"cmd/api":    api,
 		"cmd/worker": worker,
 	} {
-		if got := defaultsOf(enter(t, from, files)); !maps.Equal(got, want) {
+		if got := defaultsOf(newService(t, from, files)); !maps.Equal(got, want) {
 			t.Errorf("from %s: %v, want %v", from, got, want)
 		}
 	}
-	s := enter(t, ".", files)
+	s := newService(t, ".", files)
 	want := map[xenv.EnvKey]string{xenv.AppName: "shop"}
 	if got := defaultsOf(s); !maps.Equal(got, want) || len(s.Unclear) != 3 ||
 		s.Unclear[2] != "PLINTH_PORT has different defaults in cmd/api, cmd/worker; run plinth in the directory of one program" {
 		t.Errorf("from the root: %v and %q, want the common defaults", got, s.Unclear)
 	}
-	if from := enter(t, "config", files); len(from.Programs) != 2 {
+	if from := newService(t, "config", files); len(from.Programs) != 2 {
 		t.Errorf("from a directory without a program: %d programs, want those of the module",
 			len(from.Programs))
 	}
@@ -186,7 +186,7 @@ func TestService_Enter_Programs(t *testing.T) {
 
 func TestService_Enter(t *testing.T) {
 	t.Run("reports a go.work without the module", func(t *testing.T) {
-		s := enter(t, ".", map[string]string{
+		s := newService(t, ".", map[string]string{
 			"go.mod": goMod, "main.go": program(""), "other/go.work": "go 1.26.0\n",
 		})
 		t.Setenv("GOWORK", filepath.Join(s.Root, "other", "go.work"))
@@ -197,7 +197,9 @@ func TestService_Enter(t *testing.T) {
 	})
 
 	t.Run("accepts a directory without code", func(t *testing.T) {
-		s := enter(t, "migration", map[string]string{"go.mod": goMod, "migration/0001.sql": ""})
+		s := newService(t, "migration", map[string]string{
+			"go.mod": goMod, "migration/0001.sql": "",
+		})
 		if s.CodeErr != nil || len(defaultsOf(s)) > 0 {
 			t.Errorf("CodeErr = %v, defaults = %v", s.CodeErr, defaultsOf(s))
 		}
@@ -207,7 +209,7 @@ func TestService_Enter(t *testing.T) {
 		if os.Getuid() == 0 {
 			t.Skip("root reads everything")
 		}
-		s := enter(t, ".", map[string]string{
+		s := newService(t, ".", map[string]string{
 			"go.mod": goMod,
 			"main.go": program(
 				`var o = xoption.WithEnvDefaults(map[xenv.EnvKey]string{xenv.Port: "80"})`),

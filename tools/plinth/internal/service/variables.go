@@ -136,13 +136,15 @@ func (s *Service) variablesOf(ctx context.Context, program Program) (all []Varia
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	source, overlay, result := filepath.Join(dir, "printer.go"), filepath.Join(dir, "overlay.json"),
 		filepath.Join(dir, "variables.json")
-	replace, err := json.Marshal(
-		map[string]map[string]string{"Replace": {filepath.Join(program.Main, printerName): source}})
+	replace, err := json.Marshal(map[string]map[string]string{
+		"Replace": {filepath.Join(program.Main, printerName): source},
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.WriteFile(source, []byte(printer), 0o600),
-		os.WriteFile(overlay, replace, 0o600)); err != nil {
+	err = errors.Join(os.WriteFile(source, []byte(printer), 0o600),
+		os.WriteFile(overlay, replace, 0o600))
+	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "run", "-overlay", overlay, program.Main)
