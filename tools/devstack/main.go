@@ -5,21 +5,24 @@
 //	devstack [-only KINDS]
 //	devstack -missing
 //
-// KINDS is a comma-separated list of postgres, mysql, redis and postfix. If the
-// environment has a connection string for a kind (PLINTH_TEST_POSTGRES_DSN,
-// PLINTH_TEST_MYSQL_DSN, PLINTH_TEST_REDIS_URL, PLINTH_TEST_SMTP_URL), devstack uses that
-// server, and the table before the command reports if the server does not respond.
-// Otherwise it starts a private server if the binary is installed, and sets the variable
-// for the command. The variable PLINTH_TEST_REDIS_TLS_URL is set to the URL of Redis over
-// TLS. If the binary is missing, the kind is skipped and the table names the package to
-// install. Only root can start Postfix.
+// KINDS is a comma-separated list of postgres, mysql, redis and postfix. Each kind has a
+// variable for its connection string: PLINTH_TEST_POSTGRES_DSN, PLINTH_TEST_MYSQL_DSN,
+// PLINTH_TEST_REDIS_URL or PLINTH_TEST_SMTP_URL. If the variable is set, devstack uses
+// that server. Otherwise it starts a private server and sets the variable for the
+// command. It sets PLINTH_TEST_REDIS_TLS_URL to the URL of a private Redis over TLS.
+//
+// Before the command, devstack prints a table of the servers. The table reports servers
+// of the environment that do not respond. If the binary of a kind is not installed, the
+// kind is skipped and the table names the package to install. Only root can start
+// Postfix.
 //
 // Without a command, devstack prints the variables in shell syntax and runs until it
 // receives a signal. With -missing, it prints the missing Debian packages of servers and,
 // without -only, of other programs that tests use: npm and a browser.
 //
-// The exit code is that of the command; 1 if a server fails or a connection string is
-// invalid, 2 for invalid arguments, and 127 if the command cannot be started.
+// The exit code is the exit code of the command. It is 1 if a server fails or a
+// connection string is invalid, 2 for invalid arguments, and 127 if the command cannot be
+// started.
 package main
 
 import (

@@ -21,9 +21,9 @@ import (
 const onPostgres = "DATABASE_DRIVER=postgres DATABASE_HOST=localhost DATABASE_USER=postgres DATABASE_PASS=secret DATABASE_NAME=postgres"
 
 // TestREADME runs README.md block after block, as a reader with an empty module cache
-// would. It replaces what cannot run in a test: the address localhost:1118 with a free
-// port, the PostgreSQL server with that of this machine, and the clone of the GitHub
-// repository with a clone of this one. A module proxy serves the working tree as @latest.
+// would. It uses a free port instead of 1118, a PostgreSQL server of this machine, and a
+// clone of this repository instead of a clone from GitHub. A module proxy serves the
+// working tree as @latest.
 func TestREADME(t *testing.T) {
 	root := repository(t)
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
