@@ -189,7 +189,7 @@ func TestDoctor_LinkedDrivers(t *testing.T) {
 	})
 	put(t, dir, map[string]string{"shop/go.mod": strings.Replace(mod, "../kit", "../gone", 1)})
 	found, _ = diagnose(t, dir+"/shop", env)
-	expect(t, found, finding{"drivers", "warning", "unknown", "go"})
+	expect(t, found, finding{"drivers", "warning", "cannot be checked", "go mod download"})
 }
 
 func TestDoctor_CodeDefaults(t *testing.T) {
