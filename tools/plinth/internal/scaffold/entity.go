@@ -172,7 +172,7 @@ var (
 // reservedNames are the lower-case names that the packages of a service or the templates
 // use.
 var reservedNames = strings.Fields(`app api c cached changed created ctx engine entity err errors error find found gin handler http id
-	input insert invalidate list log logic net notify open page path r remove replace repository respond result route schedule service start
+	input insert invalidate list log logic net notify open page path pathid r remove replace repository respond result route schedule service start
 	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
 
 // reservedColumns are the columns and methods that every entity has.
