@@ -30,8 +30,8 @@ func newApplication(id *identity, plaintext bool) *application {
 func (a *application) GetRequestMetadata(
 	ctx context.Context, _ ...string,
 ) (map[string]string, error) {
-	if own, ok := metadata.FromOutgoingContext(ctx); ok &&
-		(meta.Has(own, keyAccessID) || meta.Has(own, keySecret)) {
+	if md, ok := metadata.FromOutgoingContext(ctx); ok &&
+		(meta.Has(md, keyAccessID) || meta.Has(md, keySecret)) {
 		return nil, nil
 	}
 	return a.pairs, nil

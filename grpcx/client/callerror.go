@@ -8,23 +8,24 @@ import (
 // callError adds the method and the request ID to the error of a call.
 type callError struct {
 	method string
-	id     string // "" if the caller's log contains it
+	id     string // set only if the client generated it
 	err    *xerror.Error
 }
 
 // Error returns the error with the method and, if the client generated it, the request
 // ID.
-func (f *callError) Error() string {
-	if f.id == "" {
-		return f.method + ": " + f.err.Error()
+func (e *callError) Error() string {
+	if e.id == "" {
+		return e.method + ": " + e.err.Error()
 	}
-	return f.method + " (request " + f.id + "): " + f.err.Error()
+	return e.method + " (request " + e.id + "): " + e.err.Error()
 }
 
 // Unwrap returns the error of the call.
-func (f *callError) Unwrap() error { return f.err }
+func (e *callError) Unwrap() error { return e.err }
 
-// wrapError converts the error of a call to an *xerror.Error. A nil pointer is no error.
+// wrapError converts the error of a call to an *xerror.Error. It returns nil if err is
+// nil or a nil pointer.
 func wrapError(method, id string, err error) error {
 	if err == nil {
 		return nil

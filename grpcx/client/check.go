@@ -8,11 +8,11 @@ import (
 	"google.golang.org/grpc/balancer"
 )
 
-// problems are the problems of a configuration. They must not contain secrets.
+// problems lists the errors of a configuration. They must not contain secrets.
 type problems []error
 
-func (p *problems) add(wrong bool, format string, args ...any) {
-	if wrong {
+func (p *problems) add(invalid bool, format string, args ...any) {
+	if invalid {
 		*p = append(*p, fmt.Errorf("grpcx/client: "+format, args...))
 	}
 }
@@ -22,7 +22,8 @@ func (c *config) check() error {
 	var p problems
 	source := *c.source
 	p.add(!printable(source) || source != strings.TrimSpace(source),
-		"source %q is not printable ASCII: set it with WithSource, or disable it with WithSource(\"\")", source)
+		"source %q is not printable ASCII: "+
+			"set it with WithSource, or disable it with WithSource(\"\")", source)
 	p.add(c.timeout < 0, "WithTimeout: %v is negative: use 0 for no timeout", c.timeout)
 	for i, option := range c.dial {
 		p.add(option == nil, "WithDialOptions: option %d is nil: remove it", i+1)
@@ -46,7 +47,8 @@ func (c *config) check() error {
 	}
 	if c.balancing != nil {
 		p.add(balancer.Get(*c.balancing) == nil,
-			"WithLoadBalancing: policy %q is not registered: use round_robin, or import the package of the policy", *c.balancing)
+			"WithLoadBalancing: policy %q is not registered: "+
+				"use round_robin, or import the package of the policy", *c.balancing)
 	}
 	return errors.Join(p...)
 }
@@ -60,7 +62,8 @@ func (id *identity) check(p *problems) {
 		p.add(blank, "WithApplication: the %s is empty: use the value issued by the service",
 			value.name)
 		p.add(!blank && !printable(value.text),
-			"WithApplication: the %s contains characters other than printable ASCII: check for a trailing line break", value.name)
+			"WithApplication: the %s contains characters other than printable ASCII: "+
+				"check for a trailing line break", value.name)
 	}
 }
 

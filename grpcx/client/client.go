@@ -71,9 +71,9 @@ func RequestID(err error) string {
 	if id := rpcstatus.RequestID(err); id != "" {
 		return id
 	}
-	var f *callError
-	if errors.As(err, &f) {
-		return f.id
+	var e *callError
+	if errors.As(err, &e) {
+		return e.id
 	}
 	return ""
 }
@@ -81,9 +81,11 @@ func RequestID(err error) string {
 func checkTarget(target string) error {
 	switch {
 	case strings.TrimSpace(target) == "":
-		return errors.New("grpcx/client: the target is empty: use the address of the service as host:port")
+		return errors.New("grpcx/client: the target is empty: " +
+			"use the address of the service as host:port")
 	case strings.HasPrefix(target, "http://"), strings.HasPrefix(target, "https://"):
-		return errors.New("grpcx/client: the target is a URL: use host:port; WithPlaintext and WithTLS select the transport security")
+		return errors.New("grpcx/client: the target is a URL: use host:port; " +
+			"WithPlaintext and WithTLS select the transport security")
 	default:
 		return nil
 	}

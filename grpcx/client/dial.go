@@ -15,8 +15,8 @@ import (
 // load balancers.
 var keepaliveParams = keepalive.ClientParameters{Time: 330 * time.Second, Timeout: 20 * time.Second}
 
-// connectParams start with a shorter delay than grpc's 1 s, which exceeds the retries of
-// a call: the call would fail although the server is available again.
+// connectParams reconnect after 100 ms. The retries of a call take less than grpc's
+// default of 1 s, so the call would fail although the server is available again.
 var connectParams = grpc.ConnectParams{
 	Backoff: backoff.Config{
 		BaseDelay: 100 * time.Millisecond, Multiplier: 1.6,
@@ -40,11 +40,11 @@ func (c *config) dialOptions() []grpc.DialOption {
 		list = append(list, grpc.WithUserAgent(*c.source))
 	}
 	if c.application != nil {
-		list = append(list, grpc.WithPerRPCCredentials(newApplication(c.application,
-			c.plaintextSecrets)))
+		list = append(list,
+			grpc.WithPerRPCCredentials(newApplication(c.application, c.plaintextSecrets)))
 	}
-	if service := c.serviceConfig(); service != "" {
-		list = append(list, grpc.WithDefaultServiceConfig(service))
+	if text := c.serviceConfig(); text != "" {
+		list = append(list, grpc.WithDefaultServiceConfig(text))
 	}
 	switch {
 	case c.retry == nil:

@@ -18,8 +18,9 @@ const defaultTimeout = 30 * time.Second
 
 // defaultRetry makes four attempts within about one second.
 var defaultRetry = retryPolicy{
-	attempts: 4, initialBackoff: 100 * time.Millisecond,
-	maxBackoff: time.Second,
+	attempts:       4,
+	initialBackoff: 100 * time.Millisecond,
+	maxBackoff:     time.Second,
 }
 
 type config struct {
@@ -46,14 +47,14 @@ type identity struct {
 }
 
 func newConfig() *config {
-	standard := defaultRetry
-	return &config{timeout: defaultTimeout, retry: &standard}
+	retry := defaultRetry
+	return &config{timeout: defaultTimeout, retry: &retry}
 }
 
 // setDefaults sets defaults that depend on the environment.
 func (c *config) setDefaults() {
 	if c.source == nil {
-		// the default of the variable is not a service name
+		// The default of APP_NAME is not used, because it is not the name of a service.
 		name := xenv.GetEnvString(xenv.AppName, "")
 		c.source = &name
 	}
@@ -73,7 +74,9 @@ func WithTimeout(d time.Duration) Option { return func(c *config) { c.timeout = 
 // metadata of a call contains either key, the connection adds neither. The secret never
 // appears in errors or logs.
 func WithApplication(accessID, secretKey string) Option {
-	return func(c *config) { c.application = &identity{accessID: accessID, secret: xlog.Secret(secretKey)} }
+	return func(c *config) {
+		c.application = &identity{accessID: accessID, secret: xlog.Secret(secretKey)}
+	}
 }
 
 // WithPlaintextSecrets allows WithApplication to send the secret over unencrypted
@@ -103,8 +106,9 @@ func WithIdempotent(names ...string) Option {
 func WithRetry(attempts int, initialBackoff, maxBackoff time.Duration) Option {
 	return func(c *config) {
 		c.retry = &retryPolicy{
-			attempts: attempts, initialBackoff: initialBackoff,
-			maxBackoff: maxBackoff,
+			attempts:       attempts,
+			initialBackoff: initialBackoff,
+			maxBackoff:     maxBackoff,
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (c *outgoing) unary(
 	next grpc.UnaryInvoker, options ...grpc.CallOption,
 ) error {
 	ctx, id := c.addMetadata(ctx)
-	if _, bounded := ctx.Deadline(); !bounded && c.timeout > 0 {
+	if _, hasDeadline := ctx.Deadline(); !hasDeadline && c.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
@@ -55,27 +55,27 @@ func (c *outgoing) stream(
 // addMetadata adds the request ID, the source and the language to the outgoing metadata,
 // unless the caller set them. The returned id is not "" if it was generated here.
 //
-// A call outside a request, such as in a job, needs an ID from the client: all attempts
-// then share it, and the error and inner interceptors can report it, even if no server
-// responds.
+// A call outside a request, such as a call of a job, has no ID yet. The client generates
+// one, so that all attempts share it, and the error and inner interceptors report it even
+// if no server responds.
 func (c *outgoing) addMetadata(ctx context.Context) (_ context.Context, id string) {
-	own, _ := metadata.FromOutgoingContext(ctx)
-	var room [6]string
-	pairs := room[:0]
-	if text := languages(ctx); text != "" && !meta.Has(own, keyLanguage) {
+	md, _ := metadata.FromOutgoingContext(ctx)
+	var buffer [6]string
+	pairs := buffer[:0]
+	if text := languages(ctx); text != "" && !meta.Has(md, keyLanguage) {
 		pairs = append(pairs, constant.MetadataAcceptLanguage.String(), text)
 	}
-	if c.source != "" && !meta.Has(own, keySource) {
+	if c.source != "" && !meta.Has(md, keySource) {
 		pairs = append(pairs, constant.MetadataRequestSource.String(), c.source)
 	}
-	if !meta.Has(own, keyID) {
-		known := xctxutil.GetRequestKey(ctx)
-		if !xctx.ValidID(known) { // servers reject other IDs
+	if !meta.Has(md, keyID) {
+		requestID := xctxutil.GetRequestKey(ctx)
+		if !xctx.ValidID(requestID) { // servers replace an invalid ID
 			id = newID()
-			known = id
+			requestID = id
 			ctx = context.WithValue(ctx, xctx.RequestKey, id)
 		}
-		pairs = append(pairs, constant.MetadataRequestUUID.String(), known)
+		pairs = append(pairs, constant.MetadataRequestUUID.String(), requestID)
 	}
 	if len(pairs) > 0 {
 		ctx = metadata.AppendToOutgoingContext(ctx, pairs...)
@@ -124,19 +124,19 @@ type stream struct {
 // Header implements grpc.ClientStream.
 func (s *stream) Header() (metadata.MD, error) {
 	md, err := s.ClientStream.Header()
-	return md, s.failure(err)
+	return md, s.wrapError(err)
 }
 
 // CloseSend implements grpc.ClientStream.
-func (s *stream) CloseSend() error { return s.failure(s.ClientStream.CloseSend()) }
+func (s *stream) CloseSend() error { return s.wrapError(s.ClientStream.CloseSend()) }
 
 // SendMsg implements grpc.ClientStream.
-func (s *stream) SendMsg(message any) error { return s.failure(s.ClientStream.SendMsg(message)) }
+func (s *stream) SendMsg(message any) error { return s.wrapError(s.ClientStream.SendMsg(message)) }
 
 // RecvMsg implements grpc.ClientStream.
-func (s *stream) RecvMsg(message any) error { return s.failure(s.ClientStream.RecvMsg(message)) }
+func (s *stream) RecvMsg(message any) error { return s.wrapError(s.ClientStream.RecvMsg(message)) }
 
-func (s *stream) failure(err error) error {
+func (s *stream) wrapError(err error) error {
 	if err == io.EOF { // callers compare with io.EOF by ==
 		return err
 	}

@@ -43,12 +43,13 @@ type methodName struct {
 // serviceConfig returns the gRPC service config as JSON, or "" if it is empty:
 // https://github.com/grpc/grpc-proto/blob/master/grpc/service_config/service_config.proto
 //
-// Only UNAVAILABLE is retried. DEADLINE_EXCEEDED and CANCELLED leave no time,
-// RESOURCE_EXHAUSTED requires less load, ABORTED requires the caller to read again, and
-// other codes would fail again.
+// Only UNAVAILABLE is retried. After DEADLINE_EXCEEDED and CANCELLED no time is left,
+// RESOURCE_EXHAUSTED requires less load, ABORTED requires the caller to restart its own
+// operation, and calls with other codes would fail again.
 //
-// Throttling stops retries after about 50 more failed attempts than a tenth of the
-// successful calls. A service that stays down receives each call once.
+// Retry throttling starts with 100 tokens. A failed attempt removes one token, a
+// successful call adds 0.1. No call is retried while 50 tokens or fewer remain, so a
+// service that is down receives each call once.
 func (c *config) serviceConfig() string {
 	type object map[string]any
 	s := object{}
@@ -113,10 +114,10 @@ func idempotent(m protoreflect.MethodDescriptor) bool {
 func parseName(text string) (methodName, error) {
 	path, isMethod := strings.CutPrefix(text, "/")
 	service, method, found := strings.Cut(path, "/")
-	if isMethod != found || !protoreflect.FullName(service).IsValid() || isMethod &&
-		!protoreflect.Name(method).IsValid() {
-		return methodName{}, fmt.Errorf(
-			`grpcx/client: WithIdempotent: %q is not a method or service: use "/pkg.Service/Method", or "pkg.Service" for all methods`, text)
+	if isMethod != found || !protoreflect.FullName(service).IsValid() ||
+		isMethod && !protoreflect.Name(method).IsValid() {
+		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q is not a method or service: "+
+			`use "/pkg.Service/Method", or "pkg.Service" for all methods`, text)
 	}
 	if err := checkName(protoregistry.GlobalFiles, service, method); err != nil {
 		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q: %w", text, err)
@@ -125,7 +126,7 @@ func parseName(text string) (methodName, error) {
 }
 
 // checkName returns an error if files do not contain the service, or the method if method
-// is not "". If the program has no generated services, such as a proxy, any name is
+// is not "". If the program links no generated services, as a proxy may, any name is
 // valid.
 func checkName(files *protoregistry.Files, service, method string) error {
 	found, err := files.FindDescriptorByName(protoreflect.FullName(service))
