@@ -118,7 +118,7 @@ func (l *layer) Value(key any) any {
 }
 
 // invocation is the handling of a call by one interceptor. Package xhelper contains the
-// same server and exchange types.
+// corresponding types server and exchange for HTTP.
 type invocation struct {
 	*server
 	call     *exchange

@@ -22,7 +22,7 @@ import (
 )
 
 // panicked logs a panic and returns the status for the client. v is nil if the goroutine
-// exits without a panic; the client then gets no response.
+// exits by runtime.Goexit; the client then receives no response.
 func (t *invocation) panicked(ctx context.Context, method string, v any) error {
 	if v == nil {
 		v = "runtime.Goexit, or panic(nil)"
@@ -53,20 +53,23 @@ func (t *invocation) access(ctx context.Context, method string, st *stream, err 
 	if notReturned {
 		code = codes.Internal
 	}
-	at := level(code)
+	lineLevel := level(code)
 	switch {
 	case code == codes.OK && quiet(method):
-		at = slog.LevelDebug
+		lineLevel = slog.LevelDebug
 	case code == codes.Unavailable && rpcstatus.IsShuttingDown(ctx), rpcstatus.LoggedAtError(err):
-		at = slog.LevelInfo
+		lineLevel = slog.LevelInfo
 	}
-	if !t.Log.Enabled(ctx, at) {
+	if !t.Log.Enabled(ctx, lineLevel) {
 		return
 	}
 	line := xlog.CallLine{
-		Method: method, Status: names[min(code, codes.Unauthenticated+1)], Level: at,
+		Method:   method,
+		Status:   names[min(code, codes.Unauthenticated+1)],
+		Level:    lineLevel,
 		Start:    t.call.request.Start(),
-		ClientIP: address(ctx), Source: meta.First(meta.Incoming(ctx), requestSource),
+		ClientIP: address(ctx),
+		Source:   meta.First(meta.Incoming(ctx), requestSource),
 	}
 	switch {
 	case notReturned:
@@ -83,16 +86,24 @@ func (t *invocation) access(ctx context.Context, method string, st *stream, err 
 
 // names are the names of the codes in the log. The last one is for codes unknown to gRPC.
 var names = [...]string{
-	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN",
-	codes.InvalidArgument:  "INVALID_ARGUMENT",
-	codes.DeadlineExceeded: "DEADLINE_EXCEEDED", codes.NotFound: "NOT_FOUND",
-	codes.AlreadyExists:    "ALREADY_EXISTS",
-	codes.PermissionDenied: "PERMISSION_DENIED", codes.ResourceExhausted: "RESOURCE_EXHAUSTED",
-	codes.FailedPrecondition: "FAILED_PRECONDITION", codes.Aborted: "ABORTED",
-	codes.OutOfRange:    "OUT_OF_RANGE",
-	codes.Unimplemented: "UNIMPLEMENTED", codes.Internal: "INTERNAL",
-	codes.Unavailable: "UNAVAILABLE",
-	codes.DataLoss:    "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED",
+	codes.OK:                 "OK",
+	codes.Canceled:           "CANCELLED",
+	codes.Unknown:            "UNKNOWN",
+	codes.InvalidArgument:    "INVALID_ARGUMENT",
+	codes.DeadlineExceeded:   "DEADLINE_EXCEEDED",
+	codes.NotFound:           "NOT_FOUND",
+	codes.AlreadyExists:      "ALREADY_EXISTS",
+	codes.PermissionDenied:   "PERMISSION_DENIED",
+	codes.ResourceExhausted:  "RESOURCE_EXHAUSTED",
+	codes.FailedPrecondition: "FAILED_PRECONDITION",
+	codes.Aborted:            "ABORTED",
+	codes.OutOfRange:         "OUT_OF_RANGE",
+	codes.Unimplemented:      "UNIMPLEMENTED",
+	codes.Internal:           "INTERNAL",
+	codes.Unavailable:        "UNAVAILABLE",
+	codes.DataLoss:           "DATA_LOSS",
+	codes.Unauthenticated:    "UNAUTHENTICATED",
+
 	codes.Unauthenticated + 1: "OTHER",
 }
 
@@ -115,8 +126,8 @@ func quiet(method string) bool {
 		strings.HasPrefix(method, "/grpc.reflection.")
 }
 
-// address returns the client's address. It is invalid for connections without TCP, such
-// as Unix sockets.
+// address returns the client's address, or the zero Addr for connections other than TCP,
+// such as Unix sockets.
 func address(ctx context.Context) netip.Addr {
 	p, ok := peer.FromContext(ctx)
 	if !ok {

@@ -71,14 +71,14 @@ func (s *server) stream(
 	if t.features&Trace != 0 {
 		t.setTrailer(ss.SetTrailer)
 	}
-	own := &stream{ServerStream: ss, ctx: ctx}
+	wrapped := &stream{ServerStream: ss, ctx: ctx}
 	defer func() {
 		if !t.returned && t.features&Recover != 0 {
 			err = t.panicked(ctx, info.FullMethod, recover())
 		}
-		t.leave(ctx, info.FullMethod, own, err)
+		t.leave(ctx, info.FullMethod, wrapped, err)
 	}()
-	err = t.serveStream(srv, own, info, next)
+	err = t.serveStream(srv, wrapped, info, next)
 	err = rpcstatus.ToStatus(ctx, err) // ToStatus calls methods of err, which may panic.
 	t.returned = true
 	return err
@@ -96,8 +96,8 @@ func (t *invocation) serveStream(
 		}
 	}
 	if t.features&Middleware != 0 {
-		if chain := t.chains().Stream(
-			middleware.ExtractServiceName(info.FullMethod)); chain != nil {
+		service := middleware.ExtractServiceName(info.FullMethod)
+		if chain := t.chains().Stream(service); chain != nil {
 			return chain(srv, ss, info, handle)
 		}
 	}

@@ -28,8 +28,8 @@ func identify(ctx context.Context, r *xctx.Request) {
 		r.SetID(id)
 	} else {
 		r.GenerateID()
-		// The HPACK table of a connection retains the last IDs sent, about 50. Clone
-		// keeps it from retaining r and its messages.
+		// The HPACK table of a connection retains the last IDs sent, about 50. Without
+		// Clone, it would also retain r and its messages.
 		r.SetID(strings.Clone(r.ID()))
 	}
 	r.SetAcceptLanguage(meta.First(md, acceptLanguage))

@@ -55,7 +55,8 @@ func (t *invocation) serve(
 	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 ) (any, error) {
 	if t.features&Middleware != 0 {
-		if chain := t.chains().Unary(middleware.ExtractServiceName(info.FullMethod)); chain != nil {
+		service := middleware.ExtractServiceName(info.FullMethod)
+		if chain := t.chains().Unary(service); chain != nil {
 			inner := *t // the chain may call next at any time
 			return chain(ctx, req, info, func(ctx context.Context, req any) (any, error) {
 				return inner.handle(ctx, req, next)

@@ -17,6 +17,7 @@ import (
 
 // Names of the envelope.
 const (
+	// Name is the name of the field in a .proto file.
 	Name = "base_response"
 	// goName is the name of the field in a Go struct.
 	goName = "BaseResponse"
@@ -33,7 +34,7 @@ var (
 var fields sync.Map
 
 // Field accesses the envelope of the messages of one type. It is immutable and safe for
-// concurrent use. A nil *Field finds no envelope in any message.
+// concurrent use. A nil *Field is valid and has no envelope.
 type Field struct {
 	owner reflect.Type
 	index int // index of the Go struct field; -1 if the API hides the fields
@@ -56,7 +57,7 @@ func Of(t reflect.Type) *Field {
 	return f
 }
 
-// find is the uncached Of.
+// find implements Of without the cache.
 func find(t reflect.Type) *Field {
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil
@@ -87,8 +88,8 @@ func fieldOf(t reflect.Type) (fd protoreflect.FieldDescriptor) {
 	}()
 	m, _ := reflect.TypeAssert[proto.Message](reflect.New(t.Elem()))
 	fd = m.ProtoReflect().Descriptor().Fields().ByName(Name)
-	own := new(generate.BaseResponse).ProtoReflect().Descriptor()
-	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() != own {
+	want := new(generate.BaseResponse).ProtoReflect().Descriptor()
+	if fd == nil || fd.Cardinality() == protoreflect.Repeated || fd.Message() != want {
 		return nil
 	}
 	if oneof := fd.ContainingOneof(); oneof != nil && !oneof.IsSynthetic() {

@@ -81,7 +81,7 @@ type keyRecorder struct {
 }
 
 // Value implements context.Context.
-func (l *keyRecorder) Value(key any) any {
-	l.key = key
+func (r *keyRecorder) Value(key any) any {
+	r.key = key
 	return nil
 }

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// maxText limits a text of a status, in bytes. Percent-encoding triples the status
+	// maxText limits each text of a status, in bytes. Percent-encoding triples the status
 	// message if it is not ASCII.
 	maxText = 512
-	// maxName limits the request ID and the label, in bytes. Those of other services have
-	// no limit.
+	// maxName limits the request ID and the label, in bytes. Other services may send
+	// longer ones.
 	maxName = 128
 	// maxData limits the detail with an error's data, in bytes.
 	maxData = 2560
@@ -54,8 +54,10 @@ func statusOf(ctx context.Context, e *xerror.Error) *status.Status {
 // envelopeOf converts the envelope of an error to a message.
 func envelopeOf(r *xbase.BaseResponse) *generate.BaseResponse {
 	b := &generate.BaseResponse{
-		Context: truncate(r.Context, maxName), Output: truncate(r.Output, maxName),
-		Code: uint64(r.Code), Message: Text(r.Message), // Code is not negative
+		Context: truncate(r.Context, maxName),
+		Output:  truncate(r.Output, maxName),
+		Code:    uint64(r.Code), // is not negative
+		Message: Text(r.Message),
 	}
 	if r.ErrorMessage != "" {
 		b.ErrorMessage = new(Text(r.ErrorMessage))
@@ -101,7 +103,8 @@ func violationsOf(failures []xvalid.FieldError) proto.Message {
 	for _, f := range failures {
 		v := &errdetails.BadRequest_FieldViolation{
 			Field:       Text(f.Field),
-			Description: Text(f.Message), Reason: reason(f.Tag),
+			Description: Text(f.Message),
+			Reason:      reason(f.Tag),
 		}
 		if size += proto.Size(v) + 3; size > maxData { // 3 bytes for the tag and the length
 			break

@@ -46,14 +46,14 @@ func FromStatus(err error) *xerror.Error {
 	if IsNil(err) {
 		return nil
 	}
-	if _, known := find[*xerror.Error](err); known {
+	if _, converted := find[*xerror.Error](err); converted {
 		return xerror.From(err)
 	}
-	c, ok := find[statusError](err)
-	if !ok || !isFailure(c) {
+	e, ok := find[statusError](err)
+	if !ok || !isFailure(e) {
 		return xerror.From(err)
 	}
-	st := c.GRPCStatus()
+	st := e.GRPCStatus()
 	cause := causeOf(st.Code(), err)
 	b, data := readDetails(st)
 	if b.GetOutput() == "" {
@@ -65,11 +65,11 @@ func FromStatus(err error) *xerror.Error {
 
 // RequestID returns the request ID in the envelope of the status in err's tree, or "".
 func RequestID(err error) string {
-	c, ok := find[statusError](err)
-	if !ok || !isFailure(c) {
+	e, ok := find[statusError](err)
+	if !ok || !isFailure(e) {
 		return ""
 	}
-	b, _ := readDetails(c.GRPCStatus())
+	b, _ := readDetails(e.GRPCStatus())
 	return b.GetContext()
 }
 
@@ -142,8 +142,9 @@ func failuresOf(bad *errdetails.BadRequest) []xvalid.FieldError {
 	list := make([]xvalid.FieldError, 0, len(bad.GetFieldViolations()))
 	for _, v := range bad.GetFieldViolations() {
 		list = append(list, xvalid.FieldError{
-			Field: v.GetField(),
-			Tag:   strings.ToLower(v.GetReason()), Message: v.GetDescription(),
+			Field:   v.GetField(),
+			Tag:     strings.ToLower(v.GetReason()),
+			Message: v.GetDescription(),
 		})
 	}
 	return list

@@ -104,16 +104,16 @@ func CodeAndMessage(err error) (code int, message string) {
 //   - An error that is a status is returned unchanged.
 //   - An *xerror.Error in the tree of err is converted by its code.
 //   - A status in the tree of err is returned without its wrappers.
-//   - Other errors are converted by xerror.From: known nilPanics errors have a code of
-//     their customStatus, unknown errors become SERVER_INTERNAL_ERROR and the client does not
-//     receive remote text.
+//   - Other errors are converted by xerror.From: errors with a registered mapper have its
+//     code, unknown errors become SERVER_INTERNAL_ERROR. The client does not receive their
+//     text.
 //
 // ToStatus logs each converted error once.
 func ToStatus(ctx context.Context, err error) error {
 	if IsNil(err) {
 		return nil
 	}
-	if customStatus, ok := err.(statusError); ok && isFailure(customStatus) { //nolint:errorlint // compares the error itself
+	if own, ok := err.(statusError); ok && isFailure(own) { //nolint:errorlint // err itself
 		return err
 	}
 	first, known := find[*xerror.Error](err)
@@ -153,8 +153,8 @@ func find[T error](err error) (found T, ok bool) {
 }
 
 // isFailure reports whether e has a status other than OK.
-func isFailure(c statusError) bool {
-	st := c.GRPCStatus()
+func isFailure(e statusError) bool {
+	st := e.GRPCStatus()
 	return st != nil && st.Code() != codes.OK
 }
 
@@ -198,8 +198,8 @@ const maxLogged = 4096
 // TruncateForLog truncates text to the limit for log attributes.
 func TruncateForLog(text string) string { return truncate(text, maxLogged) }
 
-// IsShuttingDown reports whether the application is draining. Unavailable services are no
-// failure then.
+// IsShuttingDown reports whether the application is draining. The status Unavailable is
+// expected then and not logged as a failure.
 func IsShuttingDown(ctx context.Context) bool {
 	select {
 	case <-xhook.Draining(ctx):

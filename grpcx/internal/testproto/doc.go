@@ -1,3 +1,3 @@
-// Package testproto holds the service and the messages that the tests of this module
-// share. No program links it.
+// Package testproto contains the service and the messages that the tests of this module
+// share. Only tests import it.
 package testproto
