@@ -21,13 +21,13 @@ type chains[M middleware] struct {
 	table   atomic.Pointer[map[string]chain[M]]
 }
 
-// chain is the middleware of one service, at least one. It is immutable.
+// chain contains the middleware of one service, at least one. It is immutable.
 type chain[M middleware] struct {
-	parts []M
-	whole M
+	list     []M
+	composed M // all of list as one
 }
 
-// use appends middleware to a service. nest composes two middleware.
+// use appends middleware to a service. nest composes two middleware into one.
 func (c *chains[M]) use(service string, more []M, nest func(outer, inner M) M) {
 	if len(more) == 0 {
 		return
@@ -38,18 +38,18 @@ func (c *chains[M]) use(service string, more []M, nest func(outer, inner M) M) {
 	if old := c.table.Load(); old != nil {
 		maps.Copy(table, *old)
 	}
-	parts := slices.Concat(table[service].parts, more)
-	whole := parts[len(parts)-1]
-	for _, outer := range slices.Backward(parts[:len(parts)-1]) {
-		whole = nest(outer, whole)
+	list := slices.Concat(table[service].list, more)
+	composed := list[len(list)-1]
+	for _, outer := range slices.Backward(list[:len(list)-1]) {
+		composed = nest(outer, composed)
 	}
-	table[service] = chain[M]{parts: parts, whole: whole}
+	table[service] = chain[M]{list: list, composed: composed}
 	c.table.Store(&table)
 }
 
-func (c *chains[M]) parts(service string) []M { return slices.Clone(c.of(service).parts) }
+func (c *chains[M]) list(service string) []M { return slices.Clone(c.of(service).list) }
 
-func (c *chains[M]) whole(service string) M { return c.of(service).whole }
+func (c *chains[M]) composed(service string) M { return c.of(service).composed }
 
 // of returns the chain of a service, or the zero value.
 func (c *chains[M]) of(service string) chain[M] {
@@ -61,7 +61,7 @@ func (c *chains[M]) of(service string) chain[M] {
 }
 
 // nestUnary returns a middleware that runs inner inside outer. Each call of outer
-// receives its own immutable handler, so outer may retain it and call it repeatedly.
+// receives a new immutable handler, so outer may retain it and call it repeatedly.
 func nestUnary(outer, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
 		handler grpc.UnaryHandler,

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Default is the Registry that the package's functions and, by default, servers use.
+// Default is the Registry of the package's functions. Servers use it by default.
 var Default = new(Registry)
 
 // UseUnary appends middleware for the service's unary methods to Default. See
@@ -77,26 +77,26 @@ func (r *Registry) UseStream(service *grpc.ServiceDesc, chain ...grpc.StreamServ
 // LookupUnary returns a copy of the middleware of the service's unary methods, outermost
 // first, or nil. The service is a full name, such as "shop.v1.Orders".
 func (r *Registry) LookupUnary(service string) []grpc.UnaryServerInterceptor {
-	return r.unary.parts(service)
+	return r.unary.list(service)
 }
 
 // LookupStream returns a copy of the middleware of the service's streaming methods,
 // outermost first, or nil. The service is a full name, such as "shop.v1.Orders".
 func (r *Registry) LookupStream(service string) []grpc.StreamServerInterceptor {
-	return r.stream.parts(service)
+	return r.stream.list(service)
 }
 
 // Unary returns the middleware of the service's unary methods as one interceptor, or nil.
 // A single middleware is returned unchanged. A call of a chain allocates 32 bytes for
 // each middleware except the last.
 func (r *Registry) Unary(service string) grpc.UnaryServerInterceptor {
-	return r.unary.whole(service)
+	return r.unary.composed(service)
 }
 
 // Stream returns the middleware of the service's streaming methods as one interceptor, or
 // nil.
 func (r *Registry) Stream(service string) grpc.StreamServerInterceptor {
-	return r.stream.whole(service)
+	return r.stream.composed(service)
 }
 
 // ExtractServiceName returns the service of a full method name: "shop.v1.Orders" for
@@ -123,17 +123,21 @@ func description[D grpc.ServiceDesc | *grpc.ServiceDesc](service D) *grpc.Servic
 }
 
 // nameOf returns the name of a service. It panics if the registration is invalid. caller
-// is the name of the registering function.
-func nameOf(caller string, service *grpc.ServiceDesc, faulty int) string {
+// is the name of the registering function, nilPosition the result of firstNil.
+func nameOf(caller string, service *grpc.ServiceDesc, nilPosition int) string {
 	switch {
 	case service == nil:
-		panic(fmt.Sprintf("grpcx/middleware: %s: the service is nil: pass the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service is nil: "+
+			"pass the generated description, such as pb.UserService_ServiceDesc", caller))
 	case service.ServiceName == "":
-		panic(fmt.Sprintf("grpcx/middleware: %s: the service has no name: pass the generated description, such as pb.UserService_ServiceDesc", caller))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service has no name: "+
+			"pass the generated description, such as pb.UserService_ServiceDesc", caller))
 	case ExtractServiceName("/"+service.ServiceName+"/Method") != service.ServiceName:
-		panic(fmt.Sprintf("grpcx/middleware: %s: the service name %q contains a slash: pass the generated description", caller, service.ServiceName))
-	case faulty > 0:
-		panic(fmt.Sprintf("grpcx/middleware: %s: middleware %d of service %s is nil: pass a function or remove it", caller, faulty, service.ServiceName))
+		panic(fmt.Sprintf("grpcx/middleware: %s: the service name %q contains a slash: "+
+			"pass the generated description", caller, service.ServiceName))
+	case nilPosition > 0:
+		panic(fmt.Sprintf("grpcx/middleware: %s: middleware %d of service %s is nil: "+
+			"pass a function or remove it", caller, nilPosition, service.ServiceName))
 	default:
 		return service.ServiceName
 	}
