@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// HTTP/2 constants of what a client sends (RFC 9113, sections 3.4, 4.1 and 6).
+// HTTP/2 constants for the bytes that a client sends (RFC 9113, sections 3.4, 4.1 and 6).
 const (
 	clientPreface    = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	frameHeaderBytes = 9
@@ -28,17 +28,17 @@ type frames struct {
 
 	prefaceBytes int // bytes of the client preface passed so far
 	head         [frameHeaderBytes]byte
-	filled       int // valid bytes of head
-	left         int // remaining bytes of the frame's payload
-	body         int // message bytes among them; -1 until the length of the padding is read
-	cost         int64
+	filled       int   // valid bytes of head
+	remaining    int   // unread bytes of the frame's payload
+	body         int   // message bytes among them; -1 until the length of the padding is read
+	cost         int64 // overhead of the frame, until it is charged
 
 	header header // being read
 
-	// Bytes read from the connection but not passed to grpc-go.
-	held []byte
-	at   int
-	err  error // of the last read
+	// Bytes read from the connection. Those from offset have not been passed to grpc-go.
+	buffered []byte
+	offset   int
+	err      error // of the last read
 }
 
 // header is the header of a stream.
@@ -50,18 +50,18 @@ type header struct {
 // read reads from conn. It stops after each header, so grpc-go handles the header before
 // it reads further.
 func (f *frames) read(conn net.Conn, b []byte) (n int, err error) {
-	if f.at == len(f.held) {
+	if f.offset == len(f.buffered) {
 		n, err = conn.Read(b)
 		passed := f.pass(b[:n])
 		if passed == n {
 			return n, err
 		}
-		f.held, f.at, f.err = append(f.held[:0], b[passed:n]...), 0, err
+		f.buffered, f.offset, f.err = append(f.buffered[:0], b[passed:n]...), 0, err
 		return passed, nil
 	}
-	n = f.pass(b[:copy(b, f.held[f.at:])])
-	f.at += n
-	if f.at == len(f.held) {
+	n = f.pass(b[:copy(b, f.buffered[f.offset:])])
+	f.offset += n
+	if f.offset == len(f.buffered) {
 		err, f.err = f.err, nil
 	}
 	return n, err
@@ -115,28 +115,28 @@ func (f *frames) readHeader(b []byte) (used int, stop bool) {
 	if f.filled < frameHeaderBytes {
 		return used, false
 	}
-	f.left = int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2])
-	f.body, f.cost = f.left, overhead(f.left)
+	f.remaining = int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2])
+	f.body, f.cost = f.remaining, overhead(f.remaining)
 	if f.has(flagPadded) {
 		f.body = -1
 	}
-	return used, f.left == 0 && f.endFrame()
+	return used, f.remaining == 0 && f.endFrame()
 }
 
 // readPayload reads a frame payload.
 func (f *frames) readPayload(b []byte) (used int, stop bool) {
-	used = min(len(b), f.left)
+	used = min(len(b), f.remaining)
 	if f.kind() == frameData {
 		f.data(b[:used])
 	}
-	f.left -= used
-	return used, f.left == 0 && f.endFrame()
+	f.remaining -= used
+	return used, f.remaining == 0 && f.endFrame()
 }
 
 // data counts the bytes of a DATA frame without its padding.
 func (f *frames) data(b []byte) {
 	if f.body < 0 {
-		f.body = max(0, f.left-1-int(b[0]))
+		f.body = max(0, f.remaining-1-int(b[0]))
 		b = b[1:]
 	}
 	b = b[:min(len(b), f.body)]

@@ -13,16 +13,16 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/rpcstatus"
 )
 
-// severity is the grpc-go variable that enables its own logger. If it is set, grpc-go's
-// logger stays in place.
+// severity is the environment variable that enables grpc-go's own logger. If it is set,
+// the runner does not replace that logger.
 const severity xenv.EnvKey = "GRPC_GO_LOG_SEVERITY_LEVEL"
 
 // grpc-go logs errors that no interceptor receives, such as a response that cannot be
 // encoded, to a global logger. SetLoggerV2 must be called before grpc-go is used.
-var _ = bridged()
+var _ = setGRPCLogger()
 
-func bridged() bool {
-	if _, own := xenv.GetEnv(severity); !own {
+func setGRPCLogger() bool {
+	if _, isSet := xenv.GetEnv(severity); !isSet {
 		grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, errorLines{}))
 	}
 	return true

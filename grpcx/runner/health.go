@@ -31,8 +31,10 @@ type health struct {
 // Watches end when the context stopping is canceled.
 func newHealth(ctx, stopping context.Context, server *grpc.Server) *health {
 	h := &health{
-		Server: grpchealth.NewServer(), lifecycle: xhook.From(ctx), stopping: stopping,
-		services: []string{""},
+		Server:    grpchealth.NewServer(),
+		lifecycle: xhook.From(ctx),
+		stopping:  stopping,
+		services:  []string{""},
 	}
 	for service := range server.GetServiceInfo() {
 		h.services = append(h.services, service)
@@ -55,11 +57,13 @@ func (h *health) Check(
 func (h *health) List(
 	ctx context.Context, _ *healthpb.HealthListRequest,
 ) (*healthpb.HealthListResponse, error) {
-	whole, err := h.Check(ctx, &healthpb.HealthCheckRequest{})
+	response, err := h.Check(ctx, &healthpb.HealthCheckRequest{})
 	if err != nil {
 		return nil, err
 	}
-	return &healthpb.HealthListResponse{Statuses: map[string]*healthpb.HealthCheckResponse{"": whole}}, nil
+	return &healthpb.HealthListResponse{
+		Statuses: map[string]*healthpb.HealthCheckResponse{"": response},
+	}, nil
 }
 
 // Watch implements grpc.health.v1. It returns when the server shuts down.
@@ -132,7 +136,7 @@ func (h *health) refresh(ctx context.Context) {
 	}
 }
 
-// status returns the application's readiness. Outside an application it is SERVING.
+// status returns the application's readiness, or SERVING outside an application.
 func (h *health) status(ctx context.Context) healthpb.HealthCheckResponse_ServingStatus {
 	if h.lifecycle == nil {
 		return healthpb.HealthCheckResponse_SERVING

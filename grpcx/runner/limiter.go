@@ -26,10 +26,10 @@ const warnEvery = 10 * time.Second
 // therefore parses the frames of each connection and charges the connection with its
 // incomplete messages; see frames.
 //
-// If grpc.Creds encrypts a connection, the limiter sees only the start of a
-// call (a tap), its first interceptor, and the number of bytes. It then charges the bytes
-// received since the oldest waiting call started, at most the maximum message size for
-// each waiting call.
+// If grpc.Creds encrypts a connection, the limiter sees only the start of a call (a tap),
+// its first interceptor, and the number of bytes. It then charges the bytes received
+// since the oldest waiting call started, at most the maximum message size for each
+// waiting call.
 type limiter struct {
 	maxBytes       int64         // 0: no limit
 	maxConnections int64         // 0: no limit
@@ -38,7 +38,7 @@ type limiter struct {
 
 	used      atomic.Int64 // the sum of all charges
 	open      atomic.Int64 // connections
-	canceling sync.Mutex   // held while calls are canceled
+	canceling sync.Mutex   // locked while calls are canceled
 
 	mu      sync.Mutex
 	sources map[*source]struct{}
@@ -46,42 +46,44 @@ type limiter struct {
 	other    *source   // for calls of unknown connections
 	unparsed sync.Once // warning about connections whose frames cannot be parsed
 
-	full, excess occasional
+	connectionWarning, bytesWarning throttle
 }
 
 func newLimiter(c *config, limits limitVariables) *limiter {
-	in := &limiter{
-		maxBytes: limits.MaxInflightBytes, maxConnections: int64(limits.MaxConnections),
-		timeout: limits.FirstMessageTimeout,
-		log:     c.log, sources: map[*source]struct{}{},
+	l := &limiter{
+		maxBytes:       limits.MaxInflightBytes,
+		maxConnections: int64(limits.MaxConnections),
+		timeout:        limits.FirstMessageTimeout,
+		log:            c.log,
+		sources:        map[*source]struct{}{},
 	}
-	in.other = newSource(in)
-	return in
+	l.other = newSource(l)
+	return l
 }
 
-// enter registers a connection. It returns nil if there are too many.
-func (in *limiter) enter() *source {
-	if n := in.open.Add(1); in.maxConnections > 0 && n > in.maxConnections {
-		in.open.Add(-1)
-		if in.full.now() {
-			in.log.Warn(context.Background(), "connection rejected: too many open connections",
-				slog.Int64("limit", in.maxConnections),
+// enter registers a connection. It returns nil if too many are open.
+func (l *limiter) enter() *source {
+	if n := l.open.Add(1); l.maxConnections > 0 && n > l.maxConnections {
+		l.open.Add(-1)
+		if l.connectionWarning.allow() {
+			l.log.Warn(context.Background(), "connection rejected: too many open connections",
+				slog.Int64("limit", l.maxConnections),
 				slog.String("raise", "GRPC_MAX_CONNECTIONS"))
 		}
 		return nil
 	}
-	s := newSource(in)
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.sources[s] = struct{}{}
+	s := newSource(l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sources[s] = struct{}{}
 	return s
 }
 
-func (in *limiter) leave(s *source) {
-	in.open.Add(-1)
-	in.mu.Lock()
-	delete(in.sources, s)
-	in.mu.Unlock()
+func (l *limiter) leave(s *source) {
+	l.open.Add(-1)
+	l.mu.Lock()
+	delete(l.sources, s)
+	l.mu.Unlock()
 	s.close()
 }
 
@@ -93,8 +95,8 @@ type localAddr struct {
 }
 
 // tap registers a call when its header arrives.
-func (in *limiter) tap(ctx context.Context, _ *tap.Info) (context.Context, error) {
-	from := in.other
+func (l *limiter) tap(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	from := l.other
 	if p, ok := peer.FromContext(ctx); ok {
 		if local, ok := p.LocalAddr.(*localAddr); ok {
 			from = local.source
@@ -102,8 +104,9 @@ func (in *limiter) tap(ctx context.Context, _ *tap.Info) (context.Context, error
 	}
 	switch {
 	case !from.parsed.Load():
-		in.unparsed.Do(func() {
-			in.log.Warn(ctx, "incomplete messages are limited approximately: use runner.WithCredentials instead of grpc.Creds")
+		l.unparsed.Do(func() {
+			l.log.Warn(ctx, "incomplete messages are limited approximately: "+
+				"use runner.WithCredentials instead of grpc.Creds")
 		})
 	case from.header.last:
 		return ctx, nil // no message follows
@@ -114,57 +117,57 @@ func (in *limiter) tap(ctx context.Context, _ *tap.Info) (context.Context, error
 // cancelExcess cancels calls of the connection with the largest charge while the charges
 // exceed the limit, until they are an eighth below it. It waits until the calls release
 // their messages; otherwise a client could send faster than its calls end.
-func (in *limiter) cancelExcess() {
-	in.canceling.Lock()
-	defer in.canceling.Unlock()
-	in.refresh()
-	if in.used.Load() <= in.maxBytes {
+func (l *limiter) cancelExcess() {
+	l.canceling.Lock()
+	defer l.canceling.Unlock()
+	l.refresh()
+	if l.used.Load() <= l.maxBytes {
 		return
 	}
 	var canceled []*incoming
-	for in.used.Load() > in.maxBytes-in.maxBytes/8 {
-		c := in.cancelOne()
+	for l.used.Load() > l.maxBytes-l.maxBytes/8 {
+		c := l.cancelOne()
 		if c == nil {
 			break
 		}
 		canceled = append(canceled, c)
 	}
-	if len(canceled) > 0 && in.excess.now() {
-		in.log.Warn(context.Background(), "calls canceled: too many bytes of incomplete messages",
-			slog.Int("calls", len(canceled)),
-			slog.Int64("limit", in.maxBytes), slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
+	if len(canceled) > 0 && l.bytesWarning.allow() {
+		l.log.Warn(context.Background(), "calls canceled: too many bytes of incomplete messages",
+			slog.Int("calls", len(canceled)), slog.Int64("limit", l.maxBytes),
+			slog.String("raise", "GRPC_MAX_INFLIGHT_BYTES"))
 	}
 	await(canceled)
 }
 
 // refresh removes the calls that the server has closed.
-func (in *limiter) refresh() {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for s := range in.sources {
+func (l *limiter) refresh() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.sources {
 		s.refresh()
 	}
 }
 
 // cancelOne cancels the call with the largest incomplete message of the connection with
 // the largest charge. It returns nil if no call is found.
-func (in *limiter) cancelOne() *incoming {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	var most *source
-	for s := range in.sources {
-		if most == nil || s.charged.Load() > most.charged.Load() {
-			most = s
+func (l *limiter) cancelOne() *incoming {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var largest *source
+	for s := range l.sources {
+		if largest == nil || s.charged.Load() > largest.charged.Load() {
+			largest = s
 		}
 	}
-	if most == nil {
+	if largest == nil {
 		return nil
 	}
-	return most.cancelLargest()
+	return largest.cancelLargest()
 }
 
 // unary returns an interceptor that marks the request message as arrived and calls next.
-func (in *limiter) unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+func (l *limiter) unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		handler grpc.UnaryHandler,
 	) (any, error) {
@@ -176,7 +179,7 @@ func (in *limiter) unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInter
 // stream is the streaming counterpart of unary. For client streams the timeout stops when
 // the interceptors start, because the client may send later and the handler decides when
 // to receive.
-func (in *limiter) stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+func (l *limiter) stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 		handler grpc.StreamHandler,
 	) error {
@@ -199,10 +202,10 @@ func (r *request) RecvMsg(m any) error {
 	return err
 }
 
-// occasional limits the rate of a warning.
-type occasional struct{ last atomic.Int64 }
+// throttle limits the rate of a warning.
+type throttle struct{ last atomic.Int64 }
 
-func (o *occasional) now() bool {
-	last, now := o.last.Load(), time.Now().UnixNano()
-	return now-last >= int64(warnEvery) && o.last.CompareAndSwap(last, now)
+func (t *throttle) allow() bool {
+	last, now := t.last.Load(), time.Now().UnixNano()
+	return now-last >= int64(warnEvery) && t.last.CompareAndSwap(last, now)
 }

@@ -31,10 +31,10 @@ func overhead(frame int) int64 {
 
 // message is the progress of the messages of a call.
 type message struct {
-	prefix [prefixBytes]byte
-	filled int   // valid bytes of prefix
-	left   int64 // remaining bytes after the prefix
-	stored int64 // cost of the incomplete message; 0 between messages
+	prefix    [prefixBytes]byte
+	filled    int   // valid bytes of prefix
+	remaining int64 // unread bytes after the prefix
+	stored    int64 // cost of the incomplete message; 0 between messages
 }
 
 // add counts the bytes of a frame. cost is the overhead of the frame, charged to its
@@ -52,15 +52,15 @@ func (m *message) add(b []byte, cost int64) {
 			n = copy(m.prefix[m.filled:], b)
 			m.filled += n
 			if m.filled == prefixBytes {
-				m.left = int64(binary.BigEndian.Uint32(m.prefix[1:]))
+				m.remaining = int64(binary.BigEndian.Uint32(m.prefix[1:]))
 			}
 		} else {
-			n = int(min(int64(len(b)), m.left))
-			m.left -= int64(n)
+			n = int(min(int64(len(b)), m.remaining))
+			m.remaining -= int64(n)
 		}
 		m.stored += int64(n)
 		b = b[n:]
-		if m.filled == prefixBytes && m.left == 0 {
+		if m.filled == prefixBytes && m.remaining == 0 {
 			m.filled, m.stored, cost = 0, 0, 0
 		}
 	}

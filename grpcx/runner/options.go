@@ -41,9 +41,10 @@ type config struct {
 
 func newConfig(options []Option) *config {
 	c := &config{
-		log: xlog.WithName(xlog.NamedGRPC), stopTimeout: DefaultGracefulStopTimeout,
-		registry: middleware.Default,
-		creds:    insecure.NewCredentials(),
+		log:         xlog.WithName(xlog.NamedGRPC),
+		stopTimeout: DefaultGracefulStopTimeout,
+		registry:    middleware.Default,
+		creds:       insecure.NewCredentials(),
 		limits: func() (limitVariables, error) {
 			return xenv.Load[limitVariables](xenv.Environment())
 		},
@@ -91,8 +92,9 @@ func WithRegisterService(
 // list. Repeated use adds interceptors.
 func WithUnaryInterceptors(interceptors ...grpc.UnaryServerInterceptor) Option {
 	return func(c *config) {
-		for i, one := range interceptors {
-			c.reject("WithUnaryInterceptors", one == nil, fmt.Sprintf("interceptor %d is nil", i+1))
+		for i, interceptor := range interceptors {
+			c.reject("WithUnaryInterceptors",
+				interceptor == nil, fmt.Sprintf("interceptor %d is nil", i+1))
 		}
 		c.unary = append(c.unary, interceptors...)
 	}
@@ -101,9 +103,9 @@ func WithUnaryInterceptors(interceptors ...grpc.UnaryServerInterceptor) Option {
 // WithStreamInterceptors is the streaming counterpart of WithUnaryInterceptors.
 func WithStreamInterceptors(interceptors ...grpc.StreamServerInterceptor) Option {
 	return func(c *config) {
-		for i, one := range interceptors {
+		for i, interceptor := range interceptors {
 			c.reject("WithStreamInterceptors",
-				one == nil, fmt.Sprintf("interceptor %d is nil", i+1))
+				interceptor == nil, fmt.Sprintf("interceptor %d is nil", i+1))
 		}
 		c.stream = append(c.stream, interceptors...)
 	}
@@ -122,8 +124,8 @@ func WithCredentials(creds credentials.TransportCredentials) Option {
 // WithServerOptions adds options of grpc-go. They override the options of the runner.
 func WithServerOptions(options ...grpc.ServerOption) Option {
 	return func(c *config) {
-		for i, one := range options {
-			c.reject("WithServerOptions", one == nil, fmt.Sprintf("option %d is nil", i+1))
+		for i, option := range options {
+			c.reject("WithServerOptions", option == nil, fmt.Sprintf("option %d is nil", i+1))
 		}
 		c.server = append(c.server, options...)
 	}
@@ -150,8 +152,8 @@ func WithValidation(checks ...validation.Check) Option {
 }
 
 // reject records a problem of an option, reported at startup.
-func (c *config) reject(option string, wrong bool, problem string) {
-	if wrong {
+func (c *config) reject(option string, invalid bool, problem string) {
+	if invalid {
 		c.errs = append(c.errs, fmt.Errorf("grpcx/runner: %s: %s", option, problem))
 	}
 }
@@ -170,7 +172,7 @@ const (
 
 	// A connection without calls is closed after maxIdle. A connection older than maxAge
 	// receives no new calls, so clients spread over new servers; grpc-go adds a jitter of
-	// a tenth. Its calls may continue without limit, because streams may be endless.
+	// a tenth. Calls in flight continue without limit, because streams may be endless.
 	maxIdle = 15 * time.Minute
 	maxAge  = 30 * time.Minute
 
@@ -182,7 +184,7 @@ const (
 	minPing     = 5 * time.Second // half of the minimum in grpc-go's clients
 )
 
-func (c *config) bounds(limits limitVariables) []grpc.ServerOption {
+func (c *config) limitOptions(limits limitVariables) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxSendMsgSize(maxMessageBytes),
@@ -192,8 +194,10 @@ func (c *config) bounds(limits limitVariables) []grpc.ServerOption {
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionIdle: maxIdle, MaxConnectionAge: maxAge, Time: pingAfter,
-			Timeout: pingTimeout,
+			MaxConnectionIdle: maxIdle,
+			MaxConnectionAge:  maxAge,
+			Time:              pingAfter,
+			Timeout:           pingTimeout,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime:             minPing,

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// maxPending limits handshakes after shutdown has started.
+// maxPending limits the time of handshakes that are pending when shutdown starts.
 const maxPending = time.Second
 
 // pendingConns is a listener that tracks connections before the end of their handshake.
-// GracefulStop waits for these connections first, even for silent ones.
+// GracefulStop waits for these connections first, even if their clients send nothing.
 type pendingConns struct {
 	net.Listener
 	limiter *limiter
@@ -23,8 +23,8 @@ type pendingConns struct {
 	closing bool
 }
 
-func newPendingConns(l net.Listener, in *limiter) *pendingConns {
-	return &pendingConns{Listener: l, limiter: in, pending: map[*pendingConn]struct{}{}}
+func newPendingConns(listener net.Listener, l *limiter) *pendingConns {
+	return &pendingConns{Listener: listener, limiter: l, pending: map[*pendingConn]struct{}{}}
 }
 
 // Accept implements net.Listener.
@@ -33,7 +33,7 @@ func (a *pendingConns) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &pendingConn{Conn: conn, at: a, local: &localAddr{conn.LocalAddr(), from}}
+	c := &pendingConn{Conn: conn, conns: a, local: &localAddr{conn.LocalAddr(), from}}
 	if !a.track(c) {
 		_ = c.Close() // the handshake then fails
 	}
@@ -71,22 +71,23 @@ func (a *pendingConns) track(c *pendingConn) bool {
 func (a *pendingConns) closePending() {
 	a.mu.Lock()
 	a.closing = true
-	left := slices.Collect(maps.Keys(a.pending))
+	pending := slices.Collect(maps.Keys(a.pending))
 	a.mu.Unlock()
-	for _, c := range left {
+	for _, c := range pending {
 		_ = c.Conn.Close() // the server closes c
 	}
 }
 
-func (a *pendingConns) arrived(c *pendingConn) {
+func (a *pendingConns) untrack(c *pendingConn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.pending, c)
 }
 
+// pendingConn is a connection that pendingConns tracks.
 type pendingConn struct {
 	net.Conn
-	at    *pendingConns
+	conns *pendingConns
 	local *localAddr
 	leave sync.Once
 }
@@ -104,15 +105,15 @@ func (c *pendingConn) LocalAddr() net.Addr { return c.local }
 // SetDeadline implements net.Conn. grpc-go clears the deadline after the handshake.
 func (c *pendingConn) SetDeadline(t time.Time) error {
 	if t.IsZero() {
-		c.at.arrived(c)
+		c.conns.untrack(c)
 	}
 	return c.Conn.SetDeadline(t)
 }
 
 // Close implements net.Conn.
 func (c *pendingConn) Close() error {
-	c.at.arrived(c)
-	c.leave.Do(func() { c.at.limiter.leave(c.local.source) })
+	c.conns.untrack(c)
+	c.leave.Do(func() { c.conns.limiter.leave(c.local.source) })
 	return c.Conn.Close()
 }
 

@@ -24,12 +24,12 @@ func (r *registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	r.Server.RegisterService(desc, impl)
 }
 
-// validate returns the problem of a registration.
+// validate returns an error if the registration is invalid.
 func (r *registrar) validate(desc *grpc.ServiceDesc, impl any) error {
 	if desc == nil {
 		return errors.New("service description is nil")
 	}
-	if _, known := r.GetServiceInfo()[desc.ServiceName]; known {
+	if _, registered := r.GetServiceInfo()[desc.ServiceName]; registered {
 		return fmt.Errorf("service %s is registered twice", desc.ServiceName)
 	}
 	if impl == nil {
@@ -39,9 +39,8 @@ func (r *registrar) validate(desc *grpc.ServiceDesc, impl any) error {
 		return fmt.Errorf("service %s: the description has no handler type for %T",
 			desc.ServiceName, impl)
 	}
-	if wanted := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(wanted) {
-		return fmt.Errorf("service %s: %T does not implement %s",
-			desc.ServiceName, impl, wanted)
+	if want := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(want) {
+		return fmt.Errorf("service %s: %T does not implement %s", desc.ServiceName, impl, want)
 	}
 	return nil
 }
@@ -51,7 +50,7 @@ type ifMissing struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.
 func (m ifMissing) RegisterService(desc *grpc.ServiceDesc, impl any) {
-	if _, known := m.GetServiceInfo()[desc.ServiceName]; !known {
+	if _, registered := m.GetServiceInfo()[desc.ServiceName]; !registered {
 		m.Server.RegisterService(desc, impl)
 	}
 }

@@ -17,8 +17,8 @@
 // At shutdown the health service reports NOT_SERVING immediately. After the drain delay
 // the server stops accepting calls and waits for in-flight calls, concurrently with the
 // HTTP server. If the timeout of the graceful stop or of the application expires, the
-// server closes the remaining connections and logs a warning. Closed unary calls are also
-// an error, because they are not endless by design.
+// server closes the remaining connections and logs a warning. Force closed unary calls
+// also cause an error, because unary calls, unlike streams, are never endless by design.
 package runner
 
 import (
@@ -48,7 +48,7 @@ func New(options ...Option) func(ctx context.Context, extra ...any) {
 	c := newConfig(options)
 	return func(ctx context.Context, _ ...any) {
 		release, _ := xhook.HoldReady(ctx, name)
-		defer release() // after a failure is reported
+		defer release() // after xhook.Fail
 		fail := func(err error) { xhook.Fail(ctx, err) }
 		if err := c.serve(ctx, release, fail); err != nil && !xhook.Fail(ctx, err) {
 			c.log.Error(ctx, "gRPC server failed", slog.Any("error", err))
@@ -67,11 +67,11 @@ func Serve(ctx context.Context, options ...Option) error {
 func (c *config) serve(ctx context.Context, listening func(), fail func(error)) error {
 	s, err := c.build(ctx)
 	if err != nil {
-		return errors.Join(err, c.discard())
+		return errors.Join(err, c.closeListener())
 	}
-	if ctx.Err() != nil { // or shutdown started while services were registered
+	if ctx.Err() != nil { // shutdown may start while services are registered
 		s.grpc.Stop()
-		return c.discard()
+		return c.closeListener()
 	}
 	l, err := c.listen(ctx)
 	if err != nil {
@@ -83,8 +83,8 @@ func (c *config) serve(ctx context.Context, listening func(), fail func(error)) 
 	return s.run(ctx, l, listening, fail)
 }
 
-// discard closes a listener that no server uses.
-func (c *config) discard() error {
+// closeListener closes the listener of WithListener, which no server uses.
+func (c *config) closeListener() error {
 	if c.listener == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (c *config) discard() error {
 
 // build creates the server with all services.
 func (c *config) build(ctx context.Context) (*server, error) {
-	limits, err := c.limits() // an application validates them at startup
+	limits, err := c.limits() // an application has validated the variables at startup
 	if err = errors.Join(append(c.errs, err)...); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,8 @@ func (c *config) build(ctx context.Context) (*server, error) {
 	return nil, fmt.Errorf("grpcx/runner: registering services: %w", err)
 }
 
-// assemble may panic in code of the application.
+// assemble creates the server and registers its services. Functions of the application
+// may panic.
 func (s *server) assemble(ctx context.Context, limits limitVariables) error {
 	s.grpc = grpc.NewServer(s.serverOptions(ctx, limits)...)
 	r := &registrar{Server: s.grpc}
@@ -162,11 +163,14 @@ func (c *config) listen(ctx context.Context) (net.Listener, error) {
 func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grpc.ServerOption {
 	c := s.config
 	base := call.Config{
-		App: ctx, Log: c.log, Registry: c.registry, Checks: c.checks,
+		App:      ctx,
+		Log:      c.log,
+		Registry: c.registry,
+		Checks:   c.checks,
 		InFlight: &s.inFlight,
 	}
-	options := append(c.bounds(limits), grpc.UnknownServiceHandler(unknown),
-		grpc.InTapHandle(s.limiter.tap))
+	options := append(c.limitOptions(limits),
+		grpc.UnknownServiceHandler(unknown), grpc.InTapHandle(s.limiter.tap))
 	if reflectionEnabled() {
 		options = append(options, grpc.ChainStreamInterceptor(endReflection(s.stopping)))
 	}
@@ -177,9 +181,10 @@ func (s *server) serverOptions(ctx context.Context, limits limitVariables) []grp
 	if len(c.stream) == 0 {
 		stream |= call.Inner
 	}
-	options = append(options, grpc.ChainUnaryInterceptor(s.limiter.unary(call.Unary(unary, base))),
+	options = append(options,
+		grpc.ChainUnaryInterceptor(s.limiter.unary(call.Unary(unary, base))),
 		grpc.ChainStreamInterceptor(s.limiter.stream(call.Stream(stream, base))))
-	// InFlight is counted by the outer features only
+	// The outer interceptors count the calls.
 	base.InFlight = nil
 	if len(c.unary) > 0 {
 		options = append(options,

@@ -34,8 +34,8 @@ type server struct {
 	err     error         // of the shutdown
 }
 
-// run serves l until ctx is canceled or the application's shutdown reaches its servers,
-// whichever is first.
+// run serves l until ctx is canceled or the application shuts its servers down, whichever
+// happens first.
 func (s *server) run(
 	ctx context.Context, l net.Listener, listening func(), fail func(error),
 ) error {
@@ -60,7 +60,7 @@ func (s *server) run(
 	}
 	failure := s.stop(context.WithoutCancel(ctx))
 	if err == nil {
-		// the same error as the shutdown hook's, so the application reports it once
+		// The shutdown hook returns the same error, so the application reports it once.
 		return failure
 	}
 	return errors.Join(err, failure)
@@ -75,7 +75,7 @@ func (s *server) stop(ctx context.Context) error {
 	return s.err
 }
 
-// finish shuts down gracefully and force closes calls after the timeout.
+// finish shuts down gracefully and force closes in-flight calls after the timeout.
 func (s *server) finish(ctx context.Context) error {
 	s.health.Shutdown()
 	s.cancel()
@@ -87,11 +87,10 @@ func (s *server) finish(ctx context.Context) error {
 	}()
 	var closeErr error
 	err := xhook.Finish(ctx, s.stopTimeout, done, func() { closeErr = s.forceClose(ctx) })
-	if left := s.inFlight.Unary.Load() + s.inFlight.Streams.Load(); left > 0 &&
-		errors.Is(err, xhook.ErrAbandoned) {
-		return errors.Join(closeErr,
-			fmt.Errorf("grpcx/runner: %d handlers still running after their context was canceled",
-				left))
+	running := s.inFlight.Unary.Load() + s.inFlight.Streams.Load()
+	if running > 0 && errors.Is(err, xhook.ErrAbandoned) {
+		return errors.Join(closeErr, fmt.Errorf(
+			"grpcx/runner: %d handlers still running after their context was canceled", running))
 	}
 	return closeErr
 }

@@ -30,7 +30,9 @@ type source struct {
 	closed bool
 }
 
-func newSource(in *limiter) *source { return &source{limiter: in, streams: map[uint32]*incoming{}} }
+func newSource(l *limiter) *source {
+	return &source{limiter: l, streams: map[uint32]*incoming{}}
+}
 
 // incoming is the context of a call from the arrival of its header.
 type incoming struct {
@@ -38,9 +40,9 @@ type incoming struct {
 	stream         context.Context // canceled when the call finishes
 	cancel         context.CancelFunc
 	started        time.Time
-	start          int64       // bytes that the source had read
+	start          int64       // bytes that the source had read before the call
 	messageArrived atomic.Bool // the first message has arrived
-	canceled       atomic.Bool // canceled because its message did not arrive
+	canceled       atomic.Bool // canceled by the limiter
 	message
 }
 
@@ -77,8 +79,8 @@ func arrived(ctx context.Context) {
 	}
 }
 
-// add adds a call. The tap runs after grpc-go has read the header of the call;
-// frames.read stops there.
+// add adds a call. It runs in the tap, after grpc-go has read the header of the call and
+// before it reads further; see frames.read.
 func (s *source) add(ctx context.Context) *incoming {
 	c := &incoming{stream: ctx, started: time.Now()}
 	c.Context, c.cancel = context.WithCancel(ctx)
@@ -112,7 +114,7 @@ func (s *source) startTimer(after time.Duration) {
 	}
 }
 
-// expire cancels the calls whose first message has not arrived in time.
+// expire cancels the calls whose first message has not arrived within the timeout.
 func (s *source) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,13 +184,13 @@ func (s *source) charge() {
 
 // estimate returns the charge of a connection whose frames are not parsed. mu is locked.
 func (s *source) estimate() int64 {
-	start, most := s.read, int64(0)
+	start, limit := s.read, int64(0)
 	for _, c := range s.streams {
 		if c.waiting() {
-			start, most = min(start, c.start), most+maxMessageBytes
+			start, limit = min(start, c.start), limit+maxMessageBytes
 		}
 	}
-	return min(s.read-start, most)
+	return min(s.read-start, limit)
 }
 
 // enforceLimit cancels calls if this connection has incomplete messages and the sum over
@@ -213,25 +215,25 @@ func (s *source) cancelLargest() *incoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.charge()
-	var most uint32
+	var found uint32
 	for id, c := range s.streams {
-		worse := c.waiting() && (most == 0 || id < most)
+		better := c.waiting() && (found == 0 || id < found)
 		if s.parsed.Load() {
-			worse = c.stored > 0 && (most == 0 || c.stored > s.streams[most].stored)
+			better = c.stored > 0 && (found == 0 || c.stored > s.streams[found].stored)
 		}
-		if worse {
-			most = id
+		if better {
+			found = id
 		}
 	}
-	c := s.streams[most]
+	c := s.streams[found]
 	if c != nil {
-		s.remove(most)
+		s.remove(found)
 		c.end()
 	}
 	return c
 }
 
-// await waits until canceled calls have released their messages.
+// await waits until canceled calls have released their messages, at most maxRelease.
 func await(canceled []*incoming) {
 	timeout := time.NewTimer(maxRelease)
 	defer timeout.Stop()

@@ -15,8 +15,8 @@ import (
 func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc.ServiceInfo) {
 	for _, service := range slices.Sorted(maps.Keys(services)) {
 		unary, stream := kinds(services[service].Methods)
-		guardsUnary, guardsStream := c.registry.Unary(service) != nil,
-			c.registry.Stream(service) != nil
+		guardsUnary := c.registry.Unary(service) != nil
+		guardsStream := c.registry.Stream(service) != nil
 		if !unary || !stream || guardsUnary == guardsStream {
 			continue
 		}
@@ -25,9 +25,8 @@ func (c *config) warnOfOpenMethods(ctx context.Context, services map[string]grpc
 			open, use = "unary methods", "middleware.UseUnary"
 		}
 		c.log.Warn(ctx, "middleware covers one kind of methods only",
-			slog.String("service", service),
-			slog.String("open", open), slog.String("use",
-				use+", or middleware.Guard for both kinds"))
+			slog.String("service", service), slog.String("open", open),
+			slog.String("use", use+", or middleware.Guard for both kinds"))
 	}
 }
 
