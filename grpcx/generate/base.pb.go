@@ -25,8 +25,9 @@ const (
 
 // BaseResponse is the envelope of a response.
 //
-// A response message contains it in the field base_response; the status of an error contains it as a detail. It has the
-// fields of the HTTP envelope except data, which over gRPC is the message itself.
+// A response message contains it in the field base_response; the status of an error
+// contains it as a detail. It has the fields of the HTTP envelope except data, which over
+// gRPC is the message itself.
 type BaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Request ID, over HTTP the header X-Request-UUID.

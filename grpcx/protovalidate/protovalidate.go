@@ -78,7 +78,8 @@ func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
 	list := make([]xvalid.FieldError, len(violations))
 	for i, v := range violations {
 		list[i] = xvalid.FieldError{
-			Field: path(v.Proto), Tag: v.Proto.GetRuleId(),
+			Field:   path(v.Proto),
+			Tag:     v.Proto.GetRuleId(),
 			Message: v.Proto.GetMessage(),
 		}
 	}
@@ -86,7 +87,7 @@ func failures(violations []*protovalidate.Violation) []xvalid.FieldError {
 }
 
 // ruleError returns the error for rules that cannot be applied. The error of an
-// expression at run time may quote the request, so only the ID of the rule is kept.
+// expression at run time may quote the request, so the text contains only the rule ID.
 func ruleError(message proto.Message, err error) error {
 	name := message.ProtoReflect().Descriptor().FullName()
 	var compilation *protovalidate.CompilationError

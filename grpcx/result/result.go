@@ -43,10 +43,10 @@ func SuccessWith[T any](ctx context.Context, message string) T {
 	return response
 }
 
-// unsupported returns the panic message for a wrong T.
+// unsupported returns the panic message for an unsupported T.
 func unsupported(t reflect.Type) string {
-	text := fmt.Sprintf("grpcx/result: SuccessWith[%s]: the type must be a pointer to a generated message with the field %s of type %s",
-		t, envelope.Name, envelope.TypeName)
+	text := fmt.Sprintf("grpcx/result: SuccessWith[%s]: the type must be a pointer to "+
+		"a generated message with the field %s of type %s", t, envelope.Name, envelope.TypeName)
 	if t == reflect.TypeFor[*generate.BaseResponse]() {
 		text += "; use Success for the envelope itself"
 	}

@@ -25,8 +25,7 @@ func ExtractMetadata(ctx context.Context, key constant.Metadata) (string, *xerro
 		return value, nil
 	}
 	return "", xerror.New(xerror.NotExist,
-		xerror.ErrMessage(fmt.Sprintf("metadata %q is missing",
-			key.String())))
+		xerror.ErrMessage(fmt.Sprintf("metadata %q is missing", key.String())))
 }
 
 // Source returns the name of the calling service, or "". The caller chooses the name; it

@@ -38,8 +38,8 @@ type (
 	}
 )
 
-// lists reports whether the tree of err contains field errors.
-func lists(err error) bool {
+// hasFieldErrors reports whether the tree of err contains field errors.
+func hasFieldErrors(err error) bool {
 	var (
 		multi multiError
 		field fieldError
@@ -48,8 +48,8 @@ func lists(err error) bool {
 }
 
 // findings returns the failures in err, at most xvalid.MaxFailures. head is the index of
-// the first failure of a field, or noHead. The messages of other failures are from
-// unknown sources.
+// the first failure of a field, or noHead. The messages of other failures may quote the
+// request and must not be logged.
 func findings(ctx context.Context, err error) (list []xvalid.FieldError, head int) {
 	f := finder{language: xerror.Language(ctx), head: noHead}
 	f.add(err, "", 0)
@@ -76,7 +76,7 @@ func (f *finder) add(err error, path string, depth int) {
 	case interface{ Unwrap() []error }:
 		f.addAll(e.Unwrap(), path, depth+1)
 	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); lists(inner) {
+		if inner := e.Unwrap(); hasFieldErrors(inner) {
 			f.add(inner, path, depth+1)
 			return
 		}
@@ -101,7 +101,7 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 	keyed, generated := e.(interface{ Key() bool })
 	field := maskedField(e.Field(), generated && keyed.Key())
 	if c, ok := e.(interface{ Cause() error }); ok {
-		if cause := c.Cause(); lists(cause) {
+		if cause := c.Cause(); hasFieldErrors(cause) {
 			before := len(f.list)
 			if f.add(cause, joinPath(path, field), depth+1); len(f.list) > before {
 				return
@@ -112,7 +112,8 @@ func (f *finder) addField(e fieldError, path string, depth int) {
 		f.head = len(f.list)
 	}
 	f.list = append(f.list, xvalid.FieldError{
-		Field: joinPath(path, field), Tag: TagInvalid,
+		Field:   joinPath(path, field),
+		Tag:     TagInvalid,
 		Message: e.Reason(),
 	})
 }

@@ -102,7 +102,7 @@ func convert(ctx context.Context, err error) error {
 	if list := xvalid.Failures(ctx, err); len(list) > 0 {
 		return Refuse(ctx, list, err)
 	}
-	if lists(err) {
+	if hasFieldErrors(err) {
 		list, head := findings(ctx, err)
 		return refuse(ctx, list, head, err)
 	}
@@ -148,15 +148,15 @@ func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error
 			list[i].Message = textValue.in(ctx)
 		}
 	}
-	why := &refusal{list: list, cause: cause}
+	refused := &refusal{list: list, cause: cause}
 	message := textRequest.in(ctx)
 	if len(list) == 0 {
-		return xerror.Wrap(xerror.ParameterError, xerror.ErrMessage(message), why)
+		return xerror.Wrap(xerror.ParameterError, xerror.ErrMessage(message), refused)
 	}
 	if head != noHead {
 		message = summary(list[head])
 	}
-	return xerror.WrapData(xerror.ParameterError, xerror.ErrMessage(message), why, list)
+	return xerror.WrapData(xerror.ParameterError, xerror.ErrMessage(message), refused, list)
 }
 
 // summary returns one failure as text. Many messages start with the name of the field.
@@ -176,7 +176,7 @@ var (
 	textValue   = phrase{"the value is not valid", "值无效"}
 )
 
-// in returns the text in the language of the call.
+// in returns the text in the language of ctx.
 func (p phrase) in(ctx context.Context) string {
 	if xerror.Language(ctx) == xerror.Chinese {
 		return p[1]
