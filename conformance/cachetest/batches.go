@@ -23,7 +23,7 @@ var batchChecks = []check{
 
 func testBatchSizes(t *testing.T, e *env) {
 	c := xcache.KeyCacheOf[int, string](e.m)
-	must(t, c.Set(t.Context(), -1, new("stays")))
+	must(t, c.Set(t.Context(), -1, new("other")))
 	for _, n := range []int{0, 1, 1000, 5000} {
 		in, keys := map[int]string{}, make([]int, n)
 		for i := range n {
@@ -42,9 +42,9 @@ func testBatchSizes(t *testing.T, e *env) {
 		must(t, err)
 		want(t, "values after DeleteMany", len(got), 0)
 	}
-	left, err := c.GetMany(t.Context(), []int{-1})
+	others, err := c.GetMany(t.Context(), []int{-1})
 	must(t, err)
-	want(t, "other key", left[-1], "stays")
+	want(t, "other key", others[-1], "other")
 }
 
 func testBatchMixed(t *testing.T, e *env) {
@@ -76,8 +76,8 @@ func testBatchEmpty(t *testing.T, e *env) {
 	if !maps.Equal(got, map[string]string{"empty": "", "full": "x"}) {
 		t.Errorf("GetMany = %q, want the empty value included", got)
 	}
-	must(t, data.SetMany(t.Context(), map[string][]byte{"none at all": {}, "nil": nil}))
-	bytes, err := data.GetMany(t.Context(), []string{"none at all", "nil", "missing"})
+	must(t, data.SetMany(t.Context(), map[string][]byte{"no bytes": {}, "nil": nil}))
+	bytes, err := data.GetMany(t.Context(), []string{"no bytes", "nil", "missing"})
 	must(t, err)
 	want(t, "empty byte slices of GetMany", len(bytes), 2)
 	if b, ok := e.m.Store().(driver.Batcher); ok {
@@ -119,29 +119,30 @@ func testBatchTTLPerItem(t *testing.T, e *env) {
 	}
 	must(t, b.SetMany(t.Context(), []driver.Item{
 		item("short", driver.Write{TTL: 5 * e.unit}),
-		item("ever", driver.Write{}),
+		item("permanent", driver.Write{}),
 		item("kept", driver.Write{Keep: true, TTL: 10 * e.unit}),
 		item("long", driver.Write{TTL: 20 * e.unit}),
-		item("made", driver.Write{Keep: true, TTL: 10 * e.unit}),
+		item("new", driver.Write{Keep: true, TTL: 10 * e.unit}),
 		item("reset", driver.Write{}),
 	}))
-	for _, life := range []struct {
+	for _, tc := range []struct {
 		key         string
 		above, most time.Duration
 	}{
 		{"short", 3 * e.unit, 5 * e.unit},
-		{"ever", 0, 0},
+		{"permanent", 0, 0},
 		{"kept", 38 * e.unit, 40 * e.unit},
 		{"long", 18 * e.unit, 20 * e.unit},
-		{"made", 8 * e.unit, 10 * e.unit},
+		{"new", 8 * e.unit, 10 * e.unit},
 		{"reset", 0, 0},
 	} {
-		wantTTL(t, texts, life.key, life.above, life.most)
-		wantValue(t, texts, life.key, "new")
+		wantTTL(t, texts, tc.key, tc.above, tc.most)
+		wantValue(t, texts, tc.key, "new")
 	}
 }
 
-// trips returns the round trips of call, which must have been executed once before.
+// trips returns the number of round trips of call. Execute call once before, because the
+// first execution may also connect and load scripts.
 func (e *env) trips(t *testing.T, call func() error) int {
 	t.Helper()
 	if e.h.RoundTrips == nil {
@@ -175,7 +176,7 @@ func testBatchTrips(t *testing.T, e *env) {
 // testCallTrips checks that condition, value and TTL are sent in one round trip.
 func testCallTrips(t *testing.T, e *env) {
 	for _, c := range calls(e.m) {
-		if c.many {
+		if c.manyTrips {
 			continue
 		}
 		fillAll(t, e.m)

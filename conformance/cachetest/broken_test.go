@@ -13,31 +13,34 @@ type broken struct {
 	*drivertest.MapStore
 
 	set     func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error)
-	del     func(ctx context.Context, keys []string) (int, error)
+	delete  func(ctx context.Context, keys []string) (int, error)
 	exists  func(ctx context.Context, key string) (bool, error)
 	hashGet func(ctx context.Context, key, field string) ([]byte, bool, error)
-	hashSet func(ctx context.Context, key string, set []driver.Field, remove []string,
-		w driver.Write) (bool, error)
-	hashRem func(ctx context.Context, key string, fields []string) (int, error)
-	setAdd  func(ctx context.Context, key string, members [][]byte, w driver.Write) (int, bool,
-		error)
-	push func(ctx context.Context, key string, end driver.End, values [][]byte,
-		w driver.Write) (int, bool, error)
-	rng     func(ctx context.Context, key string, start, stop int) ([][]byte, error)
-	index   func(ctx context.Context, key string, index int) ([]byte, bool, error)
-	pop     func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
-	listRem func(ctx context.Context, key string, count int, value []byte) (int, error)
-	many    func(ctx context.Context, keys []string) ([][]byte, error)
-	setMany func(ctx context.Context, items []driver.Item) error
-	ping    func(ctx context.Context) error
-	count   func(ctx context.Context, key string) (int, error)
-	members func(ctx context.Context, key string) ([][]byte, error)
-	scan    func(ctx context.Context, prefix string, page func(keys []string) bool) error
-	leases  func(prefix string) leasedriver.Backend
-	end     func() error
+	hashSet func(
+		ctx context.Context, key string, set []driver.Field, remove []string, w driver.Write,
+	) (bool, error)
+	hashRemove func(ctx context.Context, key string, fields []string) (int, error)
+	setAdd     func(
+		ctx context.Context, key string, members [][]byte, w driver.Write,
+	) (int, bool, error)
+	setCount   func(ctx context.Context, key string) (int, error)
+	setMembers func(ctx context.Context, key string) ([][]byte, error)
+	listPush   func(
+		ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
+	) (int, bool, error)
+	listRange  func(ctx context.Context, key string, start, stop int) ([][]byte, error)
+	listIndex  func(ctx context.Context, key string, index int) ([]byte, bool, error)
+	listPop    func(ctx context.Context, key string, end driver.End) ([]byte, bool, error)
+	listRemove func(ctx context.Context, key string, count int, value []byte) (int, error)
+	getMany    func(ctx context.Context, keys []string) ([][]byte, error)
+	setMany    func(ctx context.Context, items []driver.Item) error
+	ping       func(ctx context.Context) error
+	scan       func(ctx context.Context, prefix string, page func(keys []string) bool) error
+	leases     func(prefix string) leasedriver.Backend
+	close      func() error
 
-	// For remote stores: outage replaces the connection to the server, loops and twice
-	// add round trips.
+	// For remote stores: outage replaces the request to the server, loops and twice add
+	// round trips.
 	outage       func(ctx context.Context, r *remote) error
 	loops, twice bool
 }
@@ -46,7 +49,7 @@ type broken struct {
 func newBroken(c driver.Config) *broken {
 	b := &broken{MapStore: drivertest.NewMapStore(c.Now)}
 	if d, ok := defects[*defectFlag]; ok {
-		d.breaks(b)
+		d.apply(b)
 	}
 	return b
 }
@@ -71,8 +74,8 @@ func (b *broken) SetMany(ctx context.Context, items []driver.Item) error {
 }
 
 func (b *broken) Delete(ctx context.Context, keys ...string) (int, error) {
-	if b.del != nil {
-		return b.del(ctx, keys)
+	if b.delete != nil {
+		return b.delete(ctx, keys)
 	}
 	return b.MapStore.Delete(ctx, keys...)
 }
@@ -101,8 +104,8 @@ func (b *broken) HashSet(
 }
 
 func (b *broken) HashRemove(ctx context.Context, key string, fields ...string) (int, error) {
-	if b.hashRem != nil {
-		return b.hashRem(ctx, key, fields)
+	if b.hashRemove != nil {
+		return b.hashRemove(ctx, key, fields)
 	}
 	return b.MapStore.HashRemove(ctx, key, fields...)
 }
@@ -119,43 +122,43 @@ func (b *broken) SetAdd(
 func (b *broken) ListPush(
 	ctx context.Context, key string, end driver.End, values [][]byte, w driver.Write,
 ) (int, bool, error) {
-	if b.push != nil {
-		return b.push(ctx, key, end, values, w)
+	if b.listPush != nil {
+		return b.listPush(ctx, key, end, values, w)
 	}
 	return b.MapStore.ListPush(ctx, key, end, values, w)
 }
 
 func (b *broken) ListRange(ctx context.Context, key string, start, stop int) ([][]byte, error) {
-	if b.rng != nil {
-		return b.rng(ctx, key, start, stop)
+	if b.listRange != nil {
+		return b.listRange(ctx, key, start, stop)
 	}
 	return b.MapStore.ListRange(ctx, key, start, stop)
 }
 
 func (b *broken) ListIndex(ctx context.Context, key string, index int) ([]byte, bool, error) {
-	if b.index != nil {
-		return b.index(ctx, key, index)
+	if b.listIndex != nil {
+		return b.listIndex(ctx, key, index)
 	}
 	return b.MapStore.ListIndex(ctx, key, index)
 }
 
 func (b *broken) ListPop(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
-	if b.pop != nil {
-		return b.pop(ctx, key, end)
+	if b.listPop != nil {
+		return b.listPop(ctx, key, end)
 	}
 	return b.MapStore.ListPop(ctx, key, end)
 }
 
 func (b *broken) ListRemove(ctx context.Context, key string, count int, value []byte) (int, error) {
-	if b.listRem != nil {
-		return b.listRem(ctx, key, count, value)
+	if b.listRemove != nil {
+		return b.listRemove(ctx, key, count, value)
 	}
 	return b.MapStore.ListRemove(ctx, key, count, value)
 }
 
 func (b *broken) GetMany(ctx context.Context, keys []string) ([][]byte, error) {
-	if b.many != nil {
-		return b.many(ctx, keys)
+	if b.getMany != nil {
+		return b.getMany(ctx, keys)
 	}
 	return b.MapStore.GetMany(ctx, keys)
 }
@@ -168,15 +171,15 @@ func (b *broken) Ping(ctx context.Context) error {
 }
 
 func (b *broken) SetCount(ctx context.Context, key string) (int, error) {
-	if b.count != nil {
-		return b.count(ctx, key)
+	if b.setCount != nil {
+		return b.setCount(ctx, key)
 	}
 	return b.MapStore.SetCount(ctx, key)
 }
 
 func (b *broken) SetMembers(ctx context.Context, key string) ([][]byte, error) {
-	if b.members != nil {
-		return b.members(ctx, key)
+	if b.setMembers != nil {
+		return b.setMembers(ctx, key)
 	}
 	return b.MapStore.SetMembers(ctx, key)
 }
@@ -196,8 +199,8 @@ func (b *broken) LeaseBackend(prefix string) leasedriver.Backend {
 }
 
 func (b *broken) Close() error {
-	if b.end != nil {
-		return b.end()
+	if b.close != nil {
+		return b.close()
 	}
 	return b.MapStore.Close()
 }

@@ -73,9 +73,10 @@ type check struct {
 // checks returns all checks.
 func checks() []check {
 	return slices.Concat(
-		keyChecks, hashChecks, setChecks, listChecks, expiryChecks, conditionChecks, edgeChecks,
-		methodChecks,
-		loadChecks, concurrencyChecks, batchChecks, scanChecks, clearChecks, leaseChecks, outageChecks,
+		keyChecks, hashChecks, setChecks, listChecks,
+		expiryChecks, conditionChecks, edgeChecks, methodChecks,
+		loadChecks, concurrencyChecks, batchChecks,
+		scanChecks, clearChecks, leaseChecks, outageChecks,
 	)
 }
 
@@ -96,8 +97,11 @@ func Run(t *testing.T, h Harness) {
 	}
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "cache", Backend: h.Driver.Name(), Source: h.Source, Server: h.Server,
-			Tests: len(checks()) - len(h.Differences),
+			Family:  "cache",
+			Backend: h.Driver.Name(),
+			Source:  h.Source,
+			Server:  h.Server,
+			Tests:   len(checks()) - len(h.Differences),
 		})
 	}
 	h.checkDifferences(t)
@@ -157,7 +161,7 @@ type env struct {
 	m      *xcache.Manager
 	prefix string
 	unit   time.Duration // a short duration on the store's clock
-	clock  *clock        // nil if the time is real
+	clock  *clock        // nil if the store uses real time
 	h      Harness
 }
 
@@ -170,7 +174,7 @@ func newEnv(t *testing.T, h Harness) *env {
 		e.unit, e.clock = time.Minute, &clock{now: time.Now()}
 	}
 	e.m = e.open(t)
-	// clean up shared servers, if the store is a driver.Scanner
+	// Clean up shared servers. Clear fails if the store is not a driver.Scanner.
 	t.Cleanup(func() {
 		_, _ = xcache.KeyCacheOf[string, int](e.m).Clear(context.WithoutCancel(t.Context()))
 	})
@@ -212,8 +216,8 @@ func (e *env) store(t *testing.T) driver.Store {
 	return store
 }
 
-// pass advances the store's clock by d.
-func (e *env) pass(d time.Duration) {
+// advance advances the store's clock by d.
+func (e *env) advance(d time.Duration) {
 	if e.clock != nil {
 		e.clock.add(d)
 		return

@@ -30,9 +30,9 @@ type call struct {
 	on   kind // the required kind of the key
 	run  func(ctx context.Context, key string) error
 
-	// many marks a call with several round trips, and outside a call that returns no
-	// cache errors.
-	many, outside bool
+	// manyTrips marks a call with several round trips, and otherErrors a call that does
+	// not return errors of package xcache.
+	manyTrips, otherErrors bool
 }
 
 // key returns the key that checks use for the call.
@@ -63,12 +63,13 @@ func keyCalls(m *xcache.Manager) []call {
 			_, _, err := users.Get(ctx, key)
 			return err
 		}},
-		{name: "Key.Get of references", on: plain, run: func(ctx context.Context,
-			key string,
-		) error {
-			_, _, err := items.Get(ctx, key)
-			return err
-		}},
+		{
+			name: "Key.Get of references", on: plain,
+			run: func(ctx context.Context, key string) error {
+				_, _, err := items.Get(ctx, key)
+				return err
+			},
+		},
 		{name: "Key.Get immutable", on: plain, run: func(ctx context.Context, key string) error {
 			_, _, err := shared.Get(ctx, key)
 			return err
@@ -116,8 +117,8 @@ func keyCalls(m *xcache.Manager) []call {
 			return err
 		}},
 		{
-			name: "Key.GetOrLoad",
-			on:   plain, many: true, run: func(ctx context.Context, key string) error {
+			name: "Key.GetOrLoad", on: plain, manyTrips: true,
+			run: func(ctx context.Context, key string) error {
 				_, _, err := known.GetOrLoad(ctx, key, load)
 				return err
 			},
@@ -142,8 +143,8 @@ func hashCalls(m *xcache.Manager) []call {
 		{name: "Hash.Set NX TTL", on: hash, run: set(xcache.WithNX(), xcache.WithTTL(time.Minute))},
 		{name: "Hash.Set XX TTL", on: hash, run: set(xcache.WithXX(), xcache.WithTTL(time.Minute))},
 		{
-			name: "Hash.Set NoSlide TTL",
-			on:   hash, run: set(xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
+			name: "Hash.Set NoSlide TTL", on: hash,
+			run: set(xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
 		},
 		{name: "Hash.GetAll", on: hash, run: func(ctx context.Context, key string) error {
 			_, err := c.GetAll(ctx, key)
@@ -197,8 +198,8 @@ func setCalls(m *xcache.Manager) []call {
 		{name: "Set.Add TTL", on: set, run: add(xcache.WithTTL(time.Minute))},
 		{name: "Set.Add XX TTL", on: set, run: add(xcache.WithXX(), xcache.WithTTL(time.Minute))},
 		{
-			name: "Set.Add NoSlide TTL",
-			on:   set, run: add(xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
+			name: "Set.Add NoSlide TTL", on: set,
+			run: add(xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
 		},
 		{name: "Set.Members", on: set, run: func(ctx context.Context, key string) error {
 			_, err := c.Members(ctx, key)
@@ -241,12 +242,12 @@ func listCalls(m *xcache.Manager) []call {
 		{name: "List.Append", on: list, run: push(c.Append)},
 		{name: "List.Append TTL", on: list, run: push(c.Append, xcache.WithTTL(time.Minute))},
 		{
-			name: "List.Prepend XX TTL",
-			on:   list, run: push(c.Prepend, xcache.WithXX(), xcache.WithTTL(time.Minute)),
+			name: "List.Prepend XX TTL", on: list,
+			run: push(c.Prepend, xcache.WithXX(), xcache.WithTTL(time.Minute)),
 		},
 		{
-			name: "List.Append NoSlide TTL",
-			on:   list, run: push(c.Append, xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
+			name: "List.Append NoSlide TTL", on: list,
+			run: push(c.Append, xcache.WithNoSlide(), xcache.WithTTL(time.Minute)),
 		},
 		{name: "List.Range", on: list, run: func(ctx context.Context, key string) error {
 			_, err := c.Range(ctx, key, 0, -1)
@@ -282,7 +283,7 @@ func listCalls(m *xcache.Manager) []call {
 	}
 }
 
-// managerCalls are calls without a key and calls of optional interfaces.
+// managerCalls returns calls without a key and calls of optional interfaces.
 func managerCalls(m *xcache.Manager) []call {
 	all := []call{{
 		name: "CheckHealth",
@@ -290,29 +291,34 @@ func managerCalls(m *xcache.Manager) []call {
 	}}
 	walked := xcache.WithKeyPrefix("walked:")
 	if _, ok := m.Store().(driver.Scanner); ok {
+		scan := func(name string, run func(ctx context.Context) error) call {
+			withoutKey := func(ctx context.Context, _ string) error { return run(ctx) }
+			return call{name: name, manyTrips: true, run: withoutKey}
+		}
 		all = append(all,
-			call{name: "Key.Keys", many: true, run: func(ctx context.Context, _ string) error {
+			scan("Key.Keys", func(ctx context.Context) error {
 				return walk(xcache.KeyCacheOf[string, int](m, walked).Keys(ctx))
-			}},
-			call{name: "Key.Clear", many: true, run: func(ctx context.Context, _ string) error {
+			}),
+			scan("Key.Clear", func(ctx context.Context) error {
 				_, err := xcache.KeyCacheOf[string, int](m, walked).Clear(ctx)
 				return err
-			}},
-			call{name: "Hash.Clear", many: true, run: func(ctx context.Context, _ string) error {
+			}),
+			scan("Hash.Clear", func(ctx context.Context) error {
 				_, err := xcache.HashCacheOf[string, string, int, struct{}](m, walked).Clear(ctx)
 				return err
-			}},
-			call{name: "Set.Keys", many: true, run: func(ctx context.Context, _ string) error {
+			}),
+			scan("Set.Keys", func(ctx context.Context) error {
 				return walk(xcache.SetCacheOf[string, int](m, walked).Keys(ctx))
-			}},
-			call{name: "List.Keys", many: true, run: func(ctx context.Context, _ string) error {
+			}),
+			scan("List.Keys", func(ctx context.Context) error {
 				return walk(xcache.ListCacheOf[string, int](m, walked).Keys(ctx))
-			}})
+			}),
+		)
 	}
 	if _, ok := m.Store().(driver.Leaser); ok {
 		all = append(all, call{
-			name: "Lease",
-			many: true, outside: true, run: func(ctx context.Context, _ string) error {
+			name: "Lease", manyTrips: true, otherErrors: true,
+			run: func(ctx context.Context, _ string) error {
 				lease, err := m.Lease(ctx, fmt.Sprint("job-", time.Now().UnixNano()), time.Minute)
 				if err != nil {
 					return err
@@ -324,7 +330,7 @@ func managerCalls(m *xcache.Manager) []call {
 	return all
 }
 
-// walk iterates until the end or an error.
+// walk iterates over all keys and returns the first error.
 func walk[K comparable](keys func(yield func(K, error) bool)) error {
 	for _, err := range keys {
 		if err != nil {
@@ -364,24 +370,24 @@ func fillAll(t testing.TB, m *xcache.Manager) {
 // content returns the value of key as a string.
 func content(t testing.TB, m *xcache.Manager, key string, k kind) string {
 	t.Helper()
-	var what any
+	var value any
 	var err error
 	switch k {
 	case hash:
-		what, err = xcache.HashCacheOf[string, string, int, struct{}](m).GetAll(t.Context(), key)
+		value, err = xcache.HashCacheOf[string, string, int, struct{}](m).GetAll(t.Context(), key)
 	case set:
 		var members []string
 		members, err = xcache.SetCacheOf[string, string](m).Members(t.Context(), key)
 		slices.Sort(members)
-		what = members
+		value = members
 	case list:
-		what, err = xcache.ListCacheOf[string, string](m).Range(t.Context(), key, 0, -1)
+		value, err = xcache.ListCacheOf[string, string](m).Range(t.Context(), key, 0, -1)
 	default:
 		var v *user
 		if v, _, err = xcache.KeyCacheOf[string, user](m).Get(t.Context(), key); v != nil {
-			what = *v
+			value = *v
 		}
 	}
 	must(t, err)
-	return fmt.Sprint(what)
+	return fmt.Sprint(value)
 }

@@ -60,25 +60,25 @@ func testClearMarks(t *testing.T, e *env) {
 	s := e.scanner(t)
 	c := xcache.KeyCacheOf[string, user](e.m, xcache.WithNegativeTTL(100*e.unit))
 	loads := 0
-	nothing := func(context.Context) (*user, error) { //nolint:unparam // a loader that finds nothing
+	nothing := func(context.Context) (*user, error) { //nolint:unparam // no value
 		loads++
 		return nil, nil
 	}
-	ask := func(expected int) {
+	wantLoads := func(expected int) {
 		t.Helper()
 		_, _, err := c.GetOrLoad(t.Context(), "k", nothing)
 		must(t, err)
 		want(t, "loads", loads, expected)
 	}
-	ask(1)
-	ask(1)
+	wantLoads(1)
+	wantLoads(1)
 	lease, err := e.lease(t, e.m)
 	must(t, err)
 	wantKeys(t, "Keys", e.keys(t, ""))
 	n, err := c.Clear(t.Context())
 	must(t, err)
 	want(t, "removed", n, 0)
-	ask(2)
+	wantLoads(2)
 	if lease == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// These checks are most useful with the race detector.
+// concurrencyChecks are most useful with the race detector.
 var concurrencyChecks = []check{
 	{"Concurrency/NX", testConcurrentNX},
 	{"Concurrency/Updates", testConcurrentUpdates},
@@ -24,24 +24,24 @@ var concurrencyChecks = []check{
 
 const callers = 16
 
-// errorOf stores the first error of several goroutines.
-type errorOf struct{ first atomic.Pointer[error] }
+// firstError stores the first error of concurrent goroutines.
+type firstError struct{ err atomic.Pointer[error] }
 
-func (e *errorOf) add(err error) {
+func (e *firstError) add(err error) {
 	if err != nil {
-		e.first.CompareAndSwap(nil, &err)
+		e.err.CompareAndSwap(nil, &err)
 	}
 }
 
-func (e *errorOf) must(t *testing.T) {
+func (e *firstError) must(t *testing.T) {
 	t.Helper()
-	if p := e.first.Load(); p != nil {
+	if p := e.err.Load(); p != nil {
 		t.Fatal(*p)
 	}
 }
 
 func testConcurrentNX(t *testing.T, e *env) {
-	var errs errorOf
+	var errs firstError
 	for round := range 5 {
 		var stored [4]atomic.Int32
 		key := fmt.Sprint("k", round)
@@ -77,7 +77,7 @@ func testConcurrentNX(t *testing.T, e *env) {
 }
 
 func testConcurrentUpdates(t *testing.T, e *env) {
-	var errs errorOf
+	var errs firstError
 	together(callers, func(i int) {
 		for j := range 20 {
 			name := fmt.Sprintf("%d-%d", i, j)
@@ -103,7 +103,7 @@ func testConcurrentUpdates(t *testing.T, e *env) {
 // testConcurrentTTL checks that writes with KeepTTL do not change the TTL, and that
 // sliding writes set one of their TTLs.
 func testConcurrentTTL(t *testing.T, e *env) {
-	var errs errorOf
+	var errs firstError
 	for name, update := range e.updates() {
 		update(t, "keep "+name, xcache.WithTTL(100*e.unit))
 		update(t, "slide "+name, xcache.WithTTL(100*e.unit))
@@ -139,7 +139,7 @@ func testConcurrentTTL(t *testing.T, e *env) {
 // testConcurrentCreate checks that a key is never visible without its TTL while it is
 // created. A client that crashes between two commands would leave such a key.
 func testConcurrentCreate(t *testing.T, e *env) {
-	var errs errorOf
+	var errs firstError
 	var withoutTTL, seen atomic.Int32
 	writes := []func(key string) error{
 		func(key string) error {
@@ -201,7 +201,7 @@ func testConcurrentPop(t *testing.T, e *env) {
 	}
 	_, err := c.Append(t.Context(), "l", values)
 	must(t, err)
-	var errs errorOf
+	var errs firstError
 	popped := make([]atomic.Int32, len(values))
 	together(callers, func(i int) {
 		for range values { // limited, because a broken backend may never become empty
@@ -226,7 +226,7 @@ func testConcurrentPop(t *testing.T, e *env) {
 
 func testConcurrentOverwrite(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "k", &user{ID: 1, Name: "1"}))
-	var errs errorOf
+	var errs firstError
 	var gaps, partial atomic.Int32
 	together(callers, func(i int) {
 		for j := range 100 {
@@ -251,7 +251,7 @@ func testConcurrentOverwrite(t *testing.T, e *env) {
 func testConcurrentHash(t *testing.T, e *env) {
 	c := e.counts()
 	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 0, "b": 0}))
-	var errs errorOf
+	var errs firstError
 	var partial atomic.Int32
 	together(callers, func(i int) {
 		for j := range 50 {
@@ -271,7 +271,7 @@ func testConcurrentHash(t *testing.T, e *env) {
 	want(t, "reads of a partial update", partial.Load(), 0)
 }
 
-// testConcurrentAll calls everything on a few keys, to detect races and deadlocks.
+// testConcurrentAll calls many methods on a few keys, to detect races and deadlocks.
 func testConcurrentAll(t *testing.T, e *env) {
 	// Errors are ignored because keys change their kind.
 	calls := []func(ctx context.Context, key string){

@@ -6,7 +6,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// Conditions work with all other options, and a skipped write changes nothing.
+// conditionChecks check that conditions work with all other options and that a skipped
+// write changes nothing.
 var conditionChecks = []check{
 	{"Condition/NXWithKeepTTL", testNXKeeps},
 	{"Condition/XXWithKeepTTL", testXXKeeps},
@@ -23,8 +24,8 @@ type writer struct {
 
 func (e *env) writers(t *testing.T) []writer {
 	t.Helper()
-	texts, hash := xcache.KeyCacheOf[string, string](e.m),
-		xcache.HashCacheOf[string, string, string, struct{}](e.m)
+	texts := xcache.KeyCacheOf[string, string](e.m)
+	hash := xcache.HashCacheOf[string, string, string, struct{}](e.m)
 	set, list := e.words(), e.letters()
 	members := func(key string, texts ...string) { t.Helper(); wantMembers(t, set, key, texts...) }
 	elements := func(key string, texts ...string) {
@@ -42,8 +43,8 @@ func (e *env) writers(t *testing.T) []writer {
 			return hash.Set(t.Context(), key, "f", &text, opts...)
 		}, func(key string, all ...string) {
 			t.Helper()
-			want(t, "the field",
-				*present[string](t)(hash.Get(t.Context(), key, "f")), all[len(all)-1])
+			got := present[string](t)(hash.Get(t.Context(), key, "f"))
+			want(t, "the field", *got, all[len(all)-1])
 		}},
 		{"SetAdd", set, func(key, text string, opts ...xcache.Option) error {
 			_, err := set.Add(t.Context(), key, []string{text}, opts...)
@@ -94,7 +95,7 @@ func testXXKeeps(t *testing.T, e *env) {
 	}
 }
 
-// testFieldsKeep checks a condition on fields with the TTL of the key.
+// testFieldsKeep checks a condition on fields together with WithKeepTTL.
 func testFieldsKeep(t *testing.T, e *env) {
 	c, stored := e.counts(), false
 	must(t, c.Set(t.Context(), "h", "a", new(1), xcache.WithTTL(20*e.unit)))

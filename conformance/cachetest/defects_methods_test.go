@@ -13,7 +13,7 @@ import (
 // keys.
 var methodDefects = map[string]defect{
 	"batch truncated after 4096 keys": {func(b *broken) {
-		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+		b.getMany = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			if len(out) > 4096 {
 				clear(out[4096:])
@@ -22,7 +22,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Batch/Sizes"},
 	"batch fails for a key of another kind": {func(b *broken) {
-		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+		b.getMany = func(ctx context.Context, keys []string) ([][]byte, error) {
 			for _, key := range keys {
 				if _, _, err := b.Get(ctx, key); err != nil {
 					return nil, err
@@ -32,7 +32,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Batch/DuplicateMissingAndWrongTypeKeys, Key/Many"},
 	"duplicate keys counted twice": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) {
+		b.delete = func(ctx context.Context, keys []string) (int, error) {
 			n := 0
 			for _, key := range keys {
 				if ok, _ := b.MapStore.Exists(ctx, key); ok {
@@ -44,7 +44,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Batch/DuplicateMissingAndWrongTypeKeys"},
 	"empty value is nil": {func(b *broken) {
-		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+		b.getMany = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			for i := range out {
 				if len(out[i]) == 0 {
@@ -86,7 +86,7 @@ var methodDefects = map[string]defect{
 		b.ping = func(ctx context.Context) error { return ctx.Err() }
 	}, "Edge/Health, Method/Closed"},
 	"closed set is empty": {func(b *broken) {
-		b.count = func(ctx context.Context, key string) (int, error) {
+		b.setCount = func(ctx context.Context, key string) (int, error) {
 			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrClosed) {
 				err = nil
@@ -95,7 +95,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Method/Closed"},
 	"wrong type has no members": {func(b *broken) {
-		b.count = func(ctx context.Context, key string) (int, error) {
+		b.setCount = func(ctx context.Context, key string) (int, error) {
 			n, err := b.MapStore.SetCount(ctx, key)
 			if errors.Is(err, driver.ErrWrongType) {
 				err = nil
@@ -114,7 +114,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Method/SpecialCharacters"},
 	"reading a set creates it": {func(b *broken) {
-		b.members = func(ctx context.Context, key string) ([][]byte, error) {
+		b.setMembers = func(ctx context.Context, key string) ([][]byte, error) {
 			out, err := b.MapStore.SetMembers(ctx, key)
 			if err == nil && len(out) == 0 {
 				_, _ = b.MapStore.Set(ctx, key, nil, driver.Write{})
@@ -147,7 +147,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Expiry/OneMillisecond"},
 	"push with keep rewrites the list": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+		b.listPush = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			old, err := b.MapStore.ListRange(ctx, key, 0, -1)
@@ -163,7 +163,7 @@ var methodDefects = map[string]defect{
 		}
 	}, "Concurrency/KeepTTLAndSlide"},
 	"TTL set after the value": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+		b.listPush = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			length, stored, err := b.MapStore.ListPush(ctx, key, end, values,

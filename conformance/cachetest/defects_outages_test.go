@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
@@ -13,13 +14,13 @@ import (
 var outageDefects = map[string]defect{
 	"outage looks like a miss": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
-			_ = r.ask(ctx)
+			_ = r.roundTrip(ctx)
 			return ctx.Err()
 		}
 	}, "Outage/Timeouts, Outage/RecoveryUnderLoad, Outage/NetworkRecovery"},
 	"outage looks like an ended context": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
-			if r.ask(ctx) != nil {
+			if r.roundTrip(ctx) != nil {
 				return context.DeadlineExceeded
 			}
 			return nil
@@ -28,7 +29,7 @@ var outageDefects = map[string]defect{
 	"outage blocks": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
 			for end := time.Now().Add(5 * time.Second); ; {
-				err := r.ask(ctx)
+				err := r.roundTrip(ctx)
 				if err == nil || ctx.Err() != nil || time.Now().After(end) {
 					return err
 				}
@@ -38,7 +39,7 @@ var outageDefects = map[string]defect{
 	}, "Outage/Timeouts, Outage/BrokenConnection"},
 	"outage looks like a wrong type": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
-			if r.ask(ctx) != nil {
+			if r.roundTrip(ctx) != nil {
 				return driver.ErrWrongType
 			}
 			return nil
@@ -46,28 +47,25 @@ var outageDefects = map[string]defect{
 	}, "Outage/FailOpen"},
 	"deadline is ignored": {func(b *broken) {
 		b.outage = func(ctx context.Context, r *remote) error {
-			own, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+			fixed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 			defer cancel()
 			for {
-				if err := r.ask(own); err == nil || own.Err() != nil {
-					return plain(ctx, err)
+				if err := r.roundTrip(fixed); err == nil || fixed.Err() != nil {
+					return storeError(ctx, err)
 				}
 				<-time.After(50 * time.Millisecond)
 			}
 		}
 	}, "Outage/UnresponsiveServer, Outage/Timeouts"},
 	"store never recovers": {func(b *broken) {
-		gone := make(chan struct{}, 1)
+		var failed atomic.Bool
 		b.outage = func(ctx context.Context, r *remote) error {
-			if len(gone) > 0 {
+			if failed.Load() {
 				return errors.New("no server")
 			}
-			err := r.ask(ctx)
+			err := r.roundTrip(ctx)
 			if err != nil && ctx.Err() == nil {
-				select {
-				case gone <- struct{}{}:
-				default:
-				}
+				failed.Store(true)
 			}
 			return err
 		}
@@ -76,14 +74,14 @@ var outageDefects = map[string]defect{
 		b.outage = func(ctx context.Context, r *remote) error {
 			conn, err := net.DialTimeout("tcp", r.address, time.Second)
 			if err != nil {
-				return plain(ctx, err)
+				return storeError(ctx, err)
 			}
 			defer func() { _ = conn.Close() }()
-			own, cancel := context.WithTimeout(ctx, 8*time.Second)
+			limited, cancel := context.WithTimeout(ctx, 8*time.Second)
 			defer cancel()
-			if _, err := r.exchange(own, conn); err != nil {
-				<-own.Done()
-				return plain(ctx, err)
+			if _, err := r.exchange(limited, conn); err != nil {
+				<-limited.Done()
+				return storeError(ctx, err)
 			}
 			return nil
 		}

@@ -13,18 +13,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// pick makes Scan return only keys that pass.
-func (b *broken) pick(pass func(ctx context.Context, key string) bool) {
+// filterScan makes Scan return only keys that pass keep.
+func (b *broken) filterScan(keep func(ctx context.Context, key string) bool) {
 	b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 		return b.MapStore.Scan(ctx, prefix, func(keys []string) bool {
 			return page(slices.DeleteFunc(slices.Clone(keys),
-				func(key string) bool { return !pass(ctx, key) }))
+				func(key string) bool { return !keep(ctx, key) }))
 		})
 	}
 }
 
-// names returns the keys under prefix in order.
-func (b *broken) names(ctx context.Context, prefix string) (all []string) {
+// sortedKeys returns the keys with prefix, sorted.
+func (b *broken) sortedKeys(ctx context.Context, prefix string) (all []string) {
 	_ = b.MapStore.Scan(ctx, prefix,
 		func(keys []string) bool { all = append(all, keys...); return true })
 	slices.Sort(all)
@@ -34,14 +34,14 @@ func (b *broken) names(ctx context.Context, prefix string) (all []string) {
 // scanDefects are defects of scans and leases.
 var scanDefects = map[string]defect{
 	"scan finds plain values only": {func(b *broken) {
-		b.pick(func(ctx context.Context, key string) bool {
+		b.filterScan(func(ctx context.Context, key string) bool {
 			_, ok, _ := b.Get(ctx, key)
 			return ok
 		})
 	}, "Scan/Prefix, Clear/Prefix"},
 	"prefix is a pattern": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			keys := slices.DeleteFunc(b.names(ctx, ""), func(key string) bool {
+			keys := slices.DeleteFunc(b.sortedKeys(ctx, ""), func(key string) bool {
 				ok, _ := path.Match(prefix+"*", key)
 				return !ok && !strings.HasPrefix(key, prefix)
 			})
@@ -60,12 +60,12 @@ var scanDefects = map[string]defect{
 	}, "Scan/TenThousandKeys"},
 	"scan uses offsets": {func(b *broken) {
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			for at := 0; ; at += 100 {
-				keys := b.names(ctx, prefix)
-				if at >= len(keys) {
+			for offset := 0; ; offset += 100 {
+				keys := b.sortedKeys(ctx, prefix)
+				if offset >= len(keys) {
 					return ctx.Err()
 				}
-				if !page(keys[at:min(at+100, len(keys))]) {
+				if !page(keys[offset:min(offset+100, len(keys))]) {
 					return nil
 				}
 			}
@@ -73,17 +73,17 @@ var scanDefects = map[string]defect{
 	}, "Scan/ConcurrentWrites, Scan/NestedCalls"},
 	"scan returns expired keys": {func(b *broken) {
 		var mu sync.Mutex
-		ever := map[string]bool{}
+		written := map[string]bool{}
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			ever[key] = true
+			written[key] = true
 			return b.MapStore.Set(ctx, key, value, w)
 		}
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
 			var keys []string
 			mu.Lock()
-			for key := range ever {
+			for key := range written {
 				if strings.HasPrefix(key, prefix) {
 					keys = append(keys, key)
 				}
@@ -116,26 +116,26 @@ var scanDefects = map[string]defect{
 		}
 	}, "Scan/KeyTypes"},
 	"scan locks the store": {func(b *broken) {
-		walking := false
+		scanning := false
 		b.scan = func(ctx context.Context, prefix string, page func(keys []string) bool) error {
-			walking = true
-			defer func() { walking = false }()
+			scanning = true
+			defer func() { scanning = false }()
 			return b.MapStore.Scan(ctx, prefix, page)
 		}
-		b.del = func(ctx context.Context, keys []string) (int, error) {
-			if walking {
+		b.delete = func(ctx context.Context, keys []string) (int, error) {
+			if scanning {
 				return 0, errors.New("locked")
 			}
 			return b.MapStore.Delete(ctx, keys...)
 		}
 	}, "Scan/NestedCalls, Clear/ManyKeys"},
 	"scan hides keys with a suffix": {func(b *broken) {
-		b.pick(func(_ context.Context, key string) bool {
+		b.filterScan(func(_ context.Context, key string) bool {
 			return !strings.HasSuffix(key, "absent")
 		})
 	}, "Clear/AbsenceMarksAndLeases"},
 	"only some of many keys are deleted": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) {
+		b.delete = func(ctx context.Context, keys []string) (int, error) {
 			return b.MapStore.Delete(ctx, keys[:min(len(keys), 50)]...)
 		}
 	}, "Clear/ManyKeys, Batch/Sizes"},

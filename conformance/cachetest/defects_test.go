@@ -13,27 +13,28 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// defects contains known faults of caches.
+// defects contains typical faults of cache backends by name.
 var defects = func() map[string]defect {
 	all := map[string]defect{}
-	for _, some := range []map[string]defect{
-		storeDefects, methodDefects, updateDefects,
-		scanDefects, outageDefects,
+	for _, group := range []map[string]defect{
+		storeDefects, methodDefects, updateDefects, scanDefects, outageDefects,
 	} {
-		maps.Copy(all, some)
+		maps.Copy(all, group)
 	}
 	return all
 }()
 
-// defect breaks a store and names the checks, separated by commas, that must detect it.
+// defect is a fault of a store. detectedBy names the checks that must detect it,
+// separated by commas.
 type defect struct {
-	breaks func(b *broken)
-	found  string
+	apply      func(b *broken)
+	detectedBy string
 }
 
 // remote reports whether the defect needs a store on a server.
 func (d defect) remote() bool {
-	return strings.Contains(d.found, "Outage/") || strings.Contains(d.found, "OneRoundTrip")
+	return strings.Contains(d.detectedBy, "Outage/") ||
+		strings.Contains(d.detectedBy, "OneRoundTrip")
 }
 
 // storeDefects are defects of single operations.
@@ -59,8 +60,8 @@ var storeDefects = map[string]defect{
 			return b.MapStore.SetAdd(ctx, key, members[:min(len(members), 1000)], w)
 		}
 	}, "Edge/LargeUpdates"},
-	"only the last elements are counted": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+	"length of a list is limited to 1000": {func(b *broken) {
+		b.listPush = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			n, stored, err := b.MapStore.ListPush(ctx, key, end, values, w)
@@ -129,7 +130,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "Edge/SpecialCharactersInKeys"},
 	"deleted key is a pattern": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) {
+		b.delete = func(ctx context.Context, keys []string) (int, error) {
 			if prefix, ok := strings.CutSuffix(keys[0], "*"); ok {
 				return b.MapStore.Delete(ctx, prefix+"*", prefix+"?", prefix+"a b", prefix+"a:b")
 			}
@@ -137,12 +138,12 @@ var storeDefects = map[string]defect{
 		}
 	}, "Edge/SpecialCharactersInKeys"},
 	"only the first of several keys is deleted": {func(b *broken) {
-		b.del = func(ctx context.Context, keys []string) (int, error) {
+		b.delete = func(ctx context.Context, keys []string) (int, error) {
 			return b.MapStore.Delete(ctx, keys[0])
 		}
 	}, "Key/Many"},
 	"values of a batch in wrong order": {func(b *broken) {
-		b.many = func(ctx context.Context, keys []string) ([][]byte, error) {
+		b.getMany = func(ctx context.Context, keys []string) ([][]byte, error) {
 			out, err := b.MapStore.GetMany(ctx, keys)
 			slices.Reverse(out)
 			return out, err
@@ -159,7 +160,7 @@ var storeDefects = map[string]defect{
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Hash/SetAllGetAll"},
-	"fields get a prefix": {func(b *broken) {
+	"fields have a prefix": {func(b *broken) {
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
@@ -215,7 +216,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "Hash/WrongType"},
 	"removing a field resets the TTL": {func(b *broken) {
-		b.hashRem = func(ctx context.Context, key string, fields []string) (int, error) {
+		b.hashRemove = func(ctx context.Context, key string, fields []string) (int, error) {
 			n, err := b.MapStore.HashRemove(ctx, key, fields...)
 			if all, _ := b.HashGetAll(ctx, key); len(all) > 0 {
 				_, _ = b.MapStore.HashSet(ctx, key, all, nil, driver.Write{})
@@ -232,7 +233,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "Set/AddAndMembers"},
 	"values prepended in reverse order": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+		b.listPush = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			if end == driver.Head {
@@ -242,7 +243,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "List/PrependAndAppend"},
 	"range past the end is an error": {func(b *broken) {
-		b.rng = func(ctx context.Context, key string, start, stop int) ([][]byte, error) {
+		b.listRange = func(ctx context.Context, key string, start, stop int) ([][]byte, error) {
 			if n, _ := b.ListLen(ctx, key); stop > n {
 				return nil, errors.New("out of range")
 			}
@@ -250,7 +251,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "List/Range"},
 	"negative index not supported": {func(b *broken) {
-		b.index = func(ctx context.Context, key string, index int) ([]byte, bool, error) {
+		b.listIndex = func(ctx context.Context, key string, index int) ([]byte, bool, error) {
 			if index < 0 {
 				return nil, false, nil
 			}
@@ -258,7 +259,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "List/Index"},
 	"Pop resets the TTL": {func(b *broken) {
-		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+		b.listPop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListPop(ctx, key, end)
 			if rest, _ := b.MapStore.ListRange(ctx, key, 0, -1); len(rest) > 0 {
 				_, _ = b.MapStore.Delete(ctx, key)
@@ -269,7 +270,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "Expiry/RemoveKeepsTTL"},
 	"element popped twice": {func(b *broken) {
-		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+		b.listPop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListIndex(ctx, key, -int(end))
 			runtime.Gosched()
 			_, _, _ = b.MapStore.ListPop(ctx, key, end)
@@ -277,13 +278,13 @@ var storeDefects = map[string]defect{
 		}
 	}, "Concurrency/Pop"},
 	"removing from the tail removes from the head": {func(b *broken) {
-		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
+		b.listRemove = func(ctx context.Context, key string, count int, value []byte) (int, error) {
 			return b.MapStore.ListRemove(ctx, key, max(count, -count), value)
 		}
 	}, "List/Remove"},
 	"emptied list exists": {func(b *broken) {
 		emptied := map[string]bool{}
-		b.pop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
+		b.listPop = func(ctx context.Context, key string, end driver.End) ([]byte, bool, error) {
 			v, ok, err := b.MapStore.ListPop(ctx, key, end)
 			if n, _ := b.ListLen(ctx, key); n == 0 && ok {
 				_, _, _ = b.MapStore.SetAdd(ctx, key, [][]byte{{}}, driver.Write{})
@@ -293,7 +294,7 @@ var storeDefects = map[string]defect{
 		}
 	}, "List/Pop"},
 	"values are compared by length": {func(b *broken) {
-		b.listRem = func(ctx context.Context, key string, count int, value []byte) (int, error) {
+		b.listRemove = func(ctx context.Context, key string, count int, value []byte) (int, error) {
 			return b.MapStore.ListRemove(ctx, key, count, bytes.Repeat([]byte("a"), len(value)))
 		}
 	}, "List/Remove"},
@@ -306,6 +307,6 @@ var storeDefects = map[string]defect{
 		}
 	}, "Load/NegativeTTL"},
 	"Close closes nothing": {func(b *broken) {
-		b.end = func() error { return nil }
+		b.close = func() error { return nil }
 	}, "Method/Closed, Edge/Health"},
 }

@@ -28,7 +28,7 @@ var updateDefects = map[string]defect{
 		}
 	}, "Condition/NXWithKeepTTL"},
 	"NX of elements is ignored with keep": {func(b *broken) {
-		b.push = func(ctx context.Context, key string, end driver.End, values [][]byte,
+		b.listPush = func(ctx context.Context, key string, end driver.End, values [][]byte,
 			w driver.Write,
 		) (int, bool, error) {
 			return b.MapStore.ListPush(ctx, key, end, values, without(w, driver.IfAbsent))

@@ -117,8 +117,8 @@ func testPrefix(t *testing.T, e *env) {
 	texts := xcache.KeyCacheOf[string, string](m, view)
 	must(t, texts.Set(t.Context(), "k", new("value")))
 	must(t, texts.SetMany(t.Context(), map[string]string{"m1": "value", "m2": "value"}))
-	must(t, xcache.HashCacheOf[string, string, string, struct{}](m, view).Set(t.Context(), "h",
-		"field", new("value")))
+	must(t, xcache.HashCacheOf[string, string, string, struct{}](m, view).
+		Set(t.Context(), "h", "field", new("value")))
 	_, err := xcache.SetCacheOf[string, string](m, view).Add(t.Context(), "s", []string{"value"})
 	must(t, err)
 	_, err = xcache.ListCacheOf[string, string](m, view).Append(t.Context(), "l", []string{"value"})
@@ -135,8 +135,7 @@ func testPrefix(t *testing.T, e *env) {
 	data, ok, err := store.HashGet(t.Context(), full("h"), "field")
 	must(t, err)
 	if !ok || string(data) != "value" {
-		t.Errorf("store hash = %q, %t; want the raw field and value",
-			data, ok)
+		t.Errorf("store hash = %q, %t; want the raw field and value", data, ok)
 	}
 	ok, err = store.SetContains(t.Context(), full("s"), []byte("value"))
 	must(t, err)
@@ -156,18 +155,16 @@ func testPrefix(t *testing.T, e *env) {
 	n, err := texts.DeleteMany(t.Context(), []string{"k", "m1", "p1", "h", "s", "l"})
 	must(t, err)
 	want(t, "removed", n, 6)
-	for key, left := range map[string]bool{
-		"k": false, "p1": false, "h": false, "s": false,
-		"l": false, "m2": true, "p2": true,
+	for key, exists := range map[string]bool{
+		"k": false, "p1": false, "h": false, "s": false, "l": false, "m2": true, "p2": true,
 	} {
 		ok, err := store.Exists(t.Context(), full(key))
 		must(t, err)
-		want(t, "complete key of "+key+" exists", ok, left)
+		want(t, "complete key of "+key+" exists", ok, exists)
 	}
 	if s, ok := store.(driver.Scanner); ok { // no other keys exist
 		if got := scanned(t, s, e.prefix); len(got) != 2 {
-			t.Errorf("the store's keys = %q, want m2 and p2",
-				slices.Collect(maps.Keys(got)))
+			t.Errorf("the store's keys = %q, want m2 and p2", slices.Collect(maps.Keys(got)))
 		}
 	}
 }

@@ -33,10 +33,10 @@ func testExpiryTTL(t *testing.T, e *env) {
 	users := e.users()
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(4*e.unit)))
 	wantTTL(t, users, "a", 2*e.unit, 4*e.unit)
-	e.pass(2 * e.unit)
+	e.advance(2 * e.unit)
 	wantValue(t, users, "a", user{ID: 1})
 	wantTTL(t, users, "a", 0, 2*e.unit)
-	e.pass(3 * e.unit)
+	e.advance(3 * e.unit)
 	_, ok, err := users.Get(t.Context(), "a")
 	must(t, err)
 	want(t, "found after expiry", ok, false)
@@ -58,15 +58,15 @@ func testExpiryZero(t *testing.T, e *env) {
 	wantTTL(t, h, "h", 0, 2*e.unit)
 	must(t, h.Set(t.Context(), "h", "g", new(1), xcache.WithTTL(0)))
 	wantTTL(t, h, "h", 0, 0)
-	e.pass(3 * e.unit)
+	e.advance(3 * e.unit)
 	wantValue(t, c, "a", user{ID: 1})
 	wantTTL(t, h, "h", 0, 0)
 }
 
 func testExpiryNegative(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "a", &user{ID: 1}))
-	if err := e.users().Set(t.Context(), "a",
-		&user{ID: 2}, xcache.WithTTL(-1)); !errors.Is(err, xcache.ErrOption) {
+	err := e.users().Set(t.Context(), "a", &user{ID: 2}, xcache.WithTTL(-1))
+	if !errors.Is(err, xcache.ErrOption) {
 		t.Errorf("Set with a negative TTL = %v, want ErrOption", err)
 	}
 	wantValue(t, e.users(), "a", user{ID: 1})
@@ -79,7 +79,9 @@ func testExpiryNegative(t *testing.T, e *env) {
 		"Hash.Set":     e.counts().Set(t.Context(), "h", "f", new(1), negative),
 		"SetAll":       e.counts().SetAll(t.Context(), "h", map[string]int{"f": 1}, negative),
 		"SetAllStruct": e.counts().SetAllStruct(t.Context(), "h", &profile{}, negative),
-		"Add":          addErr, "Append": appendErr, "Prepend": prependErr,
+		"Add":          addErr,
+		"Append":       appendErr,
+		"Prepend":      prependErr,
 	} {
 		if !errors.Is(err, xcache.ErrOption) {
 			t.Errorf("%s with a negative TTL = %v, want ErrOption", name, err)
@@ -100,15 +102,15 @@ func testExpiryMillisecond(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(time.Millisecond))
 	}
-	must(t, users.Set(t.Context(), "stays", &user{ID: 1}, xcache.WithTTL(100*e.unit)))
-	e.pass(e.unit)
+	must(t, users.Set(t.Context(), "long", &user{ID: 1}, xcache.WithTTL(100*e.unit)))
+	e.advance(e.unit)
 	for _, name := range []string{"ms", "ns", "many"} {
 		wantMissing(t, users, name)
 	}
 	for name := range e.updates() {
 		wantMissing(t, users, name)
 	}
-	wantValue(t, users, "stays", user{ID: 1})
+	wantValue(t, users, "long", user{ID: 1})
 }
 
 func testExpiryYears(t *testing.T, e *env) {
@@ -120,8 +122,8 @@ func testExpiryYears(t *testing.T, e *env) {
 		wantValue(t, users, name, user{ID: 1})
 	}
 	must(t, users.Set(t.Context(), "max", &user{ID: 1}, xcache.WithTTL(math.MaxInt64)))
-	must(t, users.Set(t.Context(), "max",
-		&user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(math.MaxInt64)))
+	must(t, users.Set(t.Context(), "max", &user{ID: 2},
+		xcache.WithKeepTTL(), xcache.WithTTL(math.MaxInt64)))
 	must(t, users.SetMany(t.Context(), map[string]user{"many": {ID: 2}},
 		xcache.WithTTL(math.MaxInt64)))
 	wantValue(t, users, "max", user{ID: 2})
@@ -129,8 +131,8 @@ func testExpiryYears(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		for _, opts := range [][]xcache.Option{{}, {xcache.WithNoSlide()}} {
 			key := fmt.Sprint(name, len(opts))
-			wantTTL(t, update(t, key, append(opts, xcache.WithTTL(100*year))...), key, 99*year,
-				100*year)
+			view := update(t, key, append(opts, xcache.WithTTL(100*year))...)
+			wantTTL(t, view, key, 99*year, 100*year)
 			update(t, key, xcache.WithTTL(math.MaxInt64))
 			ok, err := users.Exists(t.Context(), key)
 			must(t, err)
@@ -194,24 +196,24 @@ func testExpirySet(t *testing.T, e *env) {
 func testExpiryKeep(t *testing.T, e *env) {
 	users := e.users()
 	must(t, users.Set(t.Context(), "a", &user{ID: 1}, xcache.WithTTL(10*e.unit)))
-	e.pass(2 * e.unit)
-	must(t, users.Set(t.Context(), "a",
-		&user{ID: 2}, xcache.WithKeepTTL(), xcache.WithTTL(99*e.unit)))
+	e.advance(2 * e.unit)
+	must(t, users.Set(t.Context(), "a", &user{ID: 2},
+		xcache.WithKeepTTL(), xcache.WithTTL(99*e.unit)))
 	wantTTL(t, users, "a", 5*e.unit, 8*e.unit)
 	wantValue(t, users, "a", user{ID: 2})
 	must(t, users.Set(t.Context(), "new", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
 	wantTTL(t, users, "new", 8*e.unit, 10*e.unit)
-	must(t, users.Set(t.Context(), "ever", &user{}))
-	must(t, users.Set(t.Context(), "ever",
-		&user{}, xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
-	wantTTL(t, users, "ever", 0, 0)
-	e.pass(9 * e.unit)
+	must(t, users.Set(t.Context(), "permanent", &user{}))
+	must(t, users.Set(t.Context(), "permanent", &user{},
+		xcache.WithKeepTTL(), xcache.WithTTL(10*e.unit)))
+	wantTTL(t, users, "permanent", 0, 0)
+	e.advance(9 * e.unit)
 	wantMissing(t, users, "a")
 	must(t, users.Set(t.Context(), "a", &user{}, xcache.WithKeepTTL(), xcache.WithTTL(3*e.unit)))
 	wantTTL(t, users, "a", e.unit, 3*e.unit)
 }
 
-// updates are the writes of collections that slide the TTL.
+// updates returns the writes to collections by name. They renew the TTL of the key.
 func (e *env) updates() map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
 	return map[string]func(t testing.TB, key string, opts ...xcache.Option) hasTTL{
 		"HashSet": func(t testing.TB, key string, opts ...xcache.Option) hasTTL {
@@ -248,7 +250,7 @@ func testExpirySlide(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(10*e.unit))
 	}
-	e.pass(4 * e.unit)
+	e.advance(4 * e.unit)
 	for name, update := range e.updates() {
 		v := update(t, name, xcache.WithTTL(10*e.unit))
 		wantTTL(t, v, name, 8*e.unit, 10*e.unit)
@@ -261,12 +263,12 @@ func testExpiryNoSlide(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(10*e.unit), xcache.WithNoSlide())
 	}
-	e.pass(4 * e.unit)
+	e.advance(4 * e.unit)
 	for name, update := range e.updates() {
 		v := update(t, name, xcache.WithTTL(10*e.unit), xcache.WithNoSlide())
 		wantTTL(t, v, name, 3*e.unit, 6*e.unit)
 	}
-	e.pass(7 * e.unit)
+	e.advance(7 * e.unit)
 	for name := range e.updates() {
 		wantMissing(t, e.counts(), name)
 	}
@@ -290,7 +292,7 @@ func testExpiryRemove(t *testing.T, e *env) {
 	must(t, err)
 	_, err = list.Append(t.Context(), "l", []string{"a", "b", "c", "d"}, ttl)
 	must(t, err)
-	e.pass(4 * e.unit)
+	e.advance(4 * e.unit)
 	_, err = hash.Remove(t.Context(), "h", "a")
 	must(t, err)
 	_, err = set.Remove(t.Context(), "s", "a")
@@ -304,7 +306,7 @@ func testExpiryRemove(t *testing.T, e *env) {
 	wantTTL(t, hash, "h", 3*e.unit, 6*e.unit)
 	wantTTL(t, set, "s", 3*e.unit, 6*e.unit)
 	wantTTL(t, list, "l", 3*e.unit, 6*e.unit)
-	e.pass(7 * e.unit)
+	e.advance(7 * e.unit)
 	for _, key := range []string{"h", "s", "l"} {
 		wantMissing(t, hash, key)
 	}
@@ -326,12 +328,12 @@ func testExpirySkipped(t *testing.T, e *env) {
 func testExpiryNX(t *testing.T, e *env) {
 	stored := false
 	must(t, e.users().Set(t.Context(), "k", &user{ID: 1}, xcache.WithTTL(e.unit)))
-	e.pass(2 * e.unit)
-	must(t, e.users().Set(t.Context(), "k",
-		&user{ID: 2}, xcache.WithXX(), xcache.WithStored(&stored)))
+	e.advance(2 * e.unit)
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 2},
+		xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored after expiry", stored, false)
-	must(t, e.users().Set(t.Context(), "k",
-		&user{ID: 3}, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, e.users().Set(t.Context(), "k", &user{ID: 3},
+		xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored after expiry", stored, true)
 	wantValue(t, e.users(), "k", user{ID: 3})
 	wantTTL(t, e.users(), "k", 0, 0)
@@ -341,7 +343,7 @@ func testExpiryCollections(t *testing.T, e *env) {
 	for name, update := range e.updates() {
 		update(t, name, xcache.WithTTL(e.unit))
 	}
-	e.pass(2 * e.unit)
+	e.advance(2 * e.unit)
 	wantHash(t, e.counts(), "HashSet", map[string]int{})
 	wantMembers(t, e.words(), "SetAdd")
 	wantElements(t, e.letters(), "ListAppend")

@@ -149,15 +149,15 @@ func testHashConditions(t *testing.T, e *env) {
 	want(t, "NX stored an existing field", stored, false)
 	must(t, c.Set(t.Context(), "h", "b", new(2), xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored a missing field of an existing hash", stored, true)
-	must(t, c.SetAll(t.Context(), "h",
-		map[string]int{"b": 9, "c": 9}, xcache.WithNX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9},
+		xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored fields with an existing one", stored, false)
-	must(t, c.SetAll(t.Context(), "h",
-		map[string]int{"b": 9, "c": 9}, xcache.WithXX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"b": 9, "c": 9},
+		xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored fields with a missing one", stored, false)
 	wantHash(t, c, "h", map[string]int{"a": 1, "b": 2})
-	must(t, c.SetAll(t.Context(), "h",
-		map[string]int{"a": 3, "b": 4}, xcache.WithXX(), xcache.WithStored(&stored)))
+	must(t, c.SetAll(t.Context(), "h", map[string]int{"a": 3, "b": 4},
+		xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "XX stored existing fields", stored, true)
 	wantHash(t, c, "h", map[string]int{"a": 3, "b": 4})
 }
@@ -180,19 +180,19 @@ func testHashRemove(t *testing.T, e *env) {
 
 func testHashFields(t *testing.T, e *env) {
 	ids := xcache.HashCacheOf[int, xsnowflake.SnowflakeID, string, struct{}](e.m)
-	must(t, ids.SetAll(t.Context(), 1,
-		map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}))
+	values := map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}
+	must(t, ids.SetAll(t.Context(), 1, values))
 	got, err := ids.GetAll(t.Context(), 1)
 	must(t, err)
-	if !maps.Equal(got, map[xsnowflake.SnowflakeID]string{5: "five", 1 << 40: "big"}) {
-		t.Errorf("GetAll = %v, want the stored value", got)
+	if !maps.Equal(got, values) {
+		t.Errorf("GetAll = %v, want %v", got, values)
 	}
-	specialKeys := e.counts()
+	special := e.counts()
 	fields := map[string]int{"": 1, "a\nb": 2, "*?[x]": 3, "\x00\xff": 4}
-	must(t, specialKeys.SetAll(t.Context(), "specialKeys", fields))
-	wantHash(t, specialKeys, "specialKeys", fields)
+	must(t, special.SetAll(t.Context(), "special", fields))
+	wantHash(t, special, "special", fields)
 	numbers := xcache.HashCacheOf[string, int, int, struct{}](e.m)
-	if _, err := numbers.GetAll(t.Context(), "specialKeys"); !errors.Is(err, xcache.ErrDecode) {
+	if _, err := numbers.GetAll(t.Context(), "special"); !errors.Is(err, xcache.ErrDecode) {
 		t.Errorf("GetAll with fields of another type = %v, want ErrDecode", err)
 	}
 }

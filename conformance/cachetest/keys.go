@@ -33,8 +33,8 @@ var keyChecks = []check{
 	{"Key/NX", testKeyNX},
 	{"Key/XX", testKeyXX},
 	{"Key/Nil", testKeyNil},
-	{"Key/ValueTypes", testKeyKinds},
-	{"Key/KeyTypes", testKeyKeys},
+	{"Key/ValueTypes", testKeyValueTypes},
+	{"Key/KeyTypes", testKeyKeyTypes},
 	{"Key/Many", testKeyMany},
 	{"Key/ValuesAreCopied", testKeyCopies},
 	{"Key/ViewsOfOtherTypes", testKeyOtherTypes},
@@ -42,10 +42,10 @@ var keyChecks = []check{
 	{"Key/CanceledContext", testKeyCanceled},
 }
 
-// users is the default view of key checks.
+// users returns a view of values without references.
 func (e *env) users() *xcache.KeyCache[string, user] { return xcache.KeyCacheOf[string, user](e.m) }
 
-// items is a view of values with references.
+// items returns a view of values with references.
 func (e *env) items() *xcache.KeyCache[string, item] { return xcache.KeyCacheOf[string, item](e.m) }
 
 // wantValue fails the test unless the view has the value.
@@ -134,8 +134,8 @@ func testKeyXX(t *testing.T, e *env) {
 	must(t, users.Set(t.Context(), "a", &user{ID: 3}, xcache.WithXX(), xcache.WithStored(&stored)))
 	want(t, "stored for an existing key", stored, true)
 	wantValue(t, users, "a", user{ID: 3})
-	err := users.Set(t.Context(), "a",
-		&user{}, xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
+	err := users.Set(t.Context(), "a", &user{},
+		xcache.WithNX(), xcache.WithXX(), xcache.WithStored(&stored))
 	if !errors.Is(err, xcache.ErrOption) || stored {
 		t.Errorf("NX with XX: err = %v, stored = %t; want ErrOption, false", err, stored)
 	}
@@ -150,7 +150,7 @@ func testKeyNil(t *testing.T, e *env) {
 	wantValue(t, users, "a", user{ID: 1})
 }
 
-func testKeyKinds(t *testing.T, e *env) {
+func testKeyValueTypes(t *testing.T, e *env) {
 	roundTrip(t, e, "string with \x00 and \xff")
 	roundTrip(t, e, "")
 	roundTrip(t, e, int64(-1<<63))
@@ -182,7 +182,7 @@ type level int
 
 func (l level) String() string { return "level-" + strconv.Itoa(int(l)) }
 
-func testKeyKeys(t *testing.T, e *env) {
+func testKeyKeyTypes(t *testing.T, e *env) {
 	must(t, xcache.KeyCacheOf[int, string](e.m).Set(t.Context(), -5, new("int")))
 	must(t, xcache.KeyCacheOf[uint64, string](e.m).Set(t.Context(), 1<<63, new("uint")))
 	must(t, xcache.KeyCacheOf[level, string](e.m).Set(t.Context(), 1, new("stringer")))

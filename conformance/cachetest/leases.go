@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// These checks cover the manager. Package leasetest specifies leases.
+// leaseChecks cover the manager. Package leasetest checks the semantics of leases.
 var leaseChecks = []check{
 	{"Lease/ExclusiveUntilClose", testLease},
 	{"Lease/Prefix", testLeasePrefix},
@@ -30,7 +30,7 @@ func (e *env) lease(t testing.TB, m *xcache.Manager) (*xlease.Lease, error) {
 	return m.Lease(t.Context(), e.leaseName(), 20*time.Second)
 }
 
-// keepOpen is a store that outlives the first of two managers.
+// keepOpen is a store that two managers share. Its Close does nothing.
 type keepOpen struct {
 	driver.Store
 	driver.Leaser
@@ -39,8 +39,8 @@ type keepOpen struct {
 // Close implements driver.Store.
 func (keepOpen) Close() error { return nil }
 
-// secondManager returns another manager of the same store, because other stores may not
-// share leases.
+// secondManager returns another manager that shares leases with e.m. In-process leases
+// are shared only within one store.
 func (e *env) secondManager(t *testing.T, opts ...xcache.ManagerOption) *xcache.Manager {
 	t.Helper()
 	leaser, ok := e.m.Store().(driver.Leaser)
@@ -84,14 +84,14 @@ func testLeasePrefix(t *testing.T, e *env) {
 	other := e.secondManager(t, xcache.WithPrefix(e.prefix+"other:"))
 	lease, err := e.lease(t, a)
 	must(t, err)
-	elsewhere, err := e.lease(t, other)
+	second, err := e.lease(t, other)
 	must(t, err)
-	// a key with the same name is independent
+	// A key with the same name is independent of the lease.
 	must(t, e.users().Set(t.Context(), e.leaseName(), &user{ID: 1}))
 	if _, err := e.lease(t, a); !errors.Is(err, xlease.ErrHeld) {
 		t.Errorf("Lease next to a key with its name = %v, want ErrHeld", err)
 	}
-	must(t, elsewhere.Release(t.Context()))
+	must(t, second.Release(t.Context()))
 	must(t, lease.Release(t.Context()))
 	wantValue(t, e.users(), e.leaseName(), user{ID: 1})
 }

@@ -248,8 +248,7 @@ func testListWrongType(t *testing.T, e *env) {
 	_, removeErr := c.Remove(t.Context(), "s", 0, "a")
 	for name, err := range map[string]error{
 		"Append": pushErr, "Prepend": prependErr, "Range": rangeErr, "Index": indexErr,
-		"Len": lenErr, "Pop": popErr,
-		"Remove": removeErr,
+		"Len": lenErr, "Pop": popErr, "Remove": removeErr,
 	} {
 		if !errors.Is(err, xcache.ErrWrongType) {
 			t.Errorf("%s on a set = %v, want ErrWrongType", name, err)

@@ -44,7 +44,7 @@ func testLoadOnce(t *testing.T, e *env) {
 		}
 	}
 	wantTTL(t, users, "k", 2*e.unit, 4*e.unit)
-	e.pass(5 * e.unit)
+	e.advance(5 * e.unit)
 	got := present[user](t)(users.GetOrLoad(t.Context(), "k", load))
 	want(t, "ID after expiry", got.ID, 2)
 	must(t, users.Delete(t.Context(), "k"))
@@ -69,27 +69,27 @@ func together(n int, f func(i int)) {
 func testLoadThousand(t *testing.T, e *env) {
 	const callers = 1000
 	var loads atomic.Int32
-	var bad atomic.Int32
+	var failed atomic.Int32
 	together(callers, func(int) {
-		// each caller has its own view, like handlers that create a view per request
+		// Each caller creates a view, like a handler that creates a view per request.
 		got, ok, err := e.items().GetOrLoad(t.Context(), "k", func(context.Context) (*item, error) {
 			loads.Add(1)
 			return &item{Name: "loaded", Tags: []string{"t"}}, nil
 		})
 		if err != nil || !ok || got.Name != "loaded" || len(got.Tags) != 1 {
-			bad.Add(1)
+			failed.Add(1)
 		}
 	})
 	want(t, "loads", loads.Load(), 1)
-	want(t, "callers without the value", bad.Load(), 0)
+	want(t, "callers without the value", failed.Load(), 0)
 }
 
 // loader is the type of the loader of GetOrLoad.
 type loader = func(ctx context.Context) (*user, error)
 
-// waiting starts n callers of one load, whose loader runs after all callers wait. The
+// startCallers starts n callers of one load. The loader runs when all callers wait. The
 // order of the errors is undefined.
-func (e *env) waiting(n int, call func(load loader) error, load loader) <-chan error {
+func (e *env) startCallers(n int, call func(load loader) error, load loader) <-chan error {
 	errs := make(chan error, n)
 	release := make(chan struct{})
 	for range n {
@@ -120,7 +120,8 @@ func testLoadError(t *testing.T, e *env) {
 		}
 		return err
 	}
-	errs := e.waiting(10, call, func(context.Context) (*user, error) { return &user{}, errLoad })
+	errs := e.startCallers(10, call,
+		func(context.Context) (*user, error) { return &user{}, errLoad })
 	for range 10 {
 		if err := <-errs; !errors.Is(err, errLoad) {
 			t.Errorf("GetOrLoad = %v, want the loader's error", err)
@@ -142,7 +143,7 @@ func testLoadPanic(t *testing.T, e *env) {
 		return err
 	}
 	var loads atomic.Int32
-	errs := e.waiting(10, call, func(context.Context) (*user, error) {
+	errs := e.startCallers(10, call, func(context.Context) (*user, error) {
 		loads.Add(1)
 		panic(errLoad)
 	})
@@ -158,7 +159,7 @@ func testLoadPanic(t *testing.T, e *env) {
 	e.wantNewLoad(t)
 }
 
-// wantNewLoad fails the test unless a key is loaded again after a failed load.
+// wantNewLoad fails the test unless the key is loaded again after a failed load.
 func (e *env) wantNewLoad(t *testing.T) {
 	t.Helper()
 	got := present[user](t)(e.users().GetOrLoad(t.Context(), "k",
@@ -172,7 +173,7 @@ func testLoadGoexit(t *testing.T, e *env) {
 		_, _, err := e.users().GetOrLoad(t.Context(), "k", load)
 		return err
 	}
-	errs := e.waiting(10, call, func(context.Context) (*user, error) {
+	errs := e.startCallers(10, call, func(context.Context) (*user, error) {
 		runtime.Goexit()
 		return nil, nil
 	})
@@ -192,8 +193,7 @@ func testLoadDeadline(t *testing.T, e *env) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, ok, err := e.users().GetOrLoad(ctx, "k", func(ctx context.Context) (*user, error) {
-		_, limited := ctx.Deadline()
-		if limited {
+		if _, limited := ctx.Deadline(); limited {
 			return nil, errors.New("the loader has the deadline of a caller")
 		}
 		<-ctx.Done() // because no caller waits
@@ -213,14 +213,14 @@ func testLoadCanceled(t *testing.T, e *env) {
 	users := e.users()
 	started, release := make(chan struct{}), make(chan struct{})
 	first, cancel := context.WithCancel(t.Context())
-	gone, stays := make(chan error, 1), make(chan error, 1)
+	canceled, waiting := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, _, err := users.GetOrLoad(first, "k", func(ctx context.Context) (*user, error) {
 			close(started)
 			<-release
 			return &user{ID: 1}, ctx.Err()
 		})
-		gone <- err
+		canceled <- err
 	}()
 	<-started
 	go func() {
@@ -230,15 +230,15 @@ func testLoadCanceled(t *testing.T, e *env) {
 		if err == nil && (!ok || got.ID != 1) {
 			err = errors.New("not the value of the first load")
 		}
-		stays <- err
+		waiting <- err
 	}()
 	e.awaitWaiting(2)
 	cancel()
-	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled caller: %v, want its context error", err)
+	if err := <-canceled; !errors.Is(err, context.Canceled) {
+		t.Errorf("GetOrLoad of the canceled caller = %v, want the context error", err)
 	}
 	close(release)
-	must(t, <-stays)
+	must(t, <-waiting)
 	wantValue(t, users, "k", user{ID: 1})
 }
 
@@ -263,7 +263,7 @@ func testLoadAbandoned(t *testing.T, e *env) {
 
 func testLoadNegative(t *testing.T, e *env) {
 	loads := 0
-	nothing := func(context.Context) (*user, error) { //nolint:unparam // a loader that finds nothing
+	nothing := func(context.Context) (*user, error) { //nolint:unparam // no value
 		loads++
 		return nil, nil
 	}
@@ -276,26 +276,26 @@ func testLoadNegative(t *testing.T, e *env) {
 	}
 	want(t, "loads without negative caching", loads, 2)
 	c := xcache.KeyCacheOf[string, user](e.m, xcache.WithNegativeTTL(4*e.unit))
-	ask := func(expected int, when string) {
+	wantLoads := func(expected int, when string) {
 		t.Helper()
 		_, ok, err := c.GetOrLoad(t.Context(), "k", nothing)
 		must(t, err)
 		want(t, "found "+when, ok, false)
 		want(t, "loads "+when, loads, expected)
 	}
-	ask(3, "at first")
-	ask(3, "with an absence mark")
+	wantLoads(3, "at first")
+	wantLoads(3, "with an absence mark")
 	ok, err := c.Exists(t.Context(), "k")
 	must(t, err)
 	want(t, "exists with an absence mark", ok, false)
 	n, err := c.DeleteMany(t.Context(), []string{"k"})
 	must(t, err)
 	want(t, "removed with an absence mark", n, 0)
-	ask(4, "after DeleteMany")
+	wantLoads(4, "after DeleteMany")
 	must(t, c.Delete(t.Context(), "k"))
-	ask(5, "after Delete")
-	e.pass(5 * e.unit)
-	ask(6, "after the mark expired")
+	wantLoads(5, "after Delete")
+	e.advance(5 * e.unit)
+	wantLoads(6, "after the mark expired")
 	stored := false
 	must(t, c.Set(t.Context(), "k", &user{ID: 1}, xcache.WithNX(), xcache.WithStored(&stored)))
 	want(t, "NX stored with an absence mark", stored, true)
@@ -308,12 +308,12 @@ func testLoadNegative(t *testing.T, e *env) {
 
 func testLoadConcurrentWrite(t *testing.T, e *env) {
 	users := e.users()
-	for name, overtake := range map[string]func(key string) error{
+	for name, write := range map[string]func(key string) error{
 		"Set":    func(key string) error { return users.Set(t.Context(), key, &user{ID: 2}) },
 		"Delete": func(key string) error { return users.Delete(t.Context(), key) },
 	} {
 		got, ok, err := users.GetOrLoad(t.Context(), name, func(context.Context) (*user, error) {
-			return &user{ID: 1}, overtake(name)
+			return &user{ID: 1}, write(name)
 		})
 		must(t, err)
 		if !ok || got.ID != 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache"
 )
 
-// These checks call every method of every view.
+// methodChecks call every method of every view.
 var methodChecks = []check{
 	{"Method/CanceledContext", testMethodContext},
 	{"Method/Closed", testMethodClosed},
@@ -25,10 +25,10 @@ func testMethodContext(t *testing.T, e *env) {
 	fillAll(t, e.m)
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	expired, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	for _, c := range calls(e.m) {
-		for _, ctx := range []context.Context{canceled, late} {
+		for _, ctx := range []context.Context{canceled, expired} {
 			err := c.run(ctx, c.key())
 			if !errors.Is(err, ctx.Err()) {
 				t.Errorf("%s = %v, want %v", c.name, err, ctx.Err())
@@ -38,7 +38,7 @@ func testMethodContext(t *testing.T, e *env) {
 			}
 		}
 	}
-	for _, k := range kinds { // and nothing was changed
+	for _, k := range kinds { // the calls must not change values
 		if got := content(t, e.m, string(k), k); got != contents[k] {
 			t.Errorf("%s = %s, want %s", k, got, contents[k])
 		}
@@ -169,20 +169,23 @@ func testMethodMissing(t *testing.T, e *env) {
 		}
 		ok, err := e.users().Exists(t.Context(), key)
 		must(t, err)
-		if makes := makesKey[c.name]; ok != makes {
-			t.Errorf("%s of a missing key: Exists = %t, want %t", c.name, ok, makes)
+		if creates := createsKey[c.name]; ok != creates {
+			t.Errorf("%s of a missing key: Exists = %t, want %t", c.name, ok, creates)
 		}
 	}
 }
 
-// makesKey contains the calls that create a key.
-var makesKey = map[string]bool{
+// createsKey contains the calls that create a key.
+var createsKey = map[string]bool{
 	"Key.Set": true, "Key.Set of references": true, "Key.Set TTL": true, "Key.Set NX TTL": true,
-	"Key.Set KeepTTL TTL": true,
-	"Key.SetMany":         true, "Key.SetMany KeepTTL TTL": true, "Key.GetOrLoad": true,
+	"Key.Set KeepTTL TTL": true, "Key.SetMany": true, "Key.SetMany KeepTTL TTL": true,
+	"Key.GetOrLoad": true,
+
 	"Hash.Set": true, "Hash.Set TTL": true, "Hash.Set NX TTL": true, "Hash.Set NoSlide TTL": true,
-	"Hash.SetAll":       true,
-	"Hash.SetAllStruct": true, "Set.Add": true, "Set.Add TTL": true, "Set.Add NoSlide TTL": true,
+	"Hash.SetAll": true, "Hash.SetAllStruct": true,
+
+	"Set.Add": true, "Set.Add TTL": true, "Set.Add NoSlide TTL": true,
+
 	"List.Prepend": true, "List.Append": true, "List.Append TTL": true,
 	"List.Append NoSlide TTL": true,
 }

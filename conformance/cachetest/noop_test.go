@@ -13,11 +13,8 @@ const noopDefect = "no-op"
 
 type noopStore struct{}
 
-func (noopStore) Ping(context.Context) error { return nil }
-
-func (noopStore) Close() error {
-	return nil
-}
+func (noopStore) Ping(context.Context) (err error)                                       { return }
+func (noopStore) Close() (err error)                                                     { return }
 func (noopStore) Get(context.Context, string) (v []byte, ok bool, err error)             { return }
 func (noopStore) Delete(context.Context, ...string) (n int, err error)                   { return }
 func (noopStore) Exists(context.Context, string) (ok bool, err error)                    { return }
@@ -56,9 +53,9 @@ func (noopStore) ListIndex(context.Context, string, int) (v []byte, ok bool, err
 
 func (noopStore) ListLen(context.Context, string) (n int, err error) { return }
 
-func (noopStore) ListPop(context.Context, string, driver.End) (v []byte, ok bool,
-	err error,
-) {
+func (noopStore) ListPop(
+	context.Context, string, driver.End,
+) (v []byte, ok bool, err error) {
 	return
 }
 
@@ -67,19 +64,18 @@ func (noopStore) ListRemove(context.Context, string, int, []byte) (n int, err er
 func (noopStore) GetMany(context.Context, []string) (v [][]byte, err error)     { return }
 func (noopStore) SetMany(context.Context, []driver.Item) (err error)            { return }
 func (noopStore) Scan(context.Context, string, func([]string) bool) (err error) { return }
-func (noopStore) LeaseBackend(string) leasedriver.Backend {
-	return noLeases{}
-}
 
-type noLeases struct{}
+func (noopStore) LeaseBackend(string) leasedriver.Backend { return noopLeases{} }
+
+type noopLeases struct{}
 
 // Acquire grants every request.
-func (noLeases) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
+func (noopLeases) Acquire(context.Context, leasedriver.Request) (leasedriver.Grant, error) {
 	return leasedriver.Grant{OK: true}, nil
 }
 
-func (noLeases) Renew(context.Context, leasedriver.Holding) (held bool, err error) { return }
-func (noLeases) Release(context.Context, leasedriver.Holding) (bool, error) {
-	return true, nil
-}
-func (noLeases) Capabilities() (t leasedriver.Capabilities) { return }
+func (noopLeases) Renew(context.Context, leasedriver.Holding) (held bool, err error) { return }
+
+func (noopLeases) Release(context.Context, leasedriver.Holding) (bool, error) { return true, nil }
+
+func (noopLeases) Capabilities() (t leasedriver.Capabilities) { return }

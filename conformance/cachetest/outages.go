@@ -21,7 +21,7 @@ var outageChecks = []check{
 	{"Outage/FailOpen", testOutageOpen},
 	{"Outage/RecoveryUnderLoad", testOutageLoad},
 	{"Outage/NetworkRecovery", testOutageNetwork},
-	{"Outage/BrokenConnection", testOutageCut},
+	{"Outage/BrokenConnection", testOutageConnection},
 	{"Outage/UnresponsiveServer", testOutageSilence},
 }
 
@@ -49,8 +49,10 @@ func (e *env) outage(t *testing.T) Outage {
 	return e.h.Outage(t)
 }
 
-// on opens a manager with settings c.
-func (e *env) on(t *testing.T, c driver.Config, opts ...xcache.ManagerOption) *xcache.Manager {
+// openWith opens a manager with the settings c.
+func (e *env) openWith(
+	t *testing.T, c driver.Config, opts ...xcache.ManagerOption,
+) *xcache.Manager {
 	t.Helper()
 	store, err := e.h.Driver.Open(t.Context(), c)
 	must(t, err)
@@ -61,38 +63,39 @@ func (e *env) on(t *testing.T, c driver.Config, opts ...xcache.ManagerOption) *x
 // result is the result of a call.
 type result struct {
 	call
-	err   error
-	took  time.Duration
-	ended bool // the context had ended or was about to: a driver may detect it slightly earlier
+	err      error
+	duration time.Duration
+	ended    bool // the context has ended or ends within 10 ms: a driver may detect it early
 }
 
 // try executes one call.
 func try(ctx context.Context, c call) result {
 	start := time.Now()
 	err := c.run(ctx, c.key())
-	at, limited := ctx.Deadline()
-	return result{call: c, err: err, took: time.Since(start), ended: ctx.Err() != nil || limited &&
-		time.Until(at) < 10*time.Millisecond}
+	duration := time.Since(start)
+	deadline, limited := ctx.Deadline()
+	ended := ctx.Err() != nil || limited && time.Until(deadline) < 10*time.Millisecond
+	return result{call: c, err: err, duration: duration, ended: ended}
 }
 
 // problem describes an incorrect result of a call during an outage, or returns "".
-func (o result) problem(e *env, most time.Duration) string {
+func (o result) problem(e *env, limit time.Duration) string {
 	ofContext := errors.Is(o.err, context.DeadlineExceeded) || errors.Is(o.err, context.Canceled)
 	switch {
-	case o.took > most:
-		return fmt.Sprintf("duration %s, want at most %s (%v)", o.took, most, o.err)
+	case o.duration > limit:
+		return fmt.Sprintf("returned after %s, want at most %s (%v)", o.duration, limit, o.err)
 	case o.err == nil:
 		return "returned no error"
 	case strings.Contains(o.err.Error(), e.prefix):
-		return fmt.Sprintf("contains the key: %v", o.err)
+		return fmt.Sprintf("returned an error that contains the key: %v", o.err)
 	case ofContext && !o.ended:
 		return fmt.Sprintf("returned the error of an active context: %v", o.err)
-	case ofContext || o.outside:
+	case ofContext || o.otherErrors:
 		return ""
 	case !errors.Is(o.err, xcache.ErrUnavailable):
-		return fmt.Sprintf("is not ErrUnavailable: %v", o.err)
+		return fmt.Sprintf("returned an error other than ErrUnavailable: %v", o.err)
 	case xerror.From(o.err).GetErrorCode() != outageCode(o.err):
-		return fmt.Sprintf("error code %v, want %v: %v",
+		return fmt.Sprintf("returned the error code %v, want %v: %v",
 			xerror.From(o.err).GetErrorCode(), outageCode(o.err), o.err)
 	}
 	return ""
@@ -101,14 +104,14 @@ func (o result) problem(e *env, most time.Duration) string {
 // outageCode returns the expected error code of a call without a backend, which depends
 // on whether it timed out.
 func outageCode(err error) *xerror.ErrorCode {
-	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 		return xerror.GatewayTimeout
 	}
 	return xerror.ServiceUnavailable
 }
 
-// all executes all calls concurrently, each with the deadline; 0 means no deadline.
-func all(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
+// runAll executes all calls concurrently, each with the deadline; 0 means no deadline.
+func runAll(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
 	t.Helper()
 	list := calls(m)
 	out := make([]result, len(list))
@@ -124,10 +127,10 @@ func all(t *testing.T, m *xcache.Manager, deadline time.Duration) []result {
 }
 
 // wantDown fails the test for each incorrect result during an outage.
-func (e *env) wantDown(t *testing.T, when string, got []result, most time.Duration) {
+func (e *env) wantDown(t *testing.T, when string, got []result, limit time.Duration) {
 	t.Helper()
 	for _, o := range got {
-		if p := o.problem(e, most); p != "" {
+		if p := o.problem(e, limit); p != "" {
 			t.Errorf("%s: %s %s", when, o.name, p)
 		}
 	}
@@ -137,33 +140,33 @@ func (e *env) wantDown(t *testing.T, when string, got []result, most time.Durati
 func (e *env) wantRecovery(t *testing.T, m *xcache.Manager) {
 	t.Helper()
 	deadline := time.Now().Add(recoversWithin)
-	for again := time.NewTicker(50 * time.Millisecond); ; {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
 		var err error
-		for _, o := range all(t, m, 2*callTimeout) {
+		for _, o := range runAll(t, m, 2*callTimeout) {
 			if o.err != nil {
 				err = fmt.Errorf("%s: %w", o.name, o.err)
 			}
 		}
 		if err == nil {
-			again.Stop()
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no recovery %s after the server restarted: %v",
-				recoversWithin, err)
+			t.Fatalf("no recovery %s after the server restarted: %v", recoversWithin, err)
 		}
-		<-again.C
+		<-ticker.C
 	}
 }
 
 func testOutage(t *testing.T, e *env) {
 	o := e.outage(t)
-	m := e.on(t, o.Config)
+	m := e.openWith(t, o.Config)
 	fillAll(t, m)
 	must(t, o.Stop())
-	e.wantDown(t, "with a deadline", all(t, m, callTimeout), callTimeout+slack)
-	e.wantDown(t, "with a deadline, second call", all(t, m, callTimeout), callTimeout+slack)
-	e.wantDown(t, "without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
+	e.wantDown(t, "with a deadline", runAll(t, m, callTimeout), callTimeout+slack)
+	e.wantDown(t, "with a deadline, second call", runAll(t, m, callTimeout), callTimeout+slack)
+	e.wantDown(t, "without a deadline", runAll(t, m, 0), e.h.FailsWithin+slack)
 	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 	defer cancel()
 	start := time.Now()
@@ -171,9 +174,10 @@ func testOutage(t *testing.T, e *env) {
 	if err == nil { // some drivers connect with the first call
 		err = errors.Join(store.Ping(ctx), store.Close())
 	}
-	if took := time.Since(start); err == nil || errors.Is(err, driver.ErrConfig) ||
-		took > callTimeout+slack {
-		t.Errorf("Open and Ping = %v after %s; want a temporary error in time", err, took)
+	duration := time.Since(start)
+	if err == nil || errors.Is(err, driver.ErrConfig) || duration > callTimeout+slack {
+		t.Errorf("Open and Ping = %v after %s; want a temporary error within %s",
+			err, duration, callTimeout+slack)
 	}
 	must(t, o.Start())
 	e.wantRecovery(t, m)
@@ -181,7 +185,7 @@ func testOutage(t *testing.T, e *env) {
 
 func testOutageOpen(t *testing.T, e *env) {
 	o := e.outage(t)
-	open, strict := e.on(t, o.Config, xcache.WithFailOpen()), e.on(t, o.Config)
+	open, strict := e.openWith(t, o.Config, xcache.WithFailOpen()), e.openWith(t, o.Config)
 	users := xcache.KeyCacheOf[string, user](open, xcache.WithNegativeTTL(time.Minute))
 	must(t, users.Set(t.Context(), "k", &user{ID: 1}))
 	must(t, o.Stop())
@@ -192,55 +196,56 @@ func testOutageOpen(t *testing.T, e *env) {
 	}
 	start := time.Now()
 	got, ok, err := users.GetOrLoad(t.Context(), "k", load)
-	if most := 4 * e.h.FailsWithin; time.Since(start) > most {
-		t.Errorf("GetOrLoad returned after %s, want at most %s", time.Since(start), most)
+	if limit := 4 * e.h.FailsWithin; time.Since(start) > limit {
+		t.Errorf("GetOrLoad returned after %s, want at most %s", time.Since(start), limit)
 	}
 	if err != nil || !ok || got.ID != 2 || loads != 1 {
 		t.Errorf("GetOrLoad with FailOpen = %v, %t, %v after %d loads; want the value of one load",
 			got, ok, err, loads)
 	}
-	if _, _, err := users.Get(t.Context(),
-		"k"); xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
+	_, _, err = users.Get(t.Context(), "k")
+	if xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable {
 		t.Errorf("Get = %v, want ServiceUnavailable", err)
 	}
 	_, ok, err = xcache.KeyCacheOf[string, user](strict).GetOrLoad(t.Context(), "k", load)
 	if ok || xerror.From(err).GetErrorCode() != xerror.ServiceUnavailable || loads != 1 {
-		t.Errorf("GetOrLoad without FailOpen = %t, %v after %d loads; want ServiceUnavailable and no load", ok, err, loads)
+		t.Errorf("GetOrLoad without FailOpen = %t, %v after %d loads; "+
+			"want ServiceUnavailable and no load", ok, err, loads)
 	}
 	must(t, o.Start())
 	e.wantRecovery(t, open)
 }
 
-func testOutageLoad(t *testing.T, e *env) { e.survives(t, e.outage(t)) }
+func testOutageLoad(t *testing.T, e *env) { e.testRecovery(t, e.outage(t)) }
 
-func testOutageNetwork(t *testing.T, e *env) { e.survives(t, CutOff(t, e.outage(t).Config)) }
+func testOutageNetwork(t *testing.T, e *env) { e.testRecovery(t, CutOff(t, e.outage(t).Config)) }
 
-// survives runs an outage while the store is in use. The manager stays open.
-func (e *env) survives(t *testing.T, o Outage) {
+// testRecovery runs two outages while calls continue. The manager stays open.
+func (e *env) testRecovery(t *testing.T, o Outage) {
 	t.Helper()
-	m := e.on(t, o.Config)
+	m := e.openWith(t, o.Config)
 	fillAll(t, m)
-	u := startUse(t, e, m)
-	defer u.end()
+	w := startWorkload(t, e, m)
+	defer w.end()
 	pause(200 * time.Millisecond)
 	for range 2 {
-		u.down(true)
+		w.setOutage(true)
 		must(t, o.Stop())
 		pause(300 * time.Millisecond)
 		must(t, o.Start())
 		e.wantRecovery(t, m)
-		u.down(false)
+		w.setOutage(false)
 		pause(200 * time.Millisecond)
 	}
-	u.end()
-	u.report(t)
+	w.end()
+	w.report(t)
 }
 
 // pause sleeps in real time.
 func pause(d time.Duration) { <-time.After(d) }
 
-// use runs goroutines that continuously execute all calls.
-type use struct {
+// workload runs goroutines that continuously execute all calls.
+type workload struct {
 	once    sync.Once
 	stop    chan struct{}
 	running sync.WaitGroup
@@ -251,78 +256,78 @@ type use struct {
 	problems map[string]bool
 }
 
-// useRest is the pause of each goroutine between two calls.
-const useRest = 2 * time.Millisecond
+// workloadPause is the pause of each goroutine between two calls.
+const workloadPause = 2 * time.Millisecond
 
-func startUse(t *testing.T, e *env, m *xcache.Manager) *use {
-	u := &use{stop: make(chan struct{}), problems: map[string]bool{}}
+func startWorkload(t *testing.T, e *env, m *xcache.Manager) *workload {
+	w := &workload{stop: make(chan struct{}), problems: map[string]bool{}}
 	list := calls(m)
-	for w := range callers {
-		u.running.Go(func() {
-			again := time.NewTicker(useRest)
-			defer again.Stop()
-			for i := w; ; i++ {
+	for first := range callers {
+		w.running.Go(func() {
+			ticker := time.NewTicker(workloadPause)
+			defer ticker.Stop()
+			for i := first; ; i++ {
 				select {
-				case <-u.stop:
+				case <-w.stop:
 					return
-				case <-again.C:
-					u.call(t.Context(), e, list[i%len(list)])
+				case <-ticker.C:
+					w.call(t.Context(), e, list[i%len(list)])
 				}
 			}
 		})
 	}
-	return u
+	return w
 }
 
 // call executes one call and records its problems.
-func (u *use) call(ctx context.Context, e *env, c call) {
-	before := u.isDown()
+func (w *workload) call(ctx context.Context, e *env, c call) {
+	before := w.inOutage()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	o := try(ctx, c)
-	after := u.isDown()
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	after := w.inOutage()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
-	case o.err == nil && o.took <= callTimeout+slack:
+	case o.err == nil && o.duration <= callTimeout+slack:
 		return
 	case o.err != nil && !before && !after:
-		u.problems[fmt.Sprintf("%s failed while the server was available: %v",
+		w.problems[fmt.Sprintf("%s failed while the server was available: %v",
 			c.name, o.err)] = true
 		return
 	}
-	u.failed++
-	if p := o.problem(e, callTimeout+slack); p != "" { // xerror logs outside of the measured call
-		u.problems[c.name+" "+p] = true
+	w.failed++
+	if p := o.problem(e, callTimeout+slack); p != "" {
+		w.problems[c.name+" "+p] = true
 	}
 }
 
-func (u *use) down(outage bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.outage = outage
+func (w *workload) setOutage(outage bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outage = outage
 }
 
-func (u *use) isDown() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.outage
+func (w *workload) inOutage() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.outage
 }
 
-func (u *use) end() {
-	u.once.Do(func() { close(u.stop) })
-	u.running.Wait()
+func (w *workload) end() {
+	w.once.Do(func() { close(w.stop) })
+	w.running.Wait()
 }
 
-func (u *use) report(t *testing.T) {
+func (w *workload) report(t *testing.T) {
 	t.Helper()
-	if u.failed == 0 {
+	if w.failed == 0 {
 		t.Error("no call failed during the outage")
 	}
 	shown := 0
-	for p := range u.problems {
+	for p := range w.problems {
 		if shown++; shown > 5 {
-			t.Errorf("and %d more", len(u.problems)-shown+1)
+			t.Errorf("and %d more", len(w.problems)-shown+1)
 			break
 		}
 		t.Error(p)
@@ -333,22 +338,22 @@ func (u *use) report(t *testing.T) {
 func (e *env) startSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
 	t.Helper()
 	r, config := startRelay(t, e.outage(t).Config)
-	m := e.on(t, config)
+	m := e.openWith(t, config)
 	fillAll(t, m)
-	all(t, m, 0) // establishes connections and loads scripts
+	runAll(t, m, 0) // establishes connections and loads scripts
 	fillAll(t, m)
 	r.Silence()
 	return m, r
 }
 
-// testOutageCut breaks the connections of in-flight calls.
-func testOutageCut(t *testing.T, e *env) {
+// testOutageConnection closes the connections of in-flight calls.
+func testOutageConnection(t *testing.T, e *env) {
 	m, r := e.startSilence(t)
 	done := make(chan []result, 1)
-	go func() { done <- all(t, m, 20*e.h.FailsWithin) }()
+	go func() { done <- runAll(t, m, 20*e.h.FailsWithin) }()
 	pause(300 * time.Millisecond) // the calls are in flight
 	must(t, r.Stop())
-	e.wantDown(t, "cut", <-done, e.h.FailsWithin+slack)
+	e.wantDown(t, "connection closed", <-done, e.h.FailsWithin+slack)
 	must(t, r.Start())
 	e.wantRecovery(t, m)
 }
@@ -356,7 +361,7 @@ func testOutageCut(t *testing.T, e *env) {
 func testOutageSilence(t *testing.T, e *env) {
 	m, r := e.startSilence(t)
 	for _, when := range []string{"unresponsive", "unresponsive, second call"} {
-		got := all(t, m, callTimeout)
+		got := runAll(t, m, callTimeout)
 		e.wantDown(t, when, got, callTimeout+slack)
 		for _, o := range got {
 			if o.err != nil && !errors.Is(o.err, context.DeadlineExceeded) {
@@ -369,8 +374,8 @@ func testOutageSilence(t *testing.T, e *env) {
 	go func() { canceled <- try(ctx, calls(m)[0]) }()
 	pause(100 * time.Millisecond)
 	cancel()
-	e.wantDown(t, "cancelled", []result{<-canceled}, 100*time.Millisecond+slack)
-	e.wantDown(t, "unresponsive, without a deadline", all(t, m, 0), e.h.FailsWithin+slack)
+	e.wantDown(t, "canceled", []result{<-canceled}, 100*time.Millisecond+slack)
+	e.wantDown(t, "unresponsive, without a deadline", runAll(t, m, 0), e.h.FailsWithin+slack)
 	r.Speak()
 	e.wantRecovery(t, m)
 }

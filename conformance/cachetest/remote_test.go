@@ -16,8 +16,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xcache/driver"
 )
 
-// remote is a double of a store on a server: a broken or correct store whose calls first
-// send a request to a server. The values are in the process.
+// remote simulates a store on a server. Its calls first send a request to an echo server.
+// The embedded store contains the values.
 type remote struct {
 	*broken
 
@@ -48,16 +48,17 @@ func (remoteDriver) Open(ctx context.Context, c driver.Config) (driver.Store, er
 		return noopStore{}, nil
 	}
 	r := &remote{
-		broken: newBroken(c), address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
-		pool: make(chan net.Conn, poolSize),
+		broken:  newBroken(c),
+		address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
+		pool:    make(chan net.Conn, poolSize),
 	}
 	for range poolSize {
-		r.pool <- nil // room for a connection
+		r.pool <- nil // a connection that is not open
 	}
 	return r, r.Ping(ctx)
 }
 
-// trip sends one byte to the server and waits for the reply.
+// trip simulates the request of a call.
 func (r *remote) trip(ctx context.Context) error {
 	if r.closed.Load() {
 		return driver.ErrClosed
@@ -65,25 +66,26 @@ func (r *remote) trip(ctx context.Context) error {
 	if r.outage != nil {
 		return r.outage(ctx, r)
 	}
-	return r.ask(ctx)
+	return r.roundTrip(ctx)
 }
 
-func (r *remote) ask(ctx context.Context) error {
-	own, cancel := context.WithTimeout(ctx, respondsWithin)
+// roundTrip sends one byte to the server and waits for the reply.
+func (r *remote) roundTrip(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, respondsWithin)
 	defer cancel()
 	var conn net.Conn
 	select {
 	case conn = <-r.pool:
-	case <-own.Done():
-		return plain(ctx, errors.New("no free connection"))
+	case <-limited.Done():
+		return storeError(ctx, errors.New("no free connection"))
 	}
-	conn, err := r.exchange(own, conn)
+	conn, err := r.exchange(limited, conn)
 	if err != nil && conn != nil {
 		_ = conn.Close()
 		conn = nil
 	}
 	r.pool <- conn
-	return plain(ctx, err)
+	return storeError(ctx, err)
 }
 
 // exchange uses conn, or a new connection if conn is nil.
@@ -106,20 +108,20 @@ func (r *remote) exchange(ctx context.Context, conn net.Conn) (net.Conn, error) 
 	return conn, err
 }
 
-// plain returns the context's error if it has ended, otherwise an error that is not a
-// context error.
-func plain(ctx context.Context, err error) error {
-	at, limited := ctx.Deadline()
+// storeError converts a network error to the error of a store: the error of ctx if ctx
+// has ended, otherwise driver.ErrUnavailable.
+func storeError(ctx context.Context, err error) error {
+	deadline, limited := ctx.Deadline()
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	// a connection may reach the deadline slightly earlier
-	case limited && time.Until(at) < time.Millisecond:
+	case limited && time.Until(deadline) < time.Millisecond:
+		// The connection may reach the deadline slightly earlier.
 		return context.DeadlineExceeded
 	default:
-		// errors of package net match context errors
+		// Do not wrap err: errors of package net match context errors.
 		return fmt.Errorf("%w: no server: %s", driver.ErrUnavailable, err.Error())
 	}
 }
@@ -148,7 +150,7 @@ func remoteHarness(t *testing.T) cachetest.Harness {
 	}
 }
 
-// echo starts an echo server.
+// echo starts an echo server and returns its settings.
 func echo(t *testing.T) driver.Config {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -28,8 +28,8 @@ var scanChecks = []check{
 	{"Scan/NestedCalls", testScanNested},
 }
 
-// scanner returns the driver.Scanner of the store. If it is missing, it checks that views
-// report this and skips the check.
+// scanner returns the store as a driver.Scanner. If the store does not implement it,
+// scanner checks that views return ErrUnsupported and skips the check.
 func (e *env) scanner(t *testing.T) driver.Scanner {
 	t.Helper()
 	s, ok := e.m.Store().(driver.Scanner)
@@ -92,8 +92,8 @@ func testScanKinds(t *testing.T, e *env) {
 	in := xcache.WithKeyPrefix("in:")
 	wantKeys(t, "Keys of the key view",
 		xcache.KeyCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
-	wantKeys(t, "Keys of the hash view", xcache.HashCacheOf[string, string, int, struct{}](e.m,
-		in).Keys(t.Context()), expected...)
+	wantKeys(t, "Keys of the hash view",
+		xcache.HashCacheOf[string, string, int, struct{}](e.m, in).Keys(t.Context()), expected...)
 	wantKeys(t, "Keys of the set view",
 		xcache.SetCacheOf[string, int](e.m, in).Keys(t.Context()), expected...)
 	wantKeys(t, "Keys of the list view",
@@ -102,12 +102,11 @@ func testScanKinds(t *testing.T, e *env) {
 	wantKeys(t, "Keys of another prefix", e.keys(t, "none"))
 	raw := scanned(t, s, e.prefix+"in:")
 	if want := 5; len(raw) != want || !raw[e.prefix+"in:hash"] {
-		t.Errorf("the store's Scan = %q, want the %d whole keys",
+		t.Errorf("the store's Scan = %q, want the %d complete keys",
 			slices.Collect(maps.Keys(raw)), want)
 	}
-	wantKeys(t, "Keys without a prefix", e.keys(t, ""), "in", "in:", "in:hash", "in:list",
-		"in:plain",
-		"in:set",
+	wantKeys(t, "Keys without a prefix", e.keys(t, ""),
+		"in", "in:", "in:hash", "in:list", "in:plain", "in:set",
 		"out:hash", "out:list", "out:plain", "out:set")
 }
 
@@ -118,8 +117,7 @@ func testScanPatterns(t *testing.T, e *env) {
 		"\x00:", "\xff\xfe", "{tag}:", "%", "_", "a.b", "^", "漢", "(", "a|b",
 	}
 	decoys := []string{
-		"axb:1", "aab:1", "a:1", "b:1", "x1", "a*", `*b:`, "aXXb:1", "tag:1", "axb",
-		"(1",
+		"axb:1", "aab:1", "a:1", "b:1", "x1", "a*", `*b:`, "aXXb:1", "tag:1", "axb", "(1",
 	}
 	for _, prefix := range append(slices.Clone(prefixes), decoys...) {
 		fill(t, e.m, prefix+"1", plain)
@@ -163,27 +161,28 @@ func testScanMany(t *testing.T, e *env) {
 
 func testScanConcurrent(t *testing.T, e *env) {
 	e.scanner(t)
-	stays := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("stays:"))
+	permanent := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("permanent:"))
 	many := map[int]int{}
 	for i := range 2000 {
 		many[i] = i
 	}
-	must(t, stays.SetMany(t.Context(), many))
-	var errs errorOf
+	must(t, permanent.SetMany(t.Context(), many))
+	var errs firstError
 	stop := make(chan struct{})
-	churned := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(churned)
-		comes := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("comes:"))
+		defer close(done)
+		// These keys sort before the permanent keys and change their positions.
+		changing := xcache.KeyCacheOf[int, int](e.m, xcache.WithKeyPrefix("changing:"))
 		for i := 0; ; i++ {
 			select {
 			case <-stop:
 				return
 			default:
 			}
-			errs.add(comes.Set(t.Context(), i%5000, &i))
-			errs.add(comes.Delete(t.Context(), (i+2500)%5000))
-			errs.add(stays.Set(t.Context(), i%2000, &i)) // rewritten, but it always exists
+			errs.add(changing.Set(t.Context(), i%5000, &i))
+			errs.add(changing.Delete(t.Context(), (i+2500)%5000))
+			errs.add(permanent.Set(t.Context(), i%2000, &i)) // rewritten, but it always exists
 		}
 	}()
 	for range 3 {
@@ -193,14 +192,14 @@ func testScanConcurrent(t *testing.T, e *env) {
 			found[key]++
 		}
 		for i := range many {
-			if n := found[fmt.Sprint("stays:", i)]; n != 1 {
+			if n := found[fmt.Sprint("permanent:", i)]; n != 1 {
 				t.Errorf("a permanent key was returned %d times", n)
 				break
 			}
 		}
 	}
 	close(stop)
-	<-churned
+	<-done
 	errs.must(t)
 }
 
@@ -209,7 +208,7 @@ func testScanExpired(t *testing.T, e *env) {
 	must(t, e.users().Set(t.Context(), "short", &user{}, xcache.WithTTL(e.unit)))
 	must(t, e.users().Set(t.Context(), "long", &user{}, xcache.WithTTL(100*e.unit)))
 	wantKeys(t, "Keys", e.keys(t, ""), "long", "short")
-	e.pass(2 * e.unit)
+	e.advance(2 * e.unit)
 	wantKeys(t, "Keys after one expired", e.keys(t, ""), "long")
 	if raw := scanned(t, s, e.prefix); len(raw) != 1 {
 		t.Errorf("the store's Scan returned %d keys, want 1", len(raw))
@@ -259,16 +258,16 @@ func testScanContext(t *testing.T, e *env) {
 		return true
 	})
 	if pages != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("the store's Scan = %v after %d pages, want the context error after the first",
+		t.Errorf("the store's Scan = %v after %d pages, want the context error after one page",
 			err, pages)
 	}
 	if err := walk(c.Keys(ctx)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Keys = %v, want the context error", err)
 	}
-	late, cancel := context.WithDeadline(t.Context(), time.Now())
+	expired, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := xcache.KeyCacheOf[int, int](e.m).Clear(late); !errors.Is(err,
-		context.DeadlineExceeded) {
+	_, err = xcache.KeyCacheOf[int, int](e.m).Clear(expired)
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Clear = %v, want the context error", err)
 	}
 	got, err := c.GetMany(t.Context(), []int{1, 4999})
@@ -288,14 +287,14 @@ func testScanTypes(t *testing.T, e *env) {
 	}
 	wantKeys(t, "Keys of numbers", numbers.Keys(t.Context()), -5, 0, 1<<40)
 	wantKeys(t, "Keys of ids", ids.Keys(t.Context()), 1, 6, 1<<40+6)
-	odds := xcache.KeyCacheOf[string, string](e.m, xcache.WithKeyPrefix("specialKeys:"))
+	special := xcache.KeyCacheOf[string, string](e.m, xcache.WithKeyPrefix("special:"))
 	for _, key := range specialKeys {
-		must(t, odds.Set(t.Context(), key, new("v")))
+		must(t, special.Set(t.Context(), key, new("v")))
 	}
-	wantKeys(t, "Keys with special characters", odds.Keys(t.Context()), specialKeys...)
+	wantKeys(t, "Keys with special characters", special.Keys(t.Context()), specialKeys...)
 	errs := 0
 	for _, err := range xcache.KeyCacheOf[int, int](e.m,
-		xcache.WithKeyPrefix("specialKeys:")).Keys(t.Context()) {
+		xcache.WithKeyPrefix("special:")).Keys(t.Context()) {
 		if !errors.Is(err, xcache.ErrDecode) {
 			t.Errorf("key of another type: %v, want ErrDecode", err)
 		}
@@ -304,7 +303,7 @@ func testScanTypes(t *testing.T, e *env) {
 	want(t, "keys of another type", errs, len(specialKeys))
 }
 
-// testScanNested calls the store during the iteration, like Clear.
+// testScanNested calls the store during the iteration, as Clear does.
 func testScanNested(t *testing.T, e *env) {
 	e.scanner(t)
 	c := xcache.KeyCacheOf[int, int](e.m)

@@ -11,16 +11,18 @@ import (
 )
 
 // Server returns the URL of the test server for a kind of backend and its source for
-// Harness.Source, from PLINTH_TEST_REDIS_URL for "redis". If the variable is not set, it
-// skips the test and reports this.
+// Harness.Source. For "redis" it reads PLINTH_TEST_REDIS_URL. If the variable is not set,
+// Server skips the test and reports the reason.
 func Server(tb testing.TB, kind string) (url, source string) {
 	tb.Helper()
 	url, source, ok := testserver.Find(kind)
 	if !ok {
 		reason := testserver.Variable(kind).String() + " is not set"
 		testreport.Record(tb, &testreport.Run{
-			Family: "cache", Backend: kind, Source: "nothing",
-			Reason: reason,
+			Family:  "cache",
+			Backend: kind,
+			Source:  "nothing",
+			Reason:  reason,
 		})
 		tb.Skip(reason + "; `make test` starts the servers that are installed")
 	}
@@ -37,8 +39,8 @@ type Outage struct {
 }
 
 // PrivateOutage starts a private server and kills it for outages; parse converts its URL
-// to settings. If the test command cannot start a server, it cuts the network to the
-// server of config.
+// to settings. If the test command cannot start a server, PrivateOutage returns
+// CutOff(tb, config).
 func PrivateOutage(
 	tb testing.TB, kind string, parse func(url string) driver.Config, config driver.Config,
 ) Outage {
@@ -53,8 +55,8 @@ func PrivateOutage(
 // and Port. It breaks connections and rejects new ones.
 func CutOff(tb testing.TB, config driver.Config) Outage {
 	tb.Helper()
-	r, inFront := startRelay(tb, config)
-	return Outage{Config: inFront, Stop: r.Stop, Start: r.Start}
+	r, proxied := startRelay(tb, config)
+	return Outage{Config: proxied, Stop: r.Stop, Start: r.Start}
 }
 
 // startRelay starts a proxy of the server of config and returns the settings to connect

@@ -8,7 +8,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// Servers are private cache servers of a test, which can stop and start them.
+// Servers are private cache servers of a test. The test can stop and start them.
 type Servers struct {
 	// URL is the URL for the driver.
 	URL string
@@ -31,7 +31,7 @@ type Node struct {
 
 // StartServers starts servers of a kind, such as "redis", "redis-sentinel" or
 // "redis-cluster", and stops them after the test. If the project's test command is not
-// available, it skips the test and reports this.
+// available, StartServers skips the test and reports the reason.
 func StartServers(tb testing.TB, kind string) *Servers {
 	tb.Helper()
 	report := &testreport.Run{Family: "failover", Backend: kind, Source: "nothing"}
@@ -44,8 +44,8 @@ func StartServers(tb testing.TB, kind string) *Servers {
 	_, report.Source, _ = testserver.Find("redis")
 	report.Server, report.Tests = server.Version, 1
 	s := &Servers{
-		URL: server.DSN, Password: server.Password, tb: tb, server: server,
-		report: report,
+		URL: server.DSN, Password: server.Password,
+		tb: tb, server: server, report: report,
 	}
 	for _, n := range server.Nodes {
 		s.Nodes = append(s.Nodes, Node{Name: n.Name, Address: n.Address, Role: n.Role})

@@ -15,7 +15,7 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// reports returns the reports of do.
+// reports runs do as a subtest and returns its reports.
 func reports(t *testing.T, do func(t *testing.T)) []testreport.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,19 +54,20 @@ func TestStartServers(t *testing.T) {
 	})
 
 	t.Run("controls nodes by name", func(t *testing.T) {
-		var asked []string
-		double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked = append(asked, r.Method+" "+r.URL.RequestURI())
+		var requests []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests = append(requests, r.Method+" "+r.URL.RequestURI())
 			if r.URL.Path != "/servers" {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
 			w.WriteHeader(http.StatusCreated)
-			_, _ = w.Write([]byte(`{"id": "3", "dsn": "x://y", "version": "Redis 7", "password": "p", "nodes": [
+			_, _ = w.Write([]byte(`{"id": "3", "dsn": "x://y", "version": "Redis 7",
+			"password": "p", "nodes": [
 			{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}]}`))
 		}))
-		defer double.Close()
-		t.Setenv(testserver.Control.String(), double.URL)
+		defer server.Close()
+		t.Setenv(testserver.Control.String(), server.URL)
 		runs := reports(t, func(t *testing.T) {
 			s := cachetest.StartServers(t, "redis-cluster")
 			want := []cachetest.Node{{Name: "node-1", Address: "127.0.0.1:7001", Role: "master"}}
@@ -89,12 +90,12 @@ func TestStartServers(t *testing.T) {
 		})
 		node := "POST /servers/3/nodes/node-1/"
 		want := []string{
-			"POST /servers?kind=redis-cluster", node + "pause", node + "continue", node + "stop",
-			node + "start", node + "kill",
+			"POST /servers?kind=redis-cluster",
+			node + "pause", node + "continue", node + "stop", node + "start", node + "kill",
 			"POST /servers/3/kill", "DELETE /servers/3",
 		}
-		if !slices.Equal(asked, want) {
-			t.Errorf("requests = %q, want %q", asked, want)
+		if !slices.Equal(requests, want) {
+			t.Errorf("requests = %q, want %q", requests, want)
 		}
 		if len(runs) != 1 || runs[0].Family != "failover" || runs[0].Server != "Redis 7" ||
 			!slices.Equal(runs[0].Notes, []string{"back after 2 s"}) {
