@@ -34,8 +34,7 @@ var dataCases = []testCase{
 func testLargeIDs(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	for _, id := range []xsnowflake.SnowflakeID{
-		1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1,
-		math.MaxInt64,
+		1, 1<<53 + 1, 1 << 62, math.MaxInt64 - 1, math.MaxInt64,
 	} {
 		n := note{Text: id.String()}
 		n.ID = id
@@ -66,8 +65,7 @@ func testIDs(tb testing.TB, s *suite) {
 	check(tb, db.Where(author{Name: "found"}).FirstOrCreate(&found).Error, "first or create")
 
 	all := []author{
-		single, batch[0], batch[1], *pointers[0], *pointers[1], *pointers[2], saved,
-		found,
+		single, batch[0], batch[1], *pointers[0], *pointers[1], *pointers[2], saved, found,
 	}
 	seen := map[xsnowflake.SnowflakeID]bool{}
 	for _, a := range all {
@@ -116,7 +114,7 @@ func testSoftDelete(tb testing.TB, s *suite) {
 	}
 	check(tb, db.Unscoped().Model(&marked).Update("deleted_at", nil).Error, "restore")
 	check(tb, db.First(&note{}, n.ID).Error, "read the restored row")
-	check(tb, db.Unscoped().Delete(&note{}, n.ID).Error, "delete for good")
+	check(tb, db.Unscoped().Delete(&note{}, n.ID).Error, "delete permanently")
 	if got := count(tb, db.Unscoped(), &note{}); got != 0 {
 		tb.Errorf("rows = %d, want 0", got)
 	}
@@ -146,7 +144,7 @@ func testVersion(tb testing.TB, s *suite) {
 	}
 }
 
-// fill creates rows that share their titles, so that the title does not define an order.
+// fill creates rows with equal times and three kinds, so neither defines an order.
 func fill(tb testing.TB, db *gorm.DB, rows int) []xsnowflake.SnowflakeID {
 	events := make([]event, rows)
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -172,14 +170,14 @@ func testPages(tb testing.TB, s *suite) {
 			}
 		}
 	}
-	far, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200},
+	last, err := xmodels.Paginate[event](db, xmodels.PageRequest{Page: math.MaxInt, Size: 200},
 		xmodels.WithoutCount())
-	if err != nil || len(far.Items) != 0 || far.TotalItems != -1 {
-		tb.Errorf("page MaxInt: %d items, %v", len(far.Items), err)
+	if err != nil || len(last.Items) != 0 || last.TotalItems != -1 {
+		tb.Errorf("page MaxInt: %d items (%v), want 0", len(last.Items), err)
 	}
 	for _, column := range []string{"no_such", "kind; DROP TABLE x", "kind DESC", "1"} {
-		if _, err := xmodels.Paginate[event](db, xmodels.PageRequest{},
-			xmodels.SortBy(column)); codeOf(err) != xerror.ParameterError {
+		_, err := xmodels.Paginate[event](db, xmodels.PageRequest{}, xmodels.SortBy(column))
+		if codeOf(err) != xerror.ParameterError {
 			tb.Errorf("sort by %q = %v, want a ParameterError", column, err)
 		}
 	}
@@ -240,8 +238,8 @@ func testUpsert(tb testing.TB, s *suite) {
 		DoUpdates: clause.AssignmentColumns([]string{"age", "updated_at"}),
 	}
 	check(tb, db.Clauses(update).Create(&rows).Error, "upsert")
-	leave := clause.OnConflict{Columns: onName, DoNothing: true}
-	check(tb, db.Clauses(leave).Create(&author{Name: "two", Age: 99}).Error, "insert or skip")
+	skip := clause.OnConflict{Columns: onName, DoNothing: true}
+	check(tb, db.Clauses(skip).Create(&author{Name: "two", Age: 99}).Error, "insert or skip")
 	var ages []int
 	check(tb, db.Model(&author{}).Order("name").Pluck("age", &ages).Error, "read")
 	if want := []int{10, 20}; !slices.Equal(ages, want) {
@@ -281,10 +279,10 @@ func testTimes(tb testing.TB, s *suite) {
 			tb.Errorf("%v is not found by a time in another zone", at)
 		}
 	}
-	var kinds []time.Time
-	check(tb, db.Model(&event{}).Order("at").Pluck("at", &kinds).Error, "order")
-	if !slices.IsSortedFunc(kinds, time.Time.Compare) {
-		tb.Errorf("times are not in order: %v", kinds)
+	var times []time.Time
+	check(tb, db.Model(&event{}).Order("at").Pluck("at", &times).Error, "order")
+	if !slices.IsSortedFunc(times, time.Time.Compare) {
+		tb.Errorf("times are not in order: %v", times)
 	}
 }
 

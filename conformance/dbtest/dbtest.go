@@ -1,9 +1,11 @@
-// Package dbtest is the conformance suite for database drivers. It defines how a database
-// behaves behind xdb: applications may use any driver that passes in DATABASE_DRIVER, and
-// change from one to another.
+// Package dbtest is the conformance suite for database drivers. It defines the behavior
+// that xdb requires of a database. A driver that passes Run can be used as
+// DATABASE_DRIVER, and an application can change from one such driver to another.
 //
 //	func TestConformance(t *testing.T) {
-//		dbtest.Run(t, dbtest.Harness{Driver: mydb.Driver{}, Config: config, Bad: bad, Slow: "SELECT sleep(30)"})
+//		dbtest.Run(t, dbtest.Harness{
+//			Driver: mydb.Driver{}, Config: config, Bad: bad, Slow: "SELECT sleep(30)",
+//		})
 //	}
 //
 // A driver declares its differences by name with a reason, see Harness.Differences.
@@ -28,23 +30,24 @@ type Harness struct {
 	// Driver is the driver under test.
 	Driver driver.Driver
 
-	// Config returns the parts of a database that the suite may write to. Every check
-	// calls it. It may return the same database each time, because each check creates its
-	// own tables. It may skip the test if no server is available.
+	// Config returns the DSN parts of a database that the suite may write to. Every check
+	// calls it. It may return the same database each time, because each check creates
+	// separate tables. It may skip the test if no server is available.
 	Config func(tb testing.TB) driver.Config
 
-	// Bad are parts that DSN must reject, by name.
+	// Bad maps names to parts that Driver.DSN must reject.
 	Bad map[string]driver.Config
 
-	// Unusable returns parts, by name, that form a DSN but fail permanently to connect: a
-	// wrong password, an unknown database.
+	// Unusable maps names to parts that form a DSN but never connect, such as a wrong
+	// password or an unknown database.
 	Unusable func(tb testing.TB) map[string]driver.Config
 
-	// SpecialText returns the parts of a database that can be opened and contains text in
-	// a password, a name or a path. verify returns an error unless db, opened with the
-	// parts, is that database.
-	SpecialText func(tb testing.TB, text string) (parts driver.Config,
-		verify func(db *gorm.DB) error)
+	// SpecialText returns parts that contain text in a password, a name or a path, and
+	// with which a database can be opened. verify returns an error unless db is that
+	// database.
+	SpecialText func(tb testing.TB, text string) (
+		parts driver.Config, verify func(db *gorm.DB) error,
+	)
 
 	// TLS describes encrypted connections. If it is nil, DiffNoTLS must be declared.
 	TLS *TLS
@@ -61,9 +64,8 @@ type Harness struct {
 	// is not reported.
 	Source, Server string
 
-	// Differences are the requirements that the database does not meet, each with a
-	// reason. The keys are the DiffX constants. An unknown key, or an empty reason,
-	// fails.
+	// Differences maps requirements that the database does not meet to the reasons. The
+	// keys are the Diff constants. An unknown key or an empty reason fails the suite.
 	Differences map[string]string
 }
 
@@ -107,8 +109,8 @@ type testCase struct {
 }
 
 var cases = slices.Concat(
-	openCases, schemaCases, migrationCases, errorCases, txCases, dataCases, valueCases, typeCases,
-	writeCases, queryCases,
+	openCases, schemaCases, migrationCases, errorCases, txCases,
+	dataCases, valueCases, typeCases, writeCases, queryCases,
 	lockCases, leaseCases, loadCases, logCases, tlsCases, outageCases,
 )
 
@@ -124,7 +126,10 @@ func Run(t *testing.T, h Harness) {
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
 			Family:  "database",
-			Backend: h.Driver.Name(), Source: h.Source, Server: h.Server, Tests: len(cases),
+			Backend: h.Driver.Name(),
+			Source:  h.Source,
+			Server:  h.Server,
+			Tests:   len(cases),
 		})
 	}
 	for name, reason := range h.Differences {
@@ -145,7 +150,7 @@ func Cases() []string {
 }
 
 // Failures runs the named checks, or all, without failing tb, and returns their failures
-// by check. Tests of the suite use it: a faulty driver must not pass.
+// by check. The tests of the suite use it to check that a faulty driver does not pass.
 func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 	tb.Helper()
 	failures := map[string][]string{}
@@ -167,9 +172,9 @@ func Failures(tb testing.TB, h Harness, names ...string) map[string][]string {
 
 func (h Harness) problems() []string {
 	var all []string
-	for _, missing := range []struct {
-		what   string
-		absent bool
+	for _, field := range []struct {
+		name    string
+		missing bool
 	}{
 		{"Driver", h.Driver == nil},
 		{"Config", h.Config == nil},
@@ -178,8 +183,8 @@ func (h Harness) problems() []string {
 		{"Unusable", h.Unusable == nil},
 		{"SpecialText", h.SpecialText == nil},
 	} {
-		if missing.absent {
-			all = append(all, "dbtest: the harness has no "+missing.what)
+		if field.missing {
+			all = append(all, "dbtest: the harness has no "+field.name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Differences)) {

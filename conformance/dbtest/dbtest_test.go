@@ -13,7 +13,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// noop is a driver that accepts everything and does nothing, so that every check fails.
+// noop is a driver that accepts all calls and does nothing, so every check must fail.
 type noop struct{}
 
 func (noop) Name() string                      { return "noop" }
@@ -36,9 +36,12 @@ func (d noop) specialText(testing.TB, string) (driver.Config, func(*gorm.DB) err
 func harness() dbtest.Harness {
 	var d noop
 	return dbtest.Harness{
-		Driver: d, Config: d.config, Bad: map[string]driver.Config{"empty": {}},
-		Unusable: d.unusable, SpecialText: d.specialText,
-		Slow: "SELECT sleep(30)",
+		Driver:      d,
+		Config:      d.config,
+		Bad:         map[string]driver.Config{"empty": {}},
+		Unusable:    d.unusable,
+		SpecialText: d.specialText,
+		Slow:        "SELECT sleep(30)",
 	}
 }
 
@@ -62,33 +65,45 @@ func TestFailures(t *testing.T) {
 		}{
 			{
 				name:   "no driver",
-				change: func(h *dbtest.Harness) { h.Driver = nil }, want: "no Driver",
+				change: func(h *dbtest.Harness) { h.Driver = nil },
+				want:   "no Driver",
 			},
 			{
 				name:   "no configuration",
-				change: func(h *dbtest.Harness) { h.Config = nil }, want: "no Config",
+				change: func(h *dbtest.Harness) { h.Config = nil },
+				want:   "no Config",
 			},
-			{name: "no bad parts", change: func(h *dbtest.Harness) { h.Bad = nil }, want: "no Bad"},
+			{
+				name:   "no bad parts",
+				change: func(h *dbtest.Harness) { h.Bad = nil },
+				want:   "no Bad",
+			},
 			{
 				name:   "no slow query",
-				change: func(h *dbtest.Harness) { h.Slow = "" }, want: "no Slow",
+				change: func(h *dbtest.Harness) { h.Slow = "" },
+				want:   "no Slow",
 			},
 			{
 				name: "an unknown difference",
 				change: func(h *dbtest.Harness) {
 					h.Differences = map[string]string{"lazy": "why not"}
-				}, want: `unknown difference "lazy"`,
+				},
+				want: `unknown difference "lazy"`,
 			},
-			{name: "no reason", change: func(h *dbtest.Harness) {
-				h.Differences = map[string]string{dbtest.DiffPrivate: " "}
-			}, want: "has no reason"},
+			{
+				name: "no reason",
+				change: func(h *dbtest.Harness) {
+					h.Differences = map[string]string{dbtest.DiffPrivate: " "}
+				},
+				want: "has no reason",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				h := harness()
 				tc.change(&h)
 				got := dbtest.Failures(t, h)["Harness"]
-				if !slices.ContainsFunc(got,
-					func(s string) bool { return strings.Contains(s, tc.want) }) {
+				contains := func(s string) bool { return strings.Contains(s, tc.want) }
+				if !slices.ContainsFunc(got, contains) {
 					t.Errorf("problems = %q, want %q among them", got, tc.want)
 				}
 			})

@@ -20,7 +20,7 @@ import (
 var errorCases = []testCase{
 	{"Errors/same code on every database", testCodes},
 	{"Errors/contain no values", testErrorText},
-	{"Errors/same kind from every gorm method", testErrorWays},
+	{"Errors/same kind from every gorm method", testErrorMethods},
 	{"Errors/foreign errors are not classified", testForeignErrors},
 	{"Errors/record not found", testNotFound},
 	{"Errors/cancellation interrupts a statement", testCancel},
@@ -37,7 +37,7 @@ type violation struct {
 	do         func(db *gorm.DB, a author) error
 	code       *xerror.ErrorCode
 	sentinel   error
-	difference string // the declared difference that allows it
+	difference string // allows the statement to succeed, if the harness declares it
 }
 
 var violations = []violation{
@@ -129,8 +129,8 @@ func testErrorText(tb testing.TB, s *suite) {
 	}
 }
 
-// testErrorWays runs an invalid statement with every gorm method that executes one.
-func testErrorWays(tb testing.TB, s *suite) {
+// testErrorMethods runs an invalid statement with the gorm methods that execute one.
+func testErrorMethods(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{})
 	sql := "SELECT no_such_column FROM " + s.prefix + "authors WHERE name = '" + secretValue + "'"
 	rows := func(tx *gorm.DB) error {
@@ -144,7 +144,7 @@ func testErrorWays(tb testing.TB, s *suite) {
 		}
 		return rows.Err()
 	}
-	ways := map[string]func() error{
+	methods := map[string]func() error{
 		"Exec":     func() error { return db.Exec(sql).Error },
 		"Raw.Scan": func() error { return db.Raw(sql).Scan(new(string)).Error },
 		"Raw.Find": func() error { return db.Raw(sql).Find(&[]author{}).Error },
@@ -153,8 +153,8 @@ func testErrorWays(tb testing.TB, s *suite) {
 			return db.Where("no_such_column = ?", secretValue).Find(&[]author{}).Error
 		},
 		"Model.Scan": func() error {
-			return db.Model(&author{}).Where("no_such_column = ?",
-				secretValue).Scan(&[]author{}).Error
+			return db.Model(&author{}).Where("no_such_column = ?", secretValue).
+				Scan(&[]author{}).Error
 		},
 		"Model.Rows": func() error {
 			return rows(db.Model(&author{}).Where("no_such_column = ?", secretValue))
@@ -163,20 +163,20 @@ func testErrorWays(tb testing.TB, s *suite) {
 			return db.Model(&author{}).Pluck("no_such_column", &[]string{}).Error
 		},
 		"Count": func() error {
-			return db.Model(&author{}).Where("no_such_column = ?",
-				secretValue).Count(new(int64)).Error
+			return db.Model(&author{}).Where("no_such_column = ?", secretValue).
+				Count(new(int64)).Error
 		},
 	}
-	for name, do := range ways {
+	for name, do := range methods {
 		err := do()
 		if err == nil {
 			tb.Errorf("%s: no error", name)
 			continue
 		}
-		if kind := driver.KindOf(err); kind != driver.Syntax ||
-			codeOf(err) != xerror.DatabaseError {
-			tb.Errorf("%s: kind = %v, code = %v, want %v (%T)",
-				name, kind, codeOf(err), driver.Syntax, err)
+		kind := driver.KindOf(err)
+		if kind != driver.Syntax || codeOf(err) != xerror.DatabaseError {
+			tb.Errorf("%s: kind = %v, code = %v, want %v and %v (%T)",
+				name, kind, codeOf(err), driver.Syntax, xerror.DatabaseError, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
 			tb.Errorf("%s: the error contains a value: %v", name, err)
@@ -196,21 +196,21 @@ func testNotFound(tb testing.TB, s *suite) {
 	}
 }
 
-// promptly runs do, whose context is done after soon. It reports an error if do returns
-// more than a second later, or with another error than want.
-func promptly(tb testing.TB, what string, want error, do func() error) {
+// wantPrompt runs do, whose context ends after cancelAfter. It reports an error if do
+// returns more than a second later or does not return want.
+func wantPrompt(tb testing.TB, what string, want error, do func() error) {
 	start := time.Now()
 	err := do()
-	if took := time.Since(start); took > soon+time.Second {
-		tb.Errorf("%s returned after %s, want it within 1 s of %s", what, took, soon)
+	if elapsed := time.Since(start); elapsed > cancelAfter+time.Second {
+		tb.Errorf("%s returned after %s, want it within 1 s of %s", what, elapsed, cancelAfter)
 	}
 	if !errors.Is(err, want) {
 		tb.Errorf("%s: error = %v (%T), want %v", what, err, err, want)
 	}
 }
 
-// slowly returns the gorm methods that run a statement.
-func (s *suite) slowly(db *gorm.DB) map[string]func(context.Context) error {
+// slowCalls returns calls of gorm that run the slow statement.
+func (s *suite) slowCalls(db *gorm.DB) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Raw.Scan": func(ctx context.Context) error {
 			var n int64
@@ -237,31 +237,32 @@ func (s *suite) slowly(db *gorm.DB) map[string]func(context.Context) error {
 	}
 }
 
-const soon = 150 * time.Millisecond
+// cancelAfter is the delay after which a context ends.
+const cancelAfter = 150 * time.Millisecond
 
 func testCancel(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	for name, run := range s.slowly(db) {
-		promptly(tb, name, context.Canceled, func() error {
+	for name, run := range s.slowCalls(db) {
+		wantPrompt(tb, name, context.Canceled, func() error {
 			ctx, cancel := context.WithCancel(s.ctx)
-			defer time.AfterFunc(soon, cancel).Stop()
+			defer time.AfterFunc(cancelAfter, cancel).Stop()
 			defer cancel()
 			return run(ctx)
 		})
 	}
-	s.stillWorks(tb, db)
+	s.wantUsable(tb, db)
 }
 
 func testDeadline(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
-	for name, run := range s.slowly(db) {
-		promptly(tb, name, context.DeadlineExceeded, func() error {
-			ctx, cancel := context.WithTimeout(s.ctx, soon)
+	for name, run := range s.slowCalls(db) {
+		wantPrompt(tb, name, context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, cancelAfter)
 			defer cancel()
 			return run(ctx)
 		})
 	}
-	s.stillWorks(tb, db)
+	s.wantUsable(tb, db)
 }
 
 func testLockDeadline(tb testing.TB, s *suite) {
@@ -272,11 +273,11 @@ func testLockDeadline(tb testing.TB, s *suite) {
 	check(tb, holder.Error, "begin")
 	defer holder.Rollback()
 	check(tb, holder.Model(&a).UpdateColumn("balance", 2).Error, "lock the row")
-	promptly(tb, "the second update", context.DeadlineExceeded, func() error {
-		ctx, cancel := context.WithTimeout(s.ctx, soon)
+	wantPrompt(tb, "the second update", context.DeadlineExceeded, func() error {
+		ctx, cancel := context.WithTimeout(s.ctx, cancelAfter)
 		defer cancel()
-		return db.WithContext(ctx).Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
-			3).Error
+		return db.WithContext(ctx).Model(&account{}).Where("id = ?", a.ID).
+			UpdateColumn("balance", 3).Error
 	})
 	check(tb, holder.Commit().Error, "commit")
 	var got account
@@ -285,11 +286,12 @@ func testLockDeadline(tb testing.TB, s *suite) {
 		tb.Errorf("balance = %d, want 2: the canceled update must not be applied later",
 			got.Balance)
 	}
-	s.stillWorks(tb, db)
+	s.wantUsable(tb, db)
 }
 
-func (s *suite) stillWorks(tb testing.TB, db *gorm.DB) {
-	n := note{Text: "works"}
+// wantUsable reports an error unless db can write and read.
+func (s *suite) wantUsable(tb testing.TB, db *gorm.DB) {
+	n := note{Text: "usable"}
 	check(tb, db.Create(&n).Error, "create afterwards")
 	check(tb, db.First(&note{}, n.ID).Error, "read afterwards")
 }
@@ -305,14 +307,14 @@ func testForeignErrors(tb testing.TB, s *suite) {
 	for _, foreign := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
 		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET},
-		&net.DNSError{Name: "elsewhere", IsNotFound: true},
+		&net.DNSError{Name: "other-host", IsNotFound: true},
 	} {
 		if kind := s.Driver.ErrorKind(foreign); kind != driver.Unknown {
 			tb.Errorf("ErrorKind(%v) = %q, want %q", foreign, kind, driver.Unknown)
 		}
 		want := codeOf(foreign)
 		fault = foreign
-		if got := codeOf(create(db, "never kept")); got != want {
+		if got := codeOf(create(db, "uncommitted")); got != want {
 			tb.Errorf("code of %v in a callback = %v, want %v", foreign, got, want)
 		}
 		err := db.Transaction(func(*gorm.DB) error {

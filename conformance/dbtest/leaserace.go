@@ -11,12 +11,12 @@ import (
 
 // RaceForLeases acquires, renews and releases three slots of a name from ten goroutines.
 // It reports slots with two holders, tokens that do not increase, and every error. It is
-// also a check of the suite; the test of a driver may run it with another configuration,
-// such as another transaction isolation.
+// also a check of the suite. A driver's test may run it with another configuration, such
+// as another transaction isolation.
 func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 	tb.Helper()
 	r := slotRace{b: b, owners: map[int]string{}, tokens: map[int]int64{}}
-	check(tb, firstOf(inParallel(10, func(int) error {
+	check(tb, firstError(inParallel(10, func(int) error {
 		for range 50 {
 			if err := r.round(tb); err != nil {
 				return err
@@ -24,7 +24,8 @@ func RaceForLeases(tb testing.TB, b leasedriver.Backend) {
 		}
 		return nil
 	})), "race")
-	if tb.Logf("%d grants", r.grants); r.grants == 0 {
+	tb.Logf("%d grants", r.grants)
+	if r.grants == 0 {
 		tb.Error("no request acquired a slot")
 	}
 }
@@ -40,13 +41,13 @@ type slotRace struct {
 }
 
 func (s *slotRace) round(tb testing.TB) error {
-	r := lock("slots")
+	r := newRequest("slots")
 	r.Count, r.Begin = 3, 1
 	g, err := s.b.Acquire(tb.Context(), r)
 	if err != nil || !g.OK {
 		return err
 	}
-	h := held(r, g)
+	h := holding(r, g)
 	if err := s.acquired(h); err != nil {
 		return err
 	}

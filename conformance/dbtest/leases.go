@@ -17,8 +17,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// Package leasetest defines the semantics of leases. These checks cover databases that
-// store leases.
+// leaseCases cover leases in a database. Package leasetest checks their semantics.
 var leaseCases = []testCase{
 	{"Lease/tokens follow the wall clock", testLeaseClock},
 	{"Lease/one of two acquires", testLeaseRace},
@@ -54,15 +53,15 @@ func (s *suite) openLeases(tb testing.TB, change ...func(*xdb.Options)) *gorm.DB
 		tb.Skip("the driver has no clock")
 	}
 	tb.Cleanup(func() {
-		late := db.WithContext(context.WithoutCancel(s.ctx))
-		if table := s.prefix + "plinth_leases"; late.Migrator().HasTable(table) {
-			check(tb, late.Migrator().DropTable(table), "drop the table of leases")
+		uncanceled := db.WithContext(context.WithoutCancel(s.ctx))
+		if table := s.prefix + "plinth_leases"; uncanceled.Migrator().HasTable(table) {
+			check(tb, uncanceled.Migrator().DropTable(table), "drop the table of leases")
 		}
 	})
 	return db
 }
 
-// sameParts selects one database for several pools.
+// sameParts returns an option that opens the database of c.
 func sameParts(c driver.Config) func(*xdb.Options) { return func(o *xdb.Options) { o.Parts = c } }
 
 func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
@@ -71,19 +70,21 @@ func backend(tb testing.TB, db *gorm.DB) leasedriver.Backend {
 	return leases.Backend()
 }
 
-func lock(name string) leasedriver.Request {
+// newRequest returns a request of a new holder.
+func newRequest(name string) leasedriver.Request {
 	return leasedriver.Request{Name: name, Count: 1, Holder: rand.Text(), TTL: leaseTTL}
 }
 
-func held(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
+// holding returns the holding of a granted request.
+func holding(r leasedriver.Request, g leasedriver.Grant) leasedriver.Holding {
 	return leasedriver.Holding{
 		Name: r.Name, Slot: g.Slot, Holder: r.Holder, Token: g.Token,
 		TTL: r.TTL, Mark: max(g.Mark, r.Mark),
 	}
 }
 
-// take acquires a name that must be free.
-func (s *suite) take(
+// mustAcquire acquires a name that must be free.
+func (s *suite) mustAcquire(
 	tb testing.TB, b leasedriver.Backend, r leasedriver.Request,
 ) leasedriver.Holding {
 	g, err := b.Acquire(s.ctx, r)
@@ -91,17 +92,17 @@ func (s *suite) take(
 	if !g.OK {
 		tb.Fatalf("%s is held for %s, want it free", r.Name, g.Wait)
 	}
-	return held(r, g)
+	return holding(r, g)
 }
 
 func testLeaseClock(tb testing.TB, s *suite) {
 	b := backend(tb, s.openLeases(tb))
-	r := lock("clock")
-	h := s.take(tb, b, r)
-	if off := time.Since(time.UnixMicro(h.Token)).Abs(); off > 5*time.Second {
-		tb.Errorf("the token differs from the local clock by %s", off)
+	r := newRequest("clock")
+	h := s.mustAcquire(tb, b, r)
+	if d := time.Since(time.UnixMicro(h.Token)).Abs(); d > 5*time.Second {
+		tb.Errorf("the token differs from the local clock by %s", d)
 	}
-	g, err := b.Acquire(s.ctx, lock("clock"))
+	g, err := b.Acquire(s.ctx, newRequest("clock"))
 	check(tb, err, "acquire")
 	if g.OK || g.Wait > leaseTTL || g.Wait < leaseTTL-5*time.Second {
 		tb.Errorf("second acquire = %+v, want a wait of slightly less than %s", g, leaseTTL)
@@ -123,11 +124,11 @@ func testLeaseRace(tb testing.TB, s *suite) {
 			name = fmt.Sprint("race:", round) // has no row yet
 		}
 		var won [2]leasedriver.Holding
-		check(tb, firstOf(inParallel(2, func(i int) error {
-			r := lock(name)
+		check(tb, firstError(inParallel(2, func(i int) error {
+			r := newRequest(name)
 			g, err := both[i].Acquire(s.ctx, r)
 			if g.OK {
-				won[i] = held(r, g)
+				won[i] = holding(r, g)
 			}
 			return err
 		})), "acquire")
@@ -166,13 +167,13 @@ func testLeaseNames(tb testing.TB, s *suite) {
 		strings.Repeat("x", 199), "a_b", "a%b", "?", "@x", "{id}", "'",
 	}
 	for _, name := range names {
-		h := s.take(tb, b, lock(name))
+		h := s.mustAcquire(tb, b, newRequest(name))
 		if ok, err := b.Renew(s.ctx, h); err != nil || !ok {
 			tb.Errorf("renew %q = %t, %v", name, ok, err)
 		}
 	}
 	for _, name := range names {
-		if g, err := b.Acquire(s.ctx, lock(name)); err != nil || g.OK {
+		if g, err := b.Acquire(s.ctx, newRequest(name)); err != nil || g.OK {
 			tb.Errorf("%q was granted twice (%v)", name, err)
 		}
 	}
@@ -193,7 +194,7 @@ func testLeaseTable(tb testing.TB, s *suite) {
 	if s.hasTable(dbs[0], "plinth_leases") {
 		tb.Errorf("the table %splinth_leases exists before the first lease", s.prefix)
 	}
-	check(tb, firstOf(inParallel(4*len(dbs), func(i int) error {
+	check(tb, firstError(inParallel(4*len(dbs), func(i int) error {
 		leases, err := xdb.Leases(dbs[i%len(dbs)])
 		if err != nil {
 			return err
@@ -243,7 +244,7 @@ func (s *suite) rowOf(tb testing.TB, db *gorm.DB, h leasedriver.Holding) (row le
 func testLeaseRow(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
-	h := s.take(tb, b, lock("row"))
+	h := s.mustAcquire(tb, b, newRequest("row"))
 	h.Mark = 7
 	if row := s.rowOf(tb, db, h); row.Slots != 1 {
 		tb.Errorf("the row is %+v, want %+v", row, h)
@@ -256,7 +257,7 @@ func testLeaseRow(tb testing.TB, s *suite) {
 		tb.Errorf("the restored row is %+v, want %+v", row, h)
 	}
 	check(tb, s.rows(db).Where("name = ?", "row").Delete(&leaseRow{}).Error, "delete")
-	s.take(tb, b, lock("row"))
+	s.mustAcquire(tb, b, newRequest("row"))
 	if ok, err := b.Renew(s.ctx, h); err != nil || ok {
 		tb.Errorf("renew = %t, %v after another acquire; want false", ok, err)
 	}
@@ -265,12 +266,13 @@ func testLeaseRow(tb testing.TB, s *suite) {
 	}
 }
 
-// testLeaseSweep creates rows that expired three days ago, and one that expired an hour
-// ago. The first request deletes the old rows that are no longer needed.
+// testLeaseSweep creates rows that expired three days ago and one that expired an hour
+// ago. The first request deletes the old rows except those of names with several slots or
+// an unknown number of slots.
 func testLeaseSweep(tb testing.TB, s *suite) {
 	db := s.openLeases(tb)
 	b := backend(tb, db)
-	check(tb, b.(leasedriver.Preparer).Prepare(s.ctx), "prepare") //nolint:forcetypeassert // every backend of xdb is one
+	check(tb, b.(leasedriver.Preparer).Prepare(s.ctx), "prepare") //nolint:forcetypeassert // xdb's
 	old, recent := time.Now().Add(-72*time.Hour).UnixMicro(), time.Now().Add(-time.Hour).UnixMicro()
 	rows := make([]leaseRow, 0, 1203)
 	for i := range 1200 {
@@ -287,22 +289,22 @@ func testLeaseSweep(tb testing.TB, s *suite) {
 		leaseRow{ID: "0c", Name: "unknown", Holder: "-", UntilUS: old},
 	)
 	check(tb, s.rows(db).CreateInBatches(rows, 100).Error, "create")
-	s.take(tb, b, lock("any"))
-	var left int64
+	s.mustAcquire(tb, b, newRequest("any"))
+	var remaining int64
 	for try := 0; ; try++ {
-		check(tb, s.rows(db).Where("name LIKE ?", "order:%").Count(&left).Error, "count")
-		if left == 0 || try == 500 {
+		check(tb, s.rows(db).Where("name LIKE ?", "order:%").Count(&remaining).Error, "count")
+		if remaining == 0 || try == 500 {
 			break
 		}
 		pause(10 * time.Millisecond)
 	}
-	if left != 0 {
-		tb.Errorf("old rows = %d of 1200, want 0", left)
+	if remaining != 0 {
+		tb.Errorf("old rows = %d of 1200, want 0", remaining)
 	}
-	var kept int64
-	check(tb, s.rows(db).Where("name NOT LIKE ?", "order:%").Count(&kept).Error, "count")
-	if kept != 5 {
-		tb.Errorf("other rows = %d, want 5", kept)
+	var others int64
+	check(tb, s.rows(db).Where("name NOT LIKE ?", "order:%").Count(&others).Error, "count")
+	if others != 5 {
+		tb.Errorf("other rows = %d, want 5", others)
 	}
 }
 
@@ -310,7 +312,7 @@ func testLeaseLog(tb testing.TB, s *suite) {
 	db := s.openLeases(tb, func(o *xdb.Options) { o.SlowThreshold = time.Nanosecond })
 	b := backend(tb, db)
 	s.log.Reset()
-	h := s.take(tb, b, lock("quiet"))
+	h := s.mustAcquire(tb, b, newRequest("quiet"))
 	for range 3 {
 		_, err := b.Renew(s.ctx, h)
 		check(tb, err, "renew")
@@ -318,7 +320,7 @@ func testLeaseLog(tb testing.TB, s *suite) {
 	_, err := b.Release(s.ctx, h)
 	check(tb, err, "release")
 	if got := s.log.String(); got != "" {
-		tb.Errorf("the log has\n%s", got)
+		tb.Errorf("log = %s, want no lines", got)
 	}
 	check(tb, s.rows(db).Where("name = ?", "quiet").Take(&leaseRow{}).Error, "read")
 	if s.log.count("slow statement", "plinth_leases") == 0 {
@@ -327,11 +329,12 @@ func testLeaseLog(tb testing.TB, s *suite) {
 }
 
 func testLeasePrepared(tb testing.TB, s *suite) {
-	b := backend(tb, s.openLeases(tb,
-		func(o *xdb.Options) { o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true } }))
+	b := backend(tb, s.openLeases(tb, func(o *xdb.Options) {
+		o.Gorm = func(c *gorm.Config) { c.PrepareStmt = true }
+	}))
 	for round := range 3 {
-		h := s.take(tb, b, lock("prepared"))
-		if g, err := b.Acquire(s.ctx, lock("prepared")); err != nil || g.OK {
+		h := s.mustAcquire(tb, b, newRequest("prepared"))
+		if g, err := b.Acquire(s.ctx, newRequest("prepared")); err != nil || g.OK {
 			tb.Errorf("round %d: second acquire = %+v, %v", round, g, err)
 		}
 		renewed, renewErr := b.Renew(s.ctx, h)
@@ -344,7 +347,7 @@ func testLeasePrepared(tb testing.TB, s *suite) {
 
 func testLeaseClose(tb testing.TB, s *suite) {
 	parts := sameParts(s.Config(tb))
-	again := s.openLeases(tb, parts)
+	second := s.openLeases(tb, parts)
 	o := s.options(tb)
 	parts(&o)
 	first, err := s.registry.Open(s.ctx, o)
@@ -352,21 +355,21 @@ func testLeaseClose(tb testing.TB, s *suite) {
 	defer func() { check(tb, xdb.Close(first), "close again") }()
 	leases, err := xdb.Leases(first)
 	check(tb, err, "leases")
-	mine, err := leases.Lease(s.ctx, "closed", leaseTTL)
+	lease, err := leases.Lease(s.ctx, "closed", leaseTTL)
 	check(tb, err, "lease")
-	other := backend(tb, again)
-	if g, err := other.Acquire(s.ctx, lock("closed")); err != nil ||
-		g.OK != s.differs(DiffPrivate) {
+	other := backend(tb, second)
+	g, err := other.Acquire(s.ctx, newRequest("closed"))
+	if err != nil || g.OK != s.differs(DiffPrivate) {
 		tb.Errorf("second acquire = %+v, %v", g, err)
 	}
 	check(tb, xdb.Close(first), "close")
 	select {
-	case <-mine.Done():
+	case <-lease.Done():
 	default:
 		tb.Error("the lease is still valid after Close")
 	}
 	if !s.differs(DiffPrivate) {
-		s.take(tb, other, lock("closed"))
+		s.mustAcquire(tb, other, newRequest("closed"))
 	}
 	if _, err := xdb.Leases(first); !errors.Is(err, xlease.ErrClosed) {
 		tb.Errorf("Leases after Close = %v, want %v", err, xlease.ErrClosed)

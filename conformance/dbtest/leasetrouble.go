@@ -19,27 +19,26 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 	if s.differs(DiffNoServer) {
 		tb.Skip("the database allows one writer at a time")
 	}
-	errUndone := errors.New("rollback")
-	r := lock("tx")
+	errRollback := errors.New("rollback")
+	r := newRequest("tx")
 	err := db.Transaction(func(tx *gorm.DB) error {
 		leases, err := xdb.Leases(tx)
 		if err != nil {
 			return err
 		}
-		inside := leases.Backend()
-		s.take(tb, inside, r)
-		// SQLite would wait for the transaction.
+		s.mustAcquire(tb, leases.Backend(), r)
+		// The deadline reports a database that waits for the transaction.
 		ctx, cancel := context.WithTimeout(s.ctx, recoversWithin)
 		defer cancel()
-		if g, err := b.Acquire(ctx, lock("tx")); err != nil || g.OK {
+		if g, err := b.Acquire(ctx, newRequest("tx")); err != nil || g.OK {
 			tb.Errorf("second acquire = %+v, %v during the transaction; want it held", g, err)
 		}
-		return errUndone
+		return errRollback
 	})
-	if !errors.Is(err, errUndone) {
+	if !errors.Is(err, errRollback) {
 		tb.Fatalf("transaction: %v", err)
 	}
-	if g, err := b.Acquire(s.ctx, lock("tx")); err != nil || g.OK {
+	if g, err := b.Acquire(s.ctx, newRequest("tx")); err != nil || g.OK {
 		tb.Errorf("second acquire = %+v, %v after the rollback; want it held", g, err)
 	}
 }
@@ -47,20 +46,20 @@ func testLeaseTransaction(tb testing.TB, s *suite) {
 func testLeaseDeadline(tb testing.TB, s *suite) {
 	db := s.openLeases(tb, func(o *xdb.Options) { o.MaxOpenConns = 1 })
 	b := backend(tb, db)
-	r := lock("one")
-	h := s.take(tb, b, r)
+	r := newRequest("one")
+	h := s.mustAcquire(tb, b, r)
 	tx := db.Begin() // uses the only connection
 	check(tb, tx.Error, "begin")
 	for what, call := range map[string]func(ctx context.Context) error{
 		"acquire": func(ctx context.Context) error {
-			_, err := b.Acquire(ctx, lock("other"))
+			_, err := b.Acquire(ctx, newRequest("other"))
 			return err
 		},
 		"renew":   func(ctx context.Context) error { _, err := b.Renew(ctx, h); return err },
 		"release": func(ctx context.Context) error { _, err := b.Release(ctx, h); return err },
 	} {
-		promptly(tb, what, context.DeadlineExceeded, func() error {
-			ctx, cancel := context.WithTimeout(s.ctx, soon)
+		wantPrompt(tb, what, context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, cancelAfter)
 			defer cancel()
 			return call(ctx)
 		})
@@ -71,7 +70,7 @@ func testLeaseDeadline(tb testing.TB, s *suite) {
 	}
 }
 
-// testLeaseOutage stops the server for longer than the TTL: the holder must notice the
+// testLeaseOutage stops the server for longer than the TTL. The holder must detect the
 // loss before the lease expires.
 func testLeaseOutage(tb testing.TB, s *suite) {
 	s.needServer(tb)
@@ -80,7 +79,7 @@ func testLeaseOutage(tb testing.TB, s *suite) {
 	leases, err := xdb.Leases(db)
 	check(tb, err, "leases")
 	const ttl = 3 * time.Second
-	mine, err := leases.Lease(s.ctx, "outage", ttl)
+	lease, err := leases.Lease(s.ctx, "outage", ttl)
 	check(tb, err, "lease")
 	var stopped atomic.Bool
 	defer func() {
@@ -89,12 +88,13 @@ func testLeaseOutage(tb testing.TB, s *suite) {
 		}
 	}()
 	stopped.Store(true)
-	at := time.Now()
+	stoppedAt := time.Now()
 	check(tb, outage.Stop(), "stop the server")
 	select {
-	case <-mine.Done():
-		if took := time.Since(at); took > ttl || !errors.Is(mine.Err(), xlease.ErrLost) {
-			tb.Errorf("after %s: %v, want %v within %s", took, mine.Err(), xlease.ErrLost, ttl)
+	case <-lease.Done():
+		elapsed := time.Since(stoppedAt)
+		if elapsed > ttl || !errors.Is(lease.Err(), xlease.ErrLost) {
+			tb.Errorf("after %s: %v, want %v within %s", elapsed, lease.Err(), xlease.ErrLost, ttl)
 		}
 	case <-time.After(2 * ttl):
 		tb.Error("the lease is still valid without a server")

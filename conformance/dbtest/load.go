@@ -20,6 +20,7 @@ var loadCases = []testCase{
 	{"Load/all connections share one database", testOneDatabase},
 }
 
+// inParallel calls do n times concurrently and returns the errors.
 func inParallel(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -30,7 +31,7 @@ func inParallel(n int, do func(i int) error) []error {
 	return errs
 }
 
-func firstOf(errs []error) error {
+func firstError(errs []error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -74,9 +75,9 @@ func testIncrements(tb testing.TB, s *suite) {
 	db := s.open(tb, &account{})
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
-	check(tb, firstOf(inParallel(100, func(int) error {
-		return db.Model(&account{}).Where("id = ?", a.ID).Update("balance",
-			gorm.Expr("balance + ?", 1)).Error
+	check(tb, firstError(inParallel(100, func(int) error {
+		return db.Model(&account{}).Where("id = ?", a.ID).
+			Update("balance", gorm.Expr("balance + ?", 1)).Error
 	})), "increment")
 	wantBalance(tb, db, a.ID, 100)
 }
@@ -85,13 +86,13 @@ func testTransactions(tb testing.TB, s *suite) {
 	db := s.open(tb, &account{})
 	from, to := account{Balance: 1000}, account{}
 	check(tb, db.Create([]*account{&from, &to}).Error, "create")
-	check(tb, firstOf(inParallel(100, func(int) error {
+	check(tb, firstError(inParallel(100, func(int) error {
 		return db.Transaction(func(tx *gorm.DB) error {
 			return errors.Join(
-				tx.Model(&account{}).Where("id = ?", from.ID).Update("balance",
-					gorm.Expr("balance - ?", 1)).Error,
-				tx.Model(&account{}).Where("id = ?", to.ID).Update("balance",
-					gorm.Expr("balance + ?", 1)).Error,
+				tx.Model(&account{}).Where("id = ?", from.ID).
+					Update("balance", gorm.Expr("balance - ?", 1)).Error,
+				tx.Model(&account{}).Where("id = ?", to.ID).
+					Update("balance", gorm.Expr("balance + ?", 1)).Error,
 			)
 		})
 	})), "transfer")
@@ -104,7 +105,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	const writers = 10
-	check(tb, firstOf(inParallel(writers, func(int) error {
+	check(tb, firstError(inParallel(writers, func(int) error {
 		for range 1000 {
 			var mine account
 			if err := db.First(&mine, a.ID).Error; err != nil {
@@ -116,7 +117,7 @@ func testVersionedIncrements(tb testing.TB, s *suite) {
 				return err
 			}
 		}
-		return errors.New("a thousand conflicts in a row")
+		return errors.New("1000 conflicts in a row")
 	})), "increment")
 	wantBalance(tb, db, a.ID, writers)
 }
@@ -125,7 +126,7 @@ func testOneDatabase(tb testing.TB, s *suite) {
 	o := s.options(tb, &note{})
 	o.MaxOpenConns, o.MaxIdleConns = 10, -1 // close idle connections
 	db := s.openWith(tb, o)
-	check(tb, firstOf(inParallel(100, func(i int) error {
+	check(tb, firstError(inParallel(100, func(i int) error {
 		n := note{Text: fmt.Sprint(i)}
 		if err := db.Create(&n).Error; err != nil {
 			return fmt.Errorf("create: %w", err)

@@ -34,8 +34,8 @@ var lockedReads = []func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) err
 	},
 	func(tx *gorm.DB, a *account, id xsnowflake.SnowflakeID) error {
 		var all []account
-		err := tx.Clauses(forUpdate).Where("id IN ?",
-			[]xsnowflake.SnowflakeID{id}).Order("id DESC").Find(&all).Error
+		err := tx.Clauses(forUpdate).Where("id IN ?", []xsnowflake.SnowflakeID{id}).
+			Order("id DESC").Find(&all).Error
 		if err == nil && len(all) != 1 {
 			err = fmt.Errorf("rows = %d, want 1", len(all))
 		}
@@ -54,15 +54,15 @@ func testRowLock(tb testing.TB, s *suite) {
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	const writers = 20
-	check(tb, firstOf(inParallel(writers, func(i int) error {
+	check(tb, firstError(inParallel(writers, func(i int) error {
 		return db.Transaction(func(tx *gorm.DB) error {
 			var mine account
 			if err := lockedReads[i%len(lockedReads)](tx, &mine, a.ID); err != nil {
 				return fmt.Errorf("read %d: %w", i%len(lockedReads), err)
 			}
 			pause(time.Millisecond) // makes the other transactions wait
-			return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
-				mine.Balance+1).Error
+			return tx.Model(&account{}).Where("id = ?", a.ID).
+				UpdateColumn("balance", mine.Balance+1).Error
 		})
 	})), "lock, read and write")
 	wantBalance(tb, db, a.ID, writers)
@@ -80,9 +80,9 @@ func testRowLockDeadline(tb testing.TB, s *suite) {
 			holder.Rollback()
 			tb.Fatalf("read %d: lock: %v", i, err)
 		}
-		promptly(tb, fmt.Sprintf("the second lock, read %d", i), context.DeadlineExceeded,
+		wantPrompt(tb, fmt.Sprintf("the second lock, read %d", i), context.DeadlineExceeded,
 			func() error {
-				ctx, cancel := context.WithTimeout(s.ctx, soon)
+				ctx, cancel := context.WithTimeout(s.ctx, cancelAfter)
 				defer cancel()
 				return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 					return read(tx, &theirs, a.ID)
@@ -90,24 +90,24 @@ func testRowLockDeadline(tb testing.TB, s *suite) {
 			})
 		check(tb, holder.Rollback().Error, "roll back")
 	}
-	s.stillWorks(tb, db)
+	s.wantUsable(tb, db)
 }
 
 // testDeadlock locks the same two rows in opposite order from two transactions. If each
-// has locked its first row, one must be aborted. On databases that lock everything at
-// once, the second transaction waits.
+// has locked its first row, the database must abort one. On databases that allow one
+// writer at a time, the second transaction waits.
 func testDeadlock(tb testing.TB, s *suite) {
 	db := s.open(tb, &account{})
 	rows := []*account{{}, {}}
 	check(tb, db.Create(rows).Error, "create")
-	bounded := s.bounded(tb, db, 20*time.Second)
-	var met, conflicts atomic.Int32
+	limited := s.withTimeout(tb, db, 20*time.Second)
+	var overlaps, conflicts atomic.Int32
 	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
 	add := func(tx *gorm.DB, a *account) error {
-		return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
-			gorm.Expr("balance + ?", 1)).Error
+		return tx.Model(&account{}).Where("id = ?", a.ID).
+			UpdateColumn("balance", gorm.Expr("balance + ?", 1)).Error
 	}
-	both := func(tx *gorm.DB, i int, first bool) error {
+	addToBoth := func(tx *gorm.DB, i int, first bool) error {
 		if err := add(tx, rows[i]); err != nil {
 			return err
 		}
@@ -115,41 +115,41 @@ func testDeadlock(tb testing.TB, s *suite) {
 			close(locked[i])
 			select {
 			case <-locked[1-i]:
-				met.Add(1)
+				overlaps.Add(1)
 			case <-time.After(300 * time.Millisecond):
 			}
 		}
 		return add(tx, rows[1-i])
 	}
-	check(tb, firstOf(inParallel(2, func(i int) error {
+	check(tb, firstError(inParallel(2, func(i int) error {
 		for try := range 10 {
-			err := bounded.Transaction(func(tx *gorm.DB) error { return both(tx, i, try == 0) })
+			err := limited.Transaction(func(tx *gorm.DB) error {
+				return addToBoth(tx, i, try == 0)
+			})
 			if err == nil {
 				return nil
 			}
 			if !isConflict(err) {
-				return fmt.Errorf("unexpected error (%s): %w",
-					codeOf(err).GetOutput(), err)
+				return fmt.Errorf("unexpected error (%s): %w", codeOf(err).GetOutput(), err)
 			}
 			conflicts.Add(1)
 		}
 		return fmt.Errorf("transaction %d was aborted ten times", i)
 	})), "lock both rows")
-	if met.Load() == 2 && conflicts.Load() == 0 {
+	if overlaps.Load() == 2 && conflicts.Load() == 0 {
 		tb.Error("both transactions locked their first row, and neither was aborted")
 	}
 	wantBalance(tb, db, rows[0].ID, 2)
 	wantBalance(tb, db, rows[1].ID, 2)
 }
 
-func (s *suite) bounded(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
+func (s *suite) withTimeout(tb testing.TB, db *gorm.DB, d time.Duration) *gorm.DB {
 	ctx, cancel := context.WithTimeout(s.ctx, d)
 	tb.Cleanup(cancel)
 	return db.WithContext(ctx)
 }
 
-// isConflict reports whether err is the error of a transaction that the database aborted
-// because of another one.
+// isConflict reports whether the database aborted a transaction because of another one.
 func isConflict(err error) bool {
 	code := codeOf(err)
 	return code == xerror.ConcurrencyError || code == xerror.LockConflict

@@ -9,7 +9,7 @@ import (
 var logCases = []testCase{
 	{"Log/slow statements without literals", testSlowLog},
 	{"Log/no warning for fast statements", testFastLog},
-	{"Log/failed statement", testBrokenLog},
+	{"Log/failed statement", testFailedStatementLog},
 }
 
 func testSlowLog(tb testing.TB, s *suite) {
@@ -19,13 +19,13 @@ func testSlowLog(tb testing.TB, s *suite) {
 	s.log.Reset()
 	check(tb, db.Create(&author{Name: secretValue}).Error, "create")
 	var n int64
-	check(tb, db.Model(&author{}).Where("name = '"+secretValue+"' OR name = ?",
-		secretValue).Count(&n).Error, "count")
+	check(tb, db.Model(&author{}).Where("name = '"+secretValue+"' OR name = ?", secretValue).
+		Count(&n).Error, "count")
 	if n != 1 {
 		tb.Errorf("rows = %d, want 1", n)
 	}
 	for _, quoted := range []string{"it's ", `a"b `, `back\slash' `, `end\`, "`tick` "} {
-		// gorm inlines the parameters of Raw and Scan into the logged statement.
+		// gorm puts the parameters of Raw and Scan into the statement that it logs.
 		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name = ? OR name = ?",
 			quoted, secretValue).Scan(&n).Error, "scan")
 		check(tb, db.Raw("SELECT count(*) FROM "+s.prefix+"authors WHERE name IN ?",
@@ -35,7 +35,7 @@ func testSlowLog(tb testing.TB, s *suite) {
 		tb.Errorf("warnings = %d, want 2:\n%s", got, s.log)
 	}
 	if got := s.log.count("slow statement", s.prefix+"authors"); got < 2 {
-		tb.Errorf("the log does not name the table:\n%s", s.log)
+		tb.Errorf("the log does not contain the table:\n%s", s.log)
 	}
 	if strings.Contains(s.log.String(), secretValue) {
 		tb.Errorf("the log contains a literal:\n%s", s.log)
@@ -53,7 +53,7 @@ func testFastLog(tb testing.TB, s *suite) {
 	}
 }
 
-func testBrokenLog(tb testing.TB, s *suite) {
+func testFailedStatementLog(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	s.log.Reset()
 	if err := db.Exec("SELEKT 1").Error; err == nil {

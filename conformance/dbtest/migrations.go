@@ -32,9 +32,10 @@ var migrationCases = []testCase{
 }
 
 const (
-	createThings = "CREATE TABLE ${prefix}things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL);\n"
-	createParts  = "CREATE TABLE ${prefix}parts (id INTEGER NOT NULL PRIMARY KEY);\n"
-	replicas     = 8
+	createThings = "CREATE TABLE ${prefix}things " +
+		"(id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL);\n"
+	createParts = "CREATE TABLE ${prefix}parts (id INTEGER NOT NULL PRIMARY KEY);\n"
+	replicas    = 8
 )
 
 func insertThing(id int, name string) string {
@@ -58,13 +59,13 @@ func (s *suite) openEmpty(tb testing.TB, o xdb.Options) *gorm.DB {
 	}
 	tables := slices.Clone(o.AutoMigrate)
 	tb.Cleanup(func() {
-		late := db.WithContext(context.WithoutCancel(s.ctx))
+		uncanceled := db.WithContext(context.WithoutCancel(s.ctx))
 		for _, table := range []string{"things", "parts"} {
-			if s.hasTable(late, table) {
-				check(tb, late.Exec("DROP TABLE "+s.prefix+table).Error, "drop "+table)
+			if s.hasTable(uncanceled, table) {
+				check(tb, uncanceled.Exec("DROP TABLE "+s.prefix+table).Error, "drop "+table)
 			}
 		}
-		check(tb, late.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...),
+		check(tb, uncanceled.Migrator().DropTable(append(tables, s.prefix+"plinth_migrations")...),
 			"drop the tables")
 		check(tb, xdb.Close(db), "close")
 		s.noSecret(tb, o.Parts)
@@ -120,8 +121,8 @@ func testMigrationsOnce(tb testing.TB, s *suite) {
 	if prepared != 2 {
 		tb.Errorf("the Prepare function saw %d rows, want 2", prepared)
 	}
-	if started, applied := s.log.count(`"migration started"`),
-		s.log.count(`"migration applied"`); started != 3 || applied != 3 {
+	started, applied := s.log.count(`"migration started"`), s.log.count(`"migration applied"`)
+	if started != 3 || applied != 3 {
 		tb.Errorf("lines = %d and %d, want 3 of each:\n%s", started, applied, s.log)
 	}
 	s.log.Reset()
@@ -158,19 +159,19 @@ func testMigrationsList(tb testing.TB, s *suite) {
 }
 
 func testMigrationVariants(tb testing.TB, s *suite) {
-	mine := "." + s.Driver.Name() + ".sql"
+	suffix := "." + s.Driver.Name() + ".sql"
 	files := sqlFiles(
-		"0001_things.sql", "SELEKT 1;", "0001_things"+mine, createThings,
+		"0001_things.sql", "SELEKT 1;", "0001_things"+suffix, createThings,
 		"0002_other.sql", insertThing(1, "every"),
-		"0003_nothing.sql", "SELEKT 1;", "0003_nothing"+mine, "-- nothing to do here\n",
+		"0003_nothing.sql", "SELEKT 1;", "0003_nothing"+suffix, "-- nothing to do here\n",
 	)
 	o := s.options(tb)
 	o.Migrations = append(o.Migrations, files)
 	db := s.openEmpty(tb, o)
 	s.wantThings(tb, db, "every")
 	list := s.wantStates(tb, db, files, migrate.Applied, migrate.Applied, migrate.Applied)
-	if got := list[0]; got.Name != "0001_things.sql" || got.File != "0001_things"+mine {
-		tb.Errorf("migration = %+v, want the file of the database", got)
+	if got := list[0]; got.Name != "0001_things.sql" || got.File != "0001_things"+suffix {
+		tb.Errorf("migration = %+v, want the file of the driver", got)
 	}
 }
 
@@ -187,8 +188,8 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		state migrate.State
 	}{
 		{
-			"changed", sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql",
-				createParts),
+			"changed",
+			sqlFiles("0002_things.sql", createThings+"\n", "0003_parts.sql", createParts),
 			"0002_things.sql: it has changed", migrate.Changed,
 		},
 		{"late", late, "0001_late.sql: it comes before 0002_things.sql", migrate.Late},
@@ -200,15 +201,15 @@ func testChangedMigration(tb testing.TB, s *suite) {
 		}
 		list, err := migrate.List(s.ctx, db, r.files)
 		check(tb, err, "list")
-		if !slices.ContainsFunc(list,
-			func(m migrate.Migration) bool { return m.State == r.state }) {
+		hasState := func(m migrate.Migration) bool { return m.State == r.state }
+		if !slices.ContainsFunc(list, hasState) {
 			tb.Errorf("%s: list = %+v, want a migration in the state %s", r.name, list, r.state)
 		}
 	}
 	if s.hasTable(db, "parts") {
-		tb.Error("a rejected set was started")
+		tb.Error("a migration of a rejected set was started")
 	}
-	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the file as it was")
+	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the original file")
 }
 
 func testFailedMigration(tb testing.TB, s *suite) {
@@ -222,15 +223,16 @@ func testFailedMigration(tb testing.TB, s *suite) {
 	for range 2 { // the second run starts from the state of the first
 		s.wantFailure(tb, db, files)
 	}
-	kept := !s.transactional()
-	if got := s.hasTable(db, "parts"); got != kept {
-		tb.Errorf("the table of the failed file exists: %t, want %t", got, kept)
+	partial := !s.transactional() // the statements before the failure are applied
+	if got := s.hasTable(db, "parts"); got != partial {
+		tb.Errorf("the table of the failed file exists: %t, want %t", got, partial)
 	}
 	var want []string
-	if kept {
+	if partial {
 		want = append(want, "one")
 	}
-	if s.wantThings(tb, db, want...); kept {
+	s.wantThings(tb, db, want...)
+	if partial {
 		changed := sqlFiles("0001_things.sql", createThings, "0002_rows.sql",
 			createParts+insertThing(1, "uno"))
 		if err := migrate.Apply(s.ctx, db, changed); err == nil ||
@@ -269,31 +271,33 @@ func (s *suite) wantFailure(tb testing.TB, db *gorm.DB, files fstest.MapFS) {
 }
 
 func testNoTransactionMigration(tb testing.TB, s *suite) {
-	const alone = "-- plinth:no-transaction\n"
+	const noTransaction = "-- plinth:no-transaction\n"
 	files := sqlFiles(
 		"0001_things.sql", createThings,
-		"0002_rows.sql", alone+insertThing(1, "one")+insertThing(1, secretValue),
+		"0002_rows.sql", noTransaction+insertThing(1, "one")+insertThing(1, secretValue),
 		"0003_more.sql", insertThing(3, "three"),
 	)
 	db := s.openEmpty(tb, s.options(tb))
 	err := migrate.Apply(s.ctx, db, files)
 	if err != nil && strings.Contains(err.Error(), "-- plinth:no-transaction is not supported") {
 		s.wantThings(tb, db)
-		return // the lock is a transaction, and the error reports it
+		return // the driver locks with a transaction, and the error reports this
 	}
 	s.wantFailure(tb, db, files)
 	s.wantThings(tb, db, "one")
-	files["0002_rows.sql"].Data = []byte(alone + insertThing(1, "one") + insertThing(2, "two"))
+	files["0002_rows.sql"].Data = []byte(
+		noTransaction + insertThing(1, "one") + insertThing(2, "two"))
 	check(tb, migrate.Apply(s.ctx, db, files), "migrate with the fixed file")
 	s.wantThings(tb, db, "one", "two", "three")
 }
 
 func testMigrationReplicas(tb testing.TB, s *suite) {
 	files := sqlFiles(
-		// accepts duplicate rows
-		"0001_things.sql", "CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);",
-		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"), "0003_more.sql",
-		insertThing(3, "c"),
+		// The table accepts duplicate rows.
+		"0001_things.sql",
+		"CREATE TABLE ${prefix}things (id INTEGER NOT NULL, name VARCHAR(40) NOT NULL);",
+		"0002_rows.sql", insertThing(1, "a")+insertThing(2, "b"),
+		"0003_more.sql", insertThing(3, "c"),
 	)
 	o := s.options(tb)
 	db := s.openEmpty(tb, o)
@@ -308,7 +312,7 @@ func testMigrationReplicas(tb testing.TB, s *suite) {
 		}
 		return xdb.Close(replica)
 	})
-	check(tb, firstOf(errs), "migrate concurrently")
+	check(tb, firstError(errs), "migrate concurrently")
 	s.wantThings(tb, db, "a", "b", "c")
 	if n := s.log.count(`"migration started"`); n != len(files) {
 		tb.Errorf("started migrations = %d, want %d:\n%s", n, len(files), s.log)
@@ -329,18 +333,18 @@ func testMigrationLock(tb testing.TB, s *suite) {
 		defer func() { check(tb, xdb.Close(other), "close") }()
 		second = other
 	}
-	inside, leave, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	started, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- m.Migrate(s.ctx, first, func(*gorm.DB) error {
-			close(inside)
-			<-leave
+			close(started)
+			<-finish
 			return nil
 		})
 	}()
 	select {
-	case <-inside:
+	case <-started:
 	case err := <-done:
-		tb.Fatalf("the first migration = %v before it started", err)
+		tb.Fatalf("the first migration returned %v before it started", err)
 	}
 	entered, other := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -354,7 +358,7 @@ func testMigrationLock(tb testing.TB, s *suite) {
 		tb.Error("a second migration did not wait for the first")
 	case <-time.After(200 * time.Millisecond):
 	}
-	close(leave)
+	close(finish)
 	check(tb, <-done, "the first migration")
 	check(tb, <-other, "the second migration")
 }

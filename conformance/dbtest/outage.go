@@ -30,7 +30,7 @@ const (
 	// recoversWithin is the time limit for a pool to recover.
 	recoversWithin = 5 * time.Second
 
-	writerCount = 4 // number of goroutines that use the database continuously
+	writerCount = 4 // number of goroutines of rowWriters
 )
 
 // needServer skips the check if the database has no server.
@@ -45,16 +45,16 @@ func (s *suite) needServer(tb testing.TB) {
 
 func testOutage(tb testing.TB, s *suite) {
 	s.needServer(tb)
-	s.survives(tb, s.Outage(tb))
+	s.testRecovery(tb, s.Outage(tb))
 }
 
 func testCutOff(tb testing.TB, s *suite) {
 	s.needServer(tb)
-	s.survives(tb, CutOff(tb, s.Config(tb)))
+	s.testRecovery(tb, CutOff(tb, s.Config(tb)))
 }
 
-// survives stops and starts the server while the same pool is in use.
-func (s *suite) survives(tb testing.TB, outage Outage) {
+// testRecovery stops and starts the server while one pool is in use.
+func (s *suite) testRecovery(tb testing.TB, outage Outage) {
 	o := s.options(tb, &note{})
 	o.Parts = outage.Config
 	db := s.openWith(tb, o)
@@ -81,13 +81,13 @@ func (s *suite) survives(tb testing.TB, outage Outage) {
 	s.wantRecovery(tb, db)
 
 	writers.end()
-	writers.wantKept(tb, db)
-	var kept, lost int64
-	check(tb, db.Model(&note{}).Where("text = ?", "before").Count(&kept).Error, "count")
-	check(tb, db.Model(&note{}).Where("text = ?", "never kept").Count(&lost).Error, "count")
-	if kept != 1 || lost != 0 {
+	writers.wantStored(tb, db)
+	var before, uncommitted int64
+	check(tb, db.Model(&note{}).Where("text = ?", "before").Count(&before).Error, "count")
+	check(tb, db.Model(&note{}).Where("text = ?", "uncommitted").Count(&uncommitted).Error, "count")
+	if before != 1 || uncommitted != 0 {
 		tb.Errorf("rows from before the outage = %d, of open transactions = %d; want 1 and 0",
-			kept, lost)
+			before, uncommitted)
 	}
 }
 
@@ -105,12 +105,12 @@ type work struct {
 // startWork starts transactions and slow statements, with gorm and with its pool.
 func (s *suite) startWork(tb testing.TB, db *gorm.DB) *work {
 	w := &work{
-		writer: db.Begin(), committer: db.Begin(), slow: make(chan error, 1),
-		rawSlow: make(chan error, 1),
+		writer: db.Begin(), committer: db.Begin(),
+		slow: make(chan error, 1), rawSlow: make(chan error, 1),
 	}
 	for _, tx := range []*gorm.DB{w.writer, w.committer} {
 		check(tb, tx.Error, "begin")
-		check(tb, create(tx, "never kept"), "create in a transaction")
+		check(tb, create(tx, "uncommitted"), "create in a transaction")
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	w.cancel = cancel
@@ -135,6 +135,7 @@ func poolOf(tb testing.TB, db *gorm.DB) *sql.DB {
 	return pool
 }
 
+// wantBroken reports statements and transactions that do not fail.
 func (w *work) wantBroken(tb testing.TB) {
 	for name, slow := range map[string]chan error{"gorm": w.slow, "database/sql": w.rawSlow} {
 		select {
@@ -144,9 +145,11 @@ func (w *work) wantBroken(tb testing.TB) {
 			tb.Errorf("the running statement of %s has not returned after %s", name, failsWithin)
 		}
 	}
-	within(tb, "a commit of database/sql", w.tx.Commit)
-	within(tb, "a transaction's statement", func() error { return create(w.writer, "never kept") })
-	within(tb, "a transaction's commit", func() error { return w.committer.Commit().Error })
+	wantFastFailure(tb, "a commit of database/sql", w.tx.Commit)
+	wantFastFailure(tb, "a transaction's statement",
+		func() error { return create(w.writer, "uncommitted") })
+	wantFastFailure(tb, "a transaction's commit",
+		func() error { return w.committer.Commit().Error })
 }
 
 // end releases the connections.
@@ -157,12 +160,13 @@ func (w *work) end() {
 	_ = w.tx.Rollback() // already done, unless the test failed
 }
 
-// within reports an error unless do fails as unavailable within failsWithin.
-func within(tb testing.TB, what string, do func() error) {
+// wantFastFailure reports an error unless do fails within failsWithin, with the error of
+// an unavailable server.
+func wantFastFailure(tb testing.TB, what string, do func() error) {
 	start := time.Now()
 	err := do()
-	if took := time.Since(start); took > failsWithin {
-		tb.Errorf("%s returned after %s, want it within %s", what, took, failsWithin)
+	if elapsed := time.Since(start); elapsed > failsWithin {
+		tb.Errorf("%s returned after %s, want it within %s", what, elapsed, failsWithin)
 	}
 	wantUnavailable(tb, what, err)
 }
@@ -182,44 +186,46 @@ func wantUnavailable(tb testing.TB, what string, err error) bool {
 	return false
 }
 
-// wantOutage calls every operation that needs the server, also from many goroutines. No
-// call may wait for a connection.
+// wantOutage calls operations that need the server, also from 50 goroutines. No call may
+// wait for a connection.
 func (s *suite) wantOutage(tb testing.TB, db *gorm.DB) {
 	pool := poolOf(tb, db)
-	count := "SELECT count(*) FROM " + s.prefix + "notes"
-	ways := map[string]func() error{
+	table := s.prefix + "notes"
+	count := "SELECT count(*) FROM " + table
+	calls := map[string]func() error{
 		"DB.QueryRow": func() error { return pool.QueryRowContext(s.ctx, count).Scan(new(int64)) },
 		"DB.Exec": func() error {
-			_, err := pool.ExecContext(s.ctx, "DELETE FROM "+s.prefix+"notes") //nolint:gosec // the prefix is the suite's own
+			_, err := pool.ExecContext(s.ctx, "DELETE FROM "+table) //nolint:gosec // no input
 			return err
 		},
 		"DB.Ping": func() error { return pool.PingContext(s.ctx) },
 
 		"First":  func() error { return db.First(&note{}).Error },
-		"Create": func() error { return create(db, "never kept") },
+		"Create": func() error { return create(db, "uncommitted") },
 		"Raw":    func() error { return db.Raw(count).Scan(new(int64)).Error },
-		"Exec":   func() error { return db.Exec("DELETE FROM " + s.prefix + "notes").Error },
+		"Exec":   func() error { return db.Exec("DELETE FROM " + table).Error },
 		"Transaction": func() error {
-			return db.Transaction(func(tx *gorm.DB) error { return create(tx, "never kept") })
+			return db.Transaction(func(tx *gorm.DB) error { return create(tx, "uncommitted") })
 		},
 		"CheckHealth": func() error { return xdb.CheckHealth(s.ctx, db) },
 	}
 	for range 2 {
-		for name, do := range ways {
-			within(tb, name, do)
+		for name, do := range calls {
+			wantFastFailure(tb, name, do)
 		}
 	}
 	start := time.Now()
-	for _, err := range inParallel(50, func(int) error { return create(db, "never kept") }) {
+	for _, err := range inParallel(50, func(int) error { return create(db, "uncommitted") }) {
 		if !wantUnavailable(tb, "a concurrent statement", err) {
 			break
 		}
 	}
-	if took := time.Since(start); took > 2*failsWithin {
-		tb.Errorf("50 concurrent statements took %s", took)
+	if elapsed := time.Since(start); elapsed > 2*failsWithin {
+		tb.Errorf("50 concurrent statements took %s", elapsed)
 	}
 }
 
+// wantNoOpen reports an error unless Open retries and fails.
 func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	o.ConnectTimeout = time.Second
 	start := time.Now()
@@ -229,12 +235,12 @@ func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 		check(tb, xdb.Close(db), "close")
 		return
 	}
-	if took := time.Since(start); took > failsWithin {
+	if elapsed := time.Since(start); elapsed > failsWithin {
 		tb.Errorf("Open returned after %s, want it soon after its timeout of %s",
-			took, o.ConnectTimeout)
+			elapsed, o.ConnectTimeout)
 	}
-	if text := err.Error(); !strings.Contains(text, "failed at attempt") || o.Parts.Pass != "" &&
-		strings.Contains(text, o.Parts.Pass) {
+	if text := err.Error(); !strings.Contains(text, "failed at attempt") ||
+		o.Parts.Pass != "" && strings.Contains(text, o.Parts.Pass) {
 		tb.Errorf("Open = %q, want the number of attempts and no password", text)
 	}
 	wantUnavailable(tb, "Open", err)
@@ -243,14 +249,14 @@ func (s *suite) wantNoOpen(tb testing.TB, o xdb.Options) {
 	}
 }
 
-// wantRecovery uses the same pool until every operation succeeds.
+// wantRecovery uses the pool until every operation succeeds.
 func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 	deadline := time.Now().Add(recoversWithin)
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		err := errors.Join(xdb.CheckHealth(s.ctx, db),
-			firstOf(inParallel(20, func(int) error { return create(db, "after") })))
+			firstError(inParallel(20, func(int) error { return create(db, "after") })))
 		if err == nil {
 			return
 		}
@@ -258,7 +264,7 @@ func (s *suite) wantRecovery(tb testing.TB, db *gorm.DB) {
 			tb.Fatalf("the pool has not recovered %s after the server started: %v",
 				recoversWithin, err)
 		}
-		<-again.C
+		<-ticker.C
 	}
 }
 
@@ -268,7 +274,7 @@ func testSilence(tb testing.TB, s *suite) {
 	s.needServer(tb)
 	r := startRelay(tb, s.Config(tb), "127.0.0.1:0")
 	o := s.options(tb, &note{})
-	o.Parts = inFrontOf(tb, r, o.Parts)
+	o.Parts = throughRelay(tb, r, o.Parts)
 	db := s.openWith(tb, o)
 	check(tb, create(db, "before"), "create")
 
@@ -289,8 +295,8 @@ func testSilence(tb testing.TB, s *suite) {
 			return errors.Join(err, xdb.Close(other))
 		},
 	} {
-		promptly(tb, what, context.DeadlineExceeded, func() error {
-			ctx, cancel := context.WithTimeout(s.ctx, soon)
+		wantPrompt(tb, what, context.DeadlineExceeded, func() error {
+			ctx, cancel := context.WithTimeout(s.ctx, cancelAfter)
 			defer cancel()
 			return do(ctx)
 		})
@@ -301,13 +307,14 @@ func testSilence(tb testing.TB, s *suite) {
 		"read the row from before the outage")
 }
 
+// rowWriters are goroutines that insert rows continuously.
 type rowWriters struct {
 	once    sync.Once
 	stop    chan struct{}
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	kept    []xsnowflake.SnowflakeID // rows whose insert succeeded
+	stored  []xsnowflake.SnowflakeID // rows whose insert succeeded
 	errs    []error
 	slowest time.Duration
 }
@@ -316,13 +323,13 @@ func startWriters(db *gorm.DB) *rowWriters {
 	w := &rowWriters{stop: make(chan struct{})}
 	for range writerCount {
 		w.running.Go(func() {
-			again := time.NewTicker(20 * time.Millisecond)
-			defer again.Stop()
+			ticker := time.NewTicker(20 * time.Millisecond)
+			defer ticker.Stop()
 			for {
 				select {
 				case <-w.stop:
 					return
-				case <-again.C:
+				case <-ticker.C:
 					w.write(db)
 				}
 			}
@@ -332,17 +339,17 @@ func startWriters(db *gorm.DB) *rowWriters {
 }
 
 func (w *rowWriters) write(db *gorm.DB) {
-	n := note{Text: "used"}
+	n := note{Text: "written"}
 	start := time.Now()
 	err := db.Create(&n).Error
-	took := time.Since(start)
+	elapsed := time.Since(start)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.slowest = max(w.slowest, took)
+	w.slowest = max(w.slowest, elapsed)
 	if err != nil {
 		w.errs = append(w.errs, err)
 	} else {
-		w.kept = append(w.kept, n.ID)
+		w.stored = append(w.stored, n.ID)
 	}
 }
 
@@ -351,13 +358,13 @@ func (w *rowWriters) end() {
 	w.running.Wait()
 }
 
-// wantKept reports rows that are missing although their insert succeeded, and failures
-// that were slow or of another kind.
-func (w *rowWriters) wantKept(tb testing.TB, db *gorm.DB) {
+// wantStored reports rows that are missing although their insert succeeded, and failures
+// that were slow or have another code.
+func (w *rowWriters) wantStored(tb testing.TB, db *gorm.DB) {
 	seen := map[string]bool{}
 	for _, err := range w.errs {
-		if text := fmt.Sprintf("%v %T: %v",
-			codeOf(err), err, err); codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
+		text := fmt.Sprintf("%v %T: %v", codeOf(err), err, err)
+		if codeOf(err) != xerror.ServiceUnavailable && !seen[text] {
 			seen[text] = true
 			tb.Errorf("code of a write during the outage = %s, want %v",
 				text, xerror.ServiceUnavailable)
@@ -369,7 +376,7 @@ func (w *rowWriters) wantKept(tb testing.TB, db *gorm.DB) {
 	if w.slowest > failsWithin {
 		tb.Errorf("the slowest write took %s, want at most %s", w.slowest, failsWithin)
 	}
-	for _, id := range w.kept {
+	for _, id := range w.stored {
 		if err := db.First(&note{}, id).Error; err != nil {
 			tb.Errorf("row %d of a successful write: %v", id, err)
 			return

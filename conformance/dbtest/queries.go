@@ -29,7 +29,8 @@ var queryCases = []testCase{
 // manyIDs exceeds the list limit of Oracle, but not the parameter limit of SQL Server.
 const manyIDs = 1500
 
-func named(tb testing.TB, db *gorm.DB, names ...string) []author {
+// createAuthors creates authors of the ages 20, 21 and so on.
+func createAuthors(tb testing.TB, db *gorm.DB, names ...string) []author {
 	authors := make([]author, len(names))
 	for i, name := range names {
 		authors[i] = author{Name: name, Age: 20 + i}
@@ -40,13 +41,13 @@ func named(tb testing.TB, db *gorm.DB, names ...string) []author {
 
 func testManyIDs(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	all := named(tb, db, "a", "b", "c")
+	all := createAuthors(tb, db, "a", "b", "c")
 	ids := make([]xsnowflake.SnowflakeID, manyIDs)
 	for i := range ids {
 		ids[i] = xsnowflake.SnowflakeID(i + 1)
 	}
 	ids[0], ids[manyIDs-1] = all[0].ID, all[2].ID
-	for _, list := range []struct {
+	for _, tc := range []struct {
 		name string
 		find func(tx *gorm.DB, to *[]string) error
 		want []string
@@ -68,9 +69,9 @@ func testManyIDs(tb testing.TB, s *suite) {
 		}, []string{"c"}},
 	} {
 		var got []string
-		if err := list.find(db.Model(&author{}).Order("name"), &got); err != nil ||
-			!slices.Equal(got, list.want) {
-			tb.Errorf("%s: names = %q (%v), want %q", list.name, got, err, list.want)
+		err := tc.find(db.Model(&author{}).Order("name"), &got)
+		if err != nil || !slices.Equal(got, tc.want) {
+			tb.Errorf("%s: names = %q (%v), want %q", tc.name, got, err, tc.want)
 		}
 	}
 	var got []author
@@ -83,7 +84,7 @@ func testManyIDs(tb testing.TB, s *suite) {
 	}
 }
 
-func sorted(row map[string]any) []string {
+func sortedKeys(row map[string]any) []string {
 	keys := make([]string, 0, len(row))
 	for key := range row {
 		keys = append(keys, key)
@@ -94,20 +95,20 @@ func sorted(row map[string]any) []string {
 
 func testMaps(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	all := named(tb, db, "a", "b")
+	all := createAuthors(tb, db, "a", "b")
 	want := []string{"age", "email", "id", "name"}
 	var rows []map[string]any
-	check(tb, db.Model(&author{}).Select("id", "name", "age",
-		"email").Order("name").Find(&rows).Error, "find")
+	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").
+		Order("name").Find(&rows).Error, "find")
 	if len(rows) != 2 {
 		tb.Fatalf("rows = %d, want 2", len(rows))
 	}
 	one := map[string]any{}
-	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").Where("name = ?",
-		"b").Take(&one).Error, "take")
+	check(tb, db.Model(&author{}).Select("id", "name", "age", "email").
+		Where("name = ?", "b").Take(&one).Error, "take")
 	for i, row := range append(rows, one) {
 		a := all[min(i, 1)]
-		if got := sorted(row); !slices.Equal(got, want) {
+		if got := sortedKeys(row); !slices.Equal(got, want) {
 			tb.Errorf("keys = %q, want %q", got, want)
 			continue
 		}
@@ -120,8 +121,8 @@ func testMaps(tb testing.TB, s *suite) {
 				i, row["id"], row["age"], a.ID, a.Age)
 		}
 	}
-	check(tb, db.Model(&author{}).Where("id = ?",
-		all[0].ID).Updates(map[string]any{"age": 77, "email": "x"}).Error, "update by a map")
+	check(tb, db.Model(&author{}).Where("id = ?", all[0].ID).
+		Updates(map[string]any{"age": 77, "email": "x"}).Error, "update by a map")
 	var got author
 	check(tb, db.First(&got, all[0].ID).Error, "read")
 	if got.Age != 77 || got.Email == nil || *got.Email != "x" {
@@ -137,8 +138,8 @@ func testGroups(tb testing.TB, s *suite) {
 		Total int
 	}
 	kinds := func() *gorm.DB { return db.Model(&event{}).Group("kind") }
-	check(tb, kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?",
-		1).Order("kind DESC").Scan(&groups).Error, "group")
+	check(tb, kinds().Select("kind, COUNT(*) AS total").Having("COUNT(*) > ?", 1).
+		Order("kind DESC").Scan(&groups).Error, "group")
 	if got, want := fmt.Sprint(groups), "[{kind2 2} {kind1 2} {kind0 3}]"; got != want {
 		tb.Errorf("groups = %s, want %s", got, want)
 	}
@@ -149,22 +150,22 @@ func testGroups(tb testing.TB, s *suite) {
 		tb.Errorf("groups = %d, kinds = %d, want 3 of each", n, distinct)
 	}
 	var names []string
-	check(tb, db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).Pluck("kind",
-		&names).Error, "distinct")
+	check(tb, db.Model(&event{}).Distinct().Order("kind").Limit(2).Offset(1).
+		Pluck("kind", &names).Error, "distinct")
 	if want := []string{"kind1", "kind2"}; !slices.Equal(names, want) {
 		tb.Errorf("kinds = %q, want %q", names, want)
 	}
 	var sum *int64
 	check(tb, db.Model(&event{}).Where("1 = 0").Select("SUM(id)").Scan(&sum).Error,
-		"sum of nothing")
+		"sum of no rows")
 	if sum != nil {
-		tb.Errorf("the sum of nothing = %d, want NULL", *sum)
+		tb.Errorf("the sum of no rows = %d, want NULL", *sum)
 	}
 }
 
 func testAliases(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	all := named(tb, db, "a", "b")
+	all := createAuthors(tb, db, "a", "b")
 	check(tb, db.Create(&book{Title: "of b", AuthorID: all[1].ID}).Error, "create a book")
 	var rows []struct {
 		WriterName string
@@ -177,8 +178,8 @@ func testAliases(tb testing.TB, s *suite) {
 			"b.title AS book_title").
 		Joins("LEFT JOIN "+books+" b ON b.author_id = "+authors+".id").
 		Order(authors+".name").Scan(&rows).Error, "join")
-	if len(rows) != 2 || rows[0].WriterName != "a" || rows[0].NextAge != 21 ||
-		rows[0].BookTitle != nil ||
+	if len(rows) != 2 ||
+		rows[0].WriterName != "a" || rows[0].NextAge != 21 || rows[0].BookTitle != nil ||
 		rows[1].WriterName != "b" || rows[1].BookTitle == nil || *rows[1].BookTitle != "of b" {
 		tb.Errorf("rows = %+v", rows)
 	}
@@ -192,7 +193,7 @@ func testAliases(tb testing.TB, s *suite) {
 
 func testNamedParameters(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	named(tb, db, "a", "b", "c")
+	createAuthors(tb, db, "a", "b", "c")
 	query := "SELECT name FROM " + s.prefix +
 		"authors WHERE name = @name OR age > @age AND name <> @name ORDER BY name"
 	for what, args := range map[string][]any{
@@ -208,22 +209,22 @@ func testNamedParameters(tb testing.TB, s *suite) {
 			text = strings.NewReplacer("@name", "@Name", "@age", "@Age").Replace(query)
 		}
 		var got []string
-		if err := db.Raw(text, args...).Scan(&got).Error; err != nil ||
-			!slices.Equal(got, []string{"a", "c"}) {
+		err := db.Raw(text, args...).Scan(&got).Error
+		if err != nil || !slices.Equal(got, []string{"a", "c"}) {
 			tb.Errorf("%s: names = %q (%v), want a and c", what, got, err)
 		}
 	}
-	done := db.Exec("UPDATE "+s.prefix+"authors SET age = @age WHERE name IN @names",
+	updated := db.Exec("UPDATE "+s.prefix+"authors SET age = @age WHERE name IN @names",
 		sql.Named("age", 50), sql.Named("names", []string{"a", "b"}))
-	if done.Error != nil || done.RowsAffected != 2 {
-		tb.Errorf("updated %d rows (%v), want 2", done.RowsAffected, done.Error)
+	if updated.Error != nil || updated.RowsAffected != 2 {
+		tb.Errorf("updated %d rows (%v), want 2", updated.RowsAffected, updated.Error)
 	}
 }
 
 func testLike(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	named(tb, db, "100% sure", "100 percent", "a_b", "acb")
-	for _, like := range []struct {
+	createAuthors(tb, db, "100% sure", "100 percent", "a_b", "acb")
+	for _, tc := range []struct {
 		condition, pattern string
 		want               []string
 	}{
@@ -234,18 +235,18 @@ func testLike(tb testing.TB, s *suite) {
 		{"name NOT LIKE ?", "%a%b%", []string{"100 percent", "100% sure"}},
 	} {
 		var got []string
-		check(tb, db.Model(&author{}).Where(like.condition, like.pattern).Pluck("name", &got).Error,
+		check(tb, db.Model(&author{}).Where(tc.condition, tc.pattern).Pluck("name", &got).Error,
 			"like")
 		slices.Sort(got)
-		if !slices.Equal(got, like.want) {
-			tb.Errorf("%s with %q = %q, want %q", like.condition, like.pattern, got, like.want)
+		if !slices.Equal(got, tc.want) {
+			tb.Errorf("%s with %q = %q, want %q", tc.condition, tc.pattern, got, tc.want)
 		}
 	}
 }
 
 func testAssociations(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{}, &parentBefore{}, &child{})
-	all := named(tb, db, "a", "b", "c")
+	all := createAuthors(tb, db, "a", "b", "c")
 	for i := range 5 {
 		check(tb, db.Create(&book{Title: fmt.Sprint("book ", i), AuthorID: all[i%2].ID}).Error,
 			"create a book")
@@ -277,7 +278,7 @@ func testAssociations(tb testing.TB, s *suite) {
 	}
 }
 
-func scanned(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
+func scanIDs(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
 	rows, err := db.Model(&event{}).Select("id", "kind").Order("id").Rows()
 	if err != nil {
 		return nil, err
@@ -296,7 +297,7 @@ func scanned(db *gorm.DB) (ids []xsnowflake.SnowflakeID, err error) {
 func testRows(tb testing.TB, s *suite) {
 	db := s.open(tb, &event{})
 	ids := fill(tb, db, 25)
-	got, err := scanned(db)
+	got, err := scanIDs(db)
 	check(tb, err, "rows")
 	if !slices.Equal(got, ids) {
 		tb.Errorf("rows = %d, want each of %d in order", len(got), len(ids))
@@ -325,10 +326,11 @@ func testPreparedStatements(tb testing.TB, s *suite) {
 	db := s.openWith(tb, o)
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
-	check(tb, firstOf(inParallel(10, func(int) error {
+	check(tb, firstError(inParallel(10, func(int) error {
 		for range 3 {
-			if err := db.Model(&account{}).Where("id = ?", a.ID).Update("balance",
-				gorm.Expr("balance + ?", 1)).Error; err != nil {
+			err := db.Model(&account{}).Where("id = ?", a.ID).
+				Update("balance", gorm.Expr("balance + ?", 1)).Error
+			if err != nil {
 				return err
 			}
 		}

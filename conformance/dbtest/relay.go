@@ -9,17 +9,18 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/driver"
 )
 
-// startRelay starts a relay to the server of parts and stops it at the end of the test.
+// startRelay starts a relay from address to the server of parts. It stops when the test
+// completes.
 func startRelay(tb testing.TB, parts driver.Config, address string) *testserver.Relay {
 	if parts.Host == "" || parts.Port == 0 {
 		tb.Fatalf("relay: the parts %v need a host and a port", parts)
 	}
-	return testserver.BeginRelay(tb, net.JoinHostPort(parts.Host, strconv.Itoa(parts.Port)),
-		address)
+	server := net.JoinHostPort(parts.Host, strconv.Itoa(parts.Port))
+	return testserver.BeginRelay(tb, server, address)
 }
 
-// inFrontOf returns the parts with the address of the relay.
-func inFrontOf(tb testing.TB, r *testserver.Relay, parts driver.Config) driver.Config {
+// throughRelay returns the parts with the address of the relay.
+func throughRelay(tb testing.TB, r *testserver.Relay, parts driver.Config) driver.Config {
 	host, port, err := net.SplitHostPort(r.Address())
 	check(tb, err, "relay")
 	parts.Host = host

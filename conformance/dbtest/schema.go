@@ -28,8 +28,8 @@ var schemaCases = []testCase{
 	{"Schema/failed Prepare function closes the pool", testFailedPrepare},
 }
 
-// owned references an entity by an ID whose column type the driver chooses, as generated
-// entities do.
+// owned references an entity by an ID. The driver chooses the type of the column, as for
+// generated entities.
 type owned struct {
 	ID      int64
 	OwnerID xsnowflake.SnowflakeID `gorm:"not null;index"`
@@ -45,16 +45,15 @@ func testMigrateTwice(tb testing.TB, s *suite) {
 	}
 	const largest = xsnowflake.SnowflakeID(math.MaxInt64)
 	check(tb, db.Create(&owned{ID: 1, OwnerID: largest}).Error, "create with the largest id")
-	var kept owned
-	check(tb, db.First(&kept, 1).Error, "read the largest id")
-	if kept.OwnerID != largest {
-		tb.Errorf("id = %d, want %d", kept.OwnerID, largest)
+	var stored owned
+	check(tb, db.First(&stored, 1).Error, "read the largest id")
+	if stored.OwnerID != largest {
+		tb.Errorf("id = %d, want %d", stored.OwnerID, largest)
 	}
 	s.log.Reset()
 	check(tb, db.AutoMigrate(o.AutoMigrate...), "migrate again")
 	for _, change := range []string{
-		"ALTER TABLE", "CREATE TABLE", "DROP TABLE", "CREATE INDEX",
-		"CREATE UNIQUE INDEX",
+		"ALTER TABLE", "CREATE TABLE", "DROP TABLE", "CREATE INDEX", "CREATE UNIQUE INDEX",
 	} {
 		if n := s.log.count(`"sql":"` + change); n > 0 {
 			tb.Errorf("the second migration ran %d × %s, want 0:\n%s", n, change, s.log)
@@ -77,8 +76,8 @@ type (
 
 	parentAfter struct {
 		xmodels.BaseEntity
-		Name   string  `gorm:"size:200"`
-		Colour *string `gorm:"size:20;index"`
+		Name  string  `gorm:"size:200"`
+		Color *string `gorm:"size:20;index"`
 	}
 
 	child struct {
@@ -88,8 +87,7 @@ type (
 	}
 )
 
-// TableName implements schema.TablerWithNamer: the entity is the later version of
-// parentBefore.
+// TableName implements schema.TablerWithNamer. It returns the table of parentBefore.
 func (parentAfter) TableName(namer schema.Namer) string { return namer.TableName("parentBefore") }
 
 func testMigrateParent(tb testing.TB, s *suite) {
@@ -103,7 +101,7 @@ func testMigrateParent(tb testing.TB, s *suite) {
 		tb.Skip("a second pool would see another database")
 	}
 	o.AutoMigrate = []any{&parentAfter{}}
-	o.MaxIdleConns = -1 // session settings do not survive on the next connection
+	o.MaxIdleConns = -1 // each statement uses a new session
 	other, err := s.registry.Open(s.ctx, o)
 	check(tb, err, "migrate the parent")
 	check(tb, xdb.Close(other), "close")
@@ -111,7 +109,7 @@ func testMigrateParent(tb testing.TB, s *suite) {
 	if got := count(tb, db, &child{}); got != 1 {
 		tb.Errorf("children = %d after the migration of the referenced table, want 1", got)
 	}
-	if !db.Migrator().HasColumn(&parentAfter{}, "colour") {
+	if !db.Migrator().HasColumn(&parentAfter{}, "color") {
 		tb.Error("the new column is missing")
 	}
 	if err := db.Create(&child{ParentID: 1}).Error; err == nil {
@@ -134,8 +132,8 @@ func testPrefix(tb testing.TB, s *suite) {
 	}
 }
 
-// The naming strategy names the table of plain. The table of sheep has the same name in
-// singular and plural.
+// The naming strategy determines the table of plain. The table of sheep has the same name
+// in singular and plural.
 type (
 	plain struct {
 		ID   int64
@@ -159,7 +157,7 @@ func testSingular(tb testing.TB, s *suite) {
 
 func testOtherNaming(tb testing.TB, s *suite) {
 	if s.differs(DiffPrivate) {
-		return // there is no table before the first migration
+		return // each pool has a new, empty database
 	}
 	o := s.options(tb, &plain{}, &sheep{})
 	for _, singular := range []bool{false, true} {
@@ -190,7 +188,7 @@ func testOtherNaming(tb testing.TB, s *suite) {
 	}
 }
 
-// badge and crate name their own tables. Migrating them also creates the table of plain
+// badge and crate have fixed table names. Their migration also creates the table of plain
 // and the join table of crate.
 type (
 	badge struct {
@@ -212,17 +210,16 @@ func (crate) TableName(namer schema.Namer) string { return namer.TableName("crat
 
 func testOtherNamingOfAssociated(tb testing.TB, s *suite) {
 	if s.differs(DiffPrivate) {
-		return // there is no table before the first migration
+		return // each pool has a new, empty database
 	}
 	o := s.options(tb, &crate{})
 	o.SingularTables = true
 	db := s.openWith(tb, o)
 	o.SingularTables = false
-	associated := "the table " + s.prefix + "plains of the model plain is missing, and the table " +
-		s.prefix + "plain exists"
-	join := "the table " + s.prefix +
-		"crate_items of the association CrateItem is missing, and the table " + s.prefix +
-		"crate_item exists"
+	associated := "the table " + s.prefix + "plains of the model plain is missing, " +
+		"and the table " + s.prefix + "plain exists"
+	join := "the table " + s.prefix + "crate_items of the association CrateItem is missing, " +
+		"and the table " + s.prefix + "crate_item exists"
 	for _, tc := range []struct {
 		model any
 		want  []string
@@ -268,17 +265,16 @@ func testPrepare(tb testing.TB, s *suite) {
 }
 
 func testFailedPrepare(tb testing.TB, s *suite) {
-	boom := errors.New("boom")
-	var kept *gorm.DB
+	var pool *gorm.DB
 	o := s.options(tb, &note{})
 	o.Prepare = []xdb.Prepare{func(_ context.Context, db *gorm.DB) error {
-		kept = db
-		return errors.Join(boom, db.Migrator().DropTable(&note{}))
+		pool = db
+		return errors.Join(errBoom, db.Migrator().DropTable(&note{}))
 	}}
-	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, boom) {
+	if _, err := s.registry.Open(s.ctx, o); !errors.Is(err, errBoom) {
 		tb.Errorf("Open = %v, want the error of the Prepare function", err)
 	}
-	if err := xdb.CheckHealth(s.ctx, kept); err == nil {
+	if err := xdb.CheckHealth(s.ctx, pool); err == nil {
 		tb.Error("the pool is still open")
 	}
 }

@@ -16,17 +16,19 @@ type Server struct {
 	CA     string // file of the CA certificate of the server; may be ""
 }
 
-// FindServer returns the server for a driver: PLINTH_TEST_POSTGRES_DSN for "postgres". If
-// it is not set, FindServer skips the test and records the reason in the summary of the
-// test run.
+// FindServer returns the server for a driver. For "postgres" it reads
+// PLINTH_TEST_POSTGRES_DSN. If the variable is not set, FindServer skips the test and
+// records the reason in the summary of the test run.
 func FindServer(tb testing.TB, name string) Server {
 	tb.Helper()
 	dsn, source, ok := testserver.Find(name)
 	if !ok {
 		reason := testserver.Variable(name).String() + " is not set"
 		testreport.Record(tb, &testreport.Run{
-			Family: "database", Backend: name, Source: "nothing",
-			Reason: reason,
+			Family:  "database",
+			Backend: name,
+			Source:  "nothing",
+			Reason:  reason,
 		})
 		tb.Skip(reason + "; `make test` starts the servers whose binaries are installed")
 	}
@@ -40,9 +42,9 @@ type Outage struct {
 	Start  func() error // returns when the server is available
 }
 
-// PrivateOutage starts a server for this test only, if the test command can, and stops
-// that server. parse converts its DSN to parts. Otherwise it is CutOff for the server of
-// parts.
+// PrivateOutage starts a private server and kills it for outages; parse converts its DSN
+// to parts. If the test command cannot start a server, PrivateOutage returns
+// CutOff(tb, parts).
 func PrivateOutage(
 	tb testing.TB, name string, parse func(dsn string) driver.Config, parts driver.Config,
 ) Outage {
@@ -58,5 +60,5 @@ func PrivateOutage(
 func CutOff(tb testing.TB, parts driver.Config) Outage {
 	tb.Helper()
 	r := startRelay(tb, parts, "127.0.0.1:0")
-	return Outage{Config: inFrontOf(tb, r, parts), Stop: r.Stop, Start: r.Start}
+	return Outage{Config: throughRelay(tb, r, parts), Stop: r.Stop, Start: r.Start}
 }

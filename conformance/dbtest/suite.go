@@ -63,7 +63,7 @@ func (author) GetGene() xsnowflake.Gene { return xsnowflake.GeneUser }
 // GetGene implements xsnowflake.GeneProvider.
 func (book) GetGene() xsnowflake.Gene { return xsnowflake.GeneFile }
 
-// entities are all entities, referenced tables first.
+// entities returns all entities, referenced tables first.
 func entities() []any { return []any{&author{}, &book{}, &note{}, &account{}, &event{}} }
 
 // suite is the environment of one check.
@@ -85,8 +85,7 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	s.registry.Register(h.Driver)
 
 	engine, err := xlog.New(xlog.Config{
-		Level: slog.LevelDebug, Format: xlog.FormatJSON,
-		Writer: s.log,
+		Level: slog.LevelDebug, Format: xlog.FormatJSON, Writer: s.log,
 	})
 	check(tb, err, "log")
 	node, err := xsnowflake.NewNode()
@@ -99,14 +98,17 @@ func newSuite(tb testing.TB, h Harness) *suite {
 	return s
 }
 
-// open opens a database with tables for these entities. Few tables make a check fast.
+// open opens a database with tables for some entities. Fewer tables make a check faster.
 func (s *suite) open(tb testing.TB, tables ...any) *gorm.DB {
 	return s.openWith(tb, s.options(tb, tables...))
 }
 
 func (s *suite) options(tb testing.TB, tables ...any) xdb.Options {
 	return xdb.Options{
-		Driver: s.Driver.Name(), Parts: s.Config(tb), TablePrefix: s.prefix, AutoMigrate: tables,
+		Driver:         s.Driver.Name(),
+		Parts:          s.Config(tb),
+		TablePrefix:    s.prefix,
+		AutoMigrate:    tables,
 		ConnectTimeout: 10 * time.Second,
 	}
 }
@@ -119,8 +121,8 @@ func (s *suite) openWith(tb testing.TB, o xdb.Options) *gorm.DB {
 	}
 	tables := o.AutoMigrate
 	tb.Cleanup(func() {
-		late := db.WithContext(context.WithoutCancel(s.ctx))
-		if err := late.Migrator().DropTable(tables...); err != nil {
+		uncanceled := db.WithContext(context.WithoutCancel(s.ctx))
+		if err := uncanceled.Migrator().DropTable(tables...); err != nil {
 			tb.Errorf("drop the tables: %v", err)
 		}
 		check(tb, xdb.Close(db), "close")
@@ -135,7 +137,7 @@ func (s *suite) noSecret(tb testing.TB, parts driver.Config) {
 	}
 }
 
-// check fails the check if err is not nil.
+// check fails the test if err is not nil.
 func check(tb testing.TB, err error, what string) {
 	if err != nil {
 		tb.Fatalf("%s: %v", what, err)

@@ -20,7 +20,7 @@ var tlsCases = []testCase{
 	{"TLS/rejects an untrusted certificate", testTLSTrust},
 	{"TLS/rejects a certificate for another host", testTLSHost},
 	{"TLS/rejects bad settings", testTLSSettings},
-	{"TLS/warns about plain text to another host", testTLSAdvice},
+	{"TLS/warns about plain text to another host", testTLSWarning},
 }
 
 // tls returns the TLS configuration of the harness, or skips the check.
@@ -59,8 +59,8 @@ func testTLSModes(tb testing.TB, s *suite) {
 	}
 }
 
-// rejects reports an error unless Open fails in time because of the certificate.
-func (s *suite) rejects(tb testing.TB, what string, o xdb.Options) {
+// wantRejected reports an error unless Open fails in time because of the certificate.
+func (s *suite) wantRejected(tb testing.TB, what string, o xdb.Options) {
 	o.ConnectTimeout = 2 * time.Second
 	start := time.Now()
 	db, err := s.registry.Open(s.ctx, o)
@@ -69,8 +69,9 @@ func (s *suite) rejects(tb testing.TB, what string, o xdb.Options) {
 		check(tb, xdb.Close(db), "close")
 		return
 	}
-	if took := time.Since(start); took > o.ConnectTimeout+time.Second {
-		tb.Errorf("%s: Open returned after %s", what, took)
+	if elapsed := time.Since(start); elapsed > o.ConnectTimeout+time.Second {
+		tb.Errorf("%s: Open returned after %s, want it within 1 s of %s",
+			what, elapsed, o.ConnectTimeout)
 	}
 	if !strings.Contains(err.Error(), "certificate") {
 		tb.Errorf("%s: error = %q, want one about the certificate", what, err)
@@ -85,8 +86,8 @@ func testTLSTrust(tb testing.TB, s *suite) {
 	if s.tls(tb).CA == "" {
 		tb.Skip("the CA of the server is unknown")
 	}
-	s.rejects(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
-	s.rejects(tb, "another certificate",
+	s.wantRejected(tb, "the certificates of the system", s.withTLS(tb, driver.TLSVerifyFull, ""))
+	s.wantRejected(tb, "another certificate",
 		s.withTLS(tb, driver.TLSVerifyFull, writePEM(tb, otherPEM())))
 }
 
@@ -101,8 +102,8 @@ func testTLSHost(tb testing.TB, s *suite) {
 		tb.Skip("127.0.0.2 is a loopback address on Linux only")
 	}
 	r := startRelay(tb, o.Parts, "127.0.0.2:0")
-	o.Parts = inFrontOf(tb, r, o.Parts)
-	s.rejects(tb, "another address", o)
+	o.Parts = throughRelay(tb, r, o.Parts)
+	s.wantRejected(tb, "another address", o)
 
 	o.Parts.TLS, o.Parts.TLSCA = driver.TLSRequire, "" // the connection itself works
 	s.openWith(tb, o)
@@ -140,11 +141,11 @@ func testTLSSettings(tb testing.TB, s *suite) {
 	}
 }
 
-func testTLSAdvice(tb testing.TB, s *suite) {
+func testTLSWarning(tb testing.TB, s *suite) {
 	s.tls(tb)
 	parts := s.Config(tb)
 	parts.Pass = secretValue
-	for _, way := range []struct {
+	for _, tc := range []struct {
 		host, mode string
 		want       bool
 	}{
@@ -154,17 +155,17 @@ func testTLSAdvice(tb testing.TB, s *suite) {
 		{"localhost", "", false},
 		{"127.0.0.1", "", false},
 	} {
-		parts.Host, parts.TLS, parts.TLSCA = way.host, way.mode, ""
+		parts.Host, parts.TLS, parts.TLSCA = tc.host, tc.mode, ""
 		advice := strings.Join(s.Driver.Advice(parts), "\n")
-		if got := strings.Contains(advice, string(xenv.DatabaseTLS)); got != way.want ||
+		if got := strings.Contains(advice, string(xenv.DatabaseTLS)); got != tc.want ||
 			strings.Contains(advice, secretValue) {
-			tb.Errorf("advice for the mode %q to %s = %q; names %s: %t, want %t",
-				way.mode, way.host, advice, xenv.DatabaseTLS, got, way.want)
+			tb.Errorf("advice for the mode %q to %s = %q; contains %s: %t, want %t",
+				tc.mode, tc.host, advice, xenv.DatabaseTLS, got, tc.want)
 		}
 	}
 }
 
-// otherPEM returns a certificate that has signed no server of the suite.
+// otherPEM returns a certificate that did not sign the certificate of any tested server.
 func otherPEM() []byte {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()

@@ -110,10 +110,9 @@ func testNested(tb testing.TB, s *suite) {
 		if !errors.Is(inner, errBoom) {
 			tb.Errorf("the nested transaction = %v, want the callback's error", inner)
 		}
-		// A failed statement must not break the outer transaction after its savepoint was
-		// rolled back.
-		broken := tx.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELEKT 1").Error })
-		if broken == nil {
+		// The outer transaction must be usable after a failed statement in a nested one.
+		failed := tx.Transaction(func(tx *gorm.DB) error { return tx.Exec("SELEKT 1").Error })
+		if failed == nil {
 			tb.Error("the invalid statement succeeded")
 		}
 		return create(tx, "c")
@@ -162,13 +161,13 @@ func testOnCommit(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	ctx := context.WithValue(s.ctx, xctx.DatabaseKey, db)
 	var seen []int64
-	look := func(ctx context.Context) {
+	countNotes := func(ctx context.Context) {
 		var n int64
-		check(tb, xdb.MustGetDB(ctx).Model(&note{}).Count(&n).Error, "count from outside")
+		check(tb, xdb.MustGetDB(ctx).Model(&note{}).Count(&n).Error, "count after the commit")
 		seen = append(seen, n)
 	}
 	check(tb, xdb.Transaction(ctx, func(ctx context.Context) error {
-		xdb.OnCommit(ctx, look)
+		xdb.OnCommit(ctx, countNotes)
 		check(tb, create(xdb.MustGetDB(ctx), "a"), "create")
 		_ = xdb.Transaction(ctx, func(ctx context.Context) error {
 			xdb.OnCommit(ctx, func(context.Context) {
@@ -225,8 +224,8 @@ func testNewContext(tb testing.TB, s *suite) {
 		}), "transaction")
 }
 
-// made is a table that only systable.Create creates.
-type made struct {
+// standalone is an entity whose table only systable.Create creates.
+type standalone struct {
 	ID   int64  `gorm:"primaryKey;autoIncrement:false"`
 	Name string `gorm:"size:20;index"`
 }
@@ -234,20 +233,20 @@ type made struct {
 func testCreateTable(tb testing.TB, s *suite) {
 	db := s.open(tb)
 	tb.Cleanup(func() {
-		check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&made{}),
+		check(tb, db.WithContext(context.WithoutCancel(s.ctx)).Migrator().DropTable(&standalone{}),
 			"drop the table")
 	})
 	errs := make(chan error, 4)
 	for range cap(errs) {
-		go func() { errs <- systable.Create(s.ctx, db, &made{}) }()
+		go func() { errs <- systable.Create(s.ctx, db, &standalone{}) }()
 	}
 	for range cap(errs) {
 		check(tb, <-errs, "CreateTable")
 	}
-	check(tb, db.Create(&made{ID: 1, Name: "kept"}).Error, "create")
-	check(tb, systable.Create(s.ctx, db, &made{}), "CreateTable of an existing table")
+	check(tb, db.Create(&standalone{ID: 1, Name: "kept"}).Error, "create")
+	check(tb, systable.Create(s.ctx, db, &standalone{}), "CreateTable of an existing table")
 	var n int64
-	check(tb, db.Model(&made{}).Where("name = ?", "kept").Count(&n).Error, "count")
+	check(tb, db.Model(&standalone{}).Where("name = ?", "kept").Count(&n).Error, "count")
 	if n != 1 {
 		tb.Errorf("rows = %d, want 1", n)
 	}

@@ -18,7 +18,7 @@ var typeCases = []testCase{
 	{"Types/booleans, bytes and numbers", testTypes},
 	{"Types/NULL is no value", testNulls},
 	{"Types/JSON in a text column", testJSON},
-	{"Types/auto-increment keys", testCountedKeys},
+	{"Types/auto-increment keys", testAutoIncrement},
 	{"Types/column defaults", testDefaults},
 }
 
@@ -56,27 +56,27 @@ func testTypes(tb testing.TB, s *suite) {
 	for name, want := range map[string]sample{
 		"zero": {Data: []byte{0}},
 		"largest": {
-			Active: true, Ratio: 1234567.0123456789, Tiny: math.MaxInt8, Small: math.MaxInt16,
-			Middle: math.MaxInt32,
-			Large:  math.MaxInt64, Natural: math.MaxInt64, Word: math.MaxUint32, Data: everyByte(),
+			Active: true, Ratio: 1234567.0123456789,
+			Tiny: math.MaxInt8, Small: math.MaxInt16, Middle: math.MaxInt32, Large: math.MaxInt64,
+			Natural: math.MaxInt64, Word: math.MaxUint32, Data: everyByte(),
 			MaybeActive: &yes, MaybeRatio: &ratio, MaybeLarge: &large, MaybeText: &text,
 			MaybeAt: &at,
 		},
 		"smallest": {
-			Ratio: -math.Pi * 1e-9, Tiny: math.MinInt8, Small: math.MinInt16, Middle: math.MinInt32,
-			Large: math.MinInt64,
-			Data:  bytes.Repeat(everyByte(), 400), MaybeActive: new(bool), MaybeRatio: new(float64),
-			MaybeLarge: new(int64),
+			Ratio: -math.Pi * 1e-9,
+			Tiny:  math.MinInt8, Small: math.MinInt16, Middle: math.MinInt32, Large: math.MinInt64,
+			Data:        bytes.Repeat(everyByte(), 400),
+			MaybeActive: new(bool), MaybeRatio: new(float64), MaybeLarge: new(int64),
 		},
 	} {
 		check(tb, db.Create(&want).Error, name)
 		var got sample
 		check(tb, db.First(&got, want.ID).Error, name)
-		sameSample(tb, name, got, want)
+		wantSample(tb, name, got, want)
 	}
 	var active int64
-	check(tb, db.Model(&sample{}).Where("active = ?", true).Or("maybe_active = ?",
-		false).Count(&active).Error, "count")
+	check(tb, db.Model(&sample{}).Where("active = ?", true).Or("maybe_active = ?", false).
+		Count(&active).Error, "count")
 	if active != 2 {
 		tb.Errorf("matching rows = %d, want 2", active)
 	}
@@ -88,22 +88,21 @@ func testTypes(tb testing.TB, s *suite) {
 	}
 }
 
-// sameSample reports every field that differs.
-func sameSample(tb testing.TB, name string, got, want sample) {
+// wantSample reports every field that differs.
+func wantSample(tb testing.TB, name string, got, want sample) {
 	if got.MaybeAt != nil && want.MaybeAt != nil && got.MaybeAt.Equal(*want.MaybeAt) {
 		got.MaybeAt = want.MaybeAt // another check compares the time zone
 	}
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := 1; i < g.NumField(); i++ { // skip the embedded entity
-		if have, wanted := g.Field(i).Interface(),
-			w.Field(i).Interface(); !reflect.DeepEqual(have, wanted) {
+		if !reflect.DeepEqual(g.Field(i).Interface(), w.Field(i).Interface()) {
 			tb.Errorf("%s: %s came back as %.60v, want %.60v",
-				name, g.Type().Field(i).Name, shown(g.Field(i)), shown(w.Field(i)))
+				name, g.Type().Field(i).Name, dereferenced(g.Field(i)), dereferenced(w.Field(i)))
 		}
 	}
 }
 
-func shown(v reflect.Value) any {
+func dereferenced(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
@@ -115,8 +114,7 @@ func testNulls(tb testing.TB, s *suite) {
 	none, empty := sample{}, sample{Data: []byte{}}
 	check(tb, db.Create([]*sample{&none, &empty}).Error, "create")
 	for _, column := range []string{
-		"maybe_active", "maybe_ratio", "maybe_large", "maybe_text",
-		"maybe_at",
+		"maybe_active", "maybe_ratio", "maybe_large", "maybe_text", "maybe_at",
 	} {
 		var n int64
 		check(tb, db.Model(&sample{}).Where(column+" IS NULL").Count(&n).Error, "count")
@@ -135,7 +133,8 @@ func testNulls(tb testing.TB, s *suite) {
 	}
 	var got sample
 	check(tb, db.First(&got, none.ID).Error, "read")
-	if sameSample(tb, "none", got, none); got.Data != nil {
+	wantSample(tb, "none", got, none)
+	if got.Data != nil {
 		tb.Errorf("NULL came back as %q", got.Data)
 	}
 	got = sample{}
@@ -144,8 +143,7 @@ func testNulls(tb testing.TB, s *suite) {
 		tb.Errorf("empty bytes came back as %q", got.Data)
 	}
 	check(tb, db.Model(&got).Update("maybe_at", time.Now()).Error, "set")
-	check(tb, db.Model(&got).Updates(map[string]any{"maybe_at": nil, "data": nil}).Error,
-		"reset")
+	check(tb, db.Model(&got).Updates(map[string]any{"maybe_at": nil, "data": nil}).Error, "reset")
 	check(tb, db.Where("maybe_at IS NULL AND data IS NULL").First(&sample{}, empty.ID).Error,
 		"read the reset row")
 }
@@ -178,26 +176,26 @@ func testJSON(tb testing.TB, s *suite) {
 	}
 }
 
-type counted struct {
+type autoIncrement struct {
 	ID   uint   `gorm:"primaryKey"`
 	Name string `gorm:"size:20;not null"`
 }
 
-func testCountedKeys(tb testing.TB, s *suite) {
-	db := s.open(tb, &counted{})
-	single := counted{Name: "single"}
+func testAutoIncrement(tb testing.TB, s *suite) {
+	db := s.open(tb, &autoIncrement{})
+	single := autoIncrement{Name: "single"}
 	check(tb, db.Create(&single).Error, "create")
-	batch := []counted{{Name: "b1"}, {Name: "b2"}, {Name: "b3"}}
+	batch := []autoIncrement{{Name: "b1"}, {Name: "b2"}, {Name: "b3"}}
 	check(tb, db.Create(&batch).Error, "create a batch")
-	pointers := []*counted{{Name: "p1"}, {Name: "p2"}}
+	pointers := []*autoIncrement{{Name: "p1"}, {Name: "p2"}}
 	check(tb, db.Create(pointers).Error, "create a batch of pointers")
 	err := db.Transaction(func(tx *gorm.DB) error {
-		return errors.Join(tx.Create(&counted{Name: "rolled back"}).Error, errBoom)
+		return errors.Join(tx.Create(&autoIncrement{Name: "rolled back"}).Error, errBoom)
 	})
 	if !errors.Is(err, errBoom) {
 		tb.Errorf("Transaction = %v, want the callback's error", err)
 	}
-	last := counted{Name: "last"}
+	last := autoIncrement{Name: "last"}
 	check(tb, db.Create(&last).Error, "create after a transaction")
 	seen := map[uint]bool{}
 	for _, c := range append(batch, single, *pointers[0], *pointers[1], last) {
@@ -206,7 +204,7 @@ func testCountedKeys(tb testing.TB, s *suite) {
 			continue
 		}
 		seen[c.ID] = true
-		var got counted
+		var got autoIncrement
 		if err := db.First(&got, c.ID).Error; err != nil || got.Name != c.Name {
 			tb.Errorf("%s: the row with its key %d is %q (%v)", c.Name, c.ID, got.Name, err)
 		}
@@ -223,24 +221,24 @@ type preset struct {
 func testDefaults(tb testing.TB, s *suite) {
 	db := s.open(tb, &preset{})
 	off := false
-	given := preset{Name: "given", Score: 1, Enabled: &off}
-	rows := []*preset{{}, &given}
+	explicit := preset{Name: "explicit", Score: 1, Enabled: &off}
+	rows := []*preset{{}, &explicit}
 	check(tb, db.Create(rows).Error, "create")
 	single := preset{}
 	check(tb, db.Create(&single).Error, "create")
-	for _, want := range []struct {
+	for _, tc := range []struct {
 		name string
 		row  preset
 		want string
 	}{
-		{"not given", *rows[0], "anonymous 7 true"},
-		{"given", given, "given 1 false"},
-		{"not given, single", single, "anonymous 7 true"},
+		{"default values", *rows[0], "anonymous 7 true"},
+		{"explicit values", explicit, "explicit 1 false"},
+		{"default values, single row", single, "anonymous 7 true"},
 	} {
 		var got preset
-		check(tb, db.First(&got, want.row.ID).Error, want.name)
-		if text := fmt.Sprint(got.Name, " ", got.Score, " ", *got.Enabled); text != want.want {
-			tb.Errorf("%s: row = %s, want %s", want.name, text, want.want)
+		check(tb, db.First(&got, tc.row.ID).Error, tc.name)
+		if text := fmt.Sprint(got.Name, " ", got.Score, " ", *got.Enabled); text != tc.want {
+			tb.Errorf("%s: row = %s, want %s", tc.name, text, tc.want)
 		}
 	}
 	if single.Score != 7 || single.Name != "anonymous" {

@@ -21,13 +21,14 @@ var valueCases = []testCase{
 	{"Values/rejects decimals out of range", testBadDecimals},
 }
 
-type textWay struct {
+// textMethod writes and reads a text.
+type textMethod struct {
 	name  string
 	write func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error)
 	read  func(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error)
 }
 
-var textWays = []textWay{
+var textMethods = []textMethod{
 	{
 		name: "short text column",
 		write: func(db *gorm.DB, text string) (xsnowflake.SnowflakeID, error) {
@@ -75,13 +76,13 @@ func readNote(db *gorm.DB, id xsnowflake.SnowflakeID) (string, error) {
 func testNULByte(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{}, &event{})
 	for _, text := range []string{"\x00", secretValue + "\x00b", secretValue + "\x00"} {
-		rejected := s.keptOrRejected(tb, db, text)
-		switch ways := len(textWays); {
-		case s.differs(DiffNoNUL) && rejected < ways:
-			tb.Errorf("%q was stored in %d of %d ways, although the harness declares %s",
-				text, ways-rejected, ways, DiffNoNUL)
+		rejected := s.storedOrRejected(tb, db, text)
+		switch methods := len(textMethods); {
+		case s.differs(DiffNoNUL) && rejected < methods:
+			tb.Errorf("%q was stored by %d of %d methods, although the harness declares %s",
+				text, methods-rejected, methods, DiffNoNUL)
 		case !s.differs(DiffNoNUL) && rejected > 0:
-			tb.Errorf("%q was rejected in %d of %d ways", text, rejected, ways)
+			tb.Errorf("%q was rejected by %d of %d methods", text, rejected, methods)
 		}
 	}
 }
@@ -89,39 +90,38 @@ func testNULByte(tb testing.TB, s *suite) {
 func testBrokenUTF8(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{}, &event{})
 	for _, text := range []string{
-		secretValue + "\xffb", secretValue + "\xc3",
-		secretValue + "\xed\xa0\x80",
+		secretValue + "\xffb", secretValue + "\xc3", secretValue + "\xed\xa0\x80",
 	} {
-		s.keptOrRejected(tb, db, text)
+		s.storedOrRejected(tb, db, text)
 	}
 }
 
-// keptOrRejected writes a text with every textWay and returns the number of rejections.
-// An accepted text must be stored unchanged. A rejection must be the error of a client,
-// because the text comes from the client.
-func (s *suite) keptOrRejected(tb testing.TB, db *gorm.DB, text string) (rejected int) {
-	refusal := func(way string, err error) {
+// storedOrRejected writes a text with every textMethod and returns the number of
+// rejections. An accepted text must be stored unchanged. A rejection must have the code
+// DataInvalid, because the client sent the text.
+func (s *suite) storedOrRejected(tb testing.TB, db *gorm.DB, text string) (rejected int) {
+	checkRejection := func(method string, err error) {
 		if codeOf(err) != xerror.DataInvalid {
 			tb.Errorf("%q in %s: code = %v, want %v (%T: %v)",
-				text, way, codeOf(err), xerror.DataInvalid, err, err)
+				text, method, codeOf(err), xerror.DataInvalid, err, err)
 		}
 		if strings.Contains(err.Error(), secretValue) {
-			tb.Errorf("%q in %s: the error contains the value: %v", text, way, err)
+			tb.Errorf("%q in %s: the error contains the value: %v", text, method, err)
 		}
 	}
-	for _, way := range textWays {
-		id, err := way.write(db, text)
+	for _, m := range textMethods {
+		id, err := m.write(db, text)
 		if err != nil {
 			rejected++
-			refusal(way.name, err)
+			checkRejection(m.name, err)
 			continue
 		}
-		if got, err := way.read(db, id); err != nil || got != text {
-			tb.Errorf("%q came back as %q from %s (%v)", text, got, way.name, err)
+		if got, err := m.read(db, id); err != nil || got != text {
+			tb.Errorf("%q came back as %q from %s (%v)", text, got, m.name, err)
 		}
 	}
 	if err := db.Where("text = ?", text).Find(&[]note{}).Error; err != nil {
-		refusal("a condition", err)
+		checkRejection("a condition", err)
 	}
 	return rejected
 }
@@ -131,7 +131,7 @@ type price struct {
 	Amount string `gorm:"type:decimal(20,4);not null"`
 }
 
-// decimals have up to 20 digits; a binary floating-point number has 15.
+// decimals returns numbers of up to 20 digits. Binary floating-point numbers have 15.
 func (s *suite) decimals() []string {
 	if s.differs(DiffNoDecimal) {
 		return []string{"0", "12.5", "-0.0001", "1234567890.1234"}
@@ -142,9 +142,9 @@ func (s *suite) decimals() []string {
 	}
 }
 
-// sameNumber reports an error unless got equals want numerically. Databases differ in
-// trailing zeros.
-func sameNumber(tb testing.TB, what, got string, want *big.Rat) {
+// wantNumber reports an error unless got and want are the same number. Databases differ
+// in trailing zeros.
+func wantNumber(tb testing.TB, what, got string, want *big.Rat) {
 	if number, ok := new(big.Rat).SetString(got); !ok || number.Cmp(want) != 0 {
 		tb.Errorf("%s = %q, want %s", what, got, want.FloatString(4))
 	}
@@ -160,14 +160,14 @@ func testDecimals(tb testing.TB, s *suite) {
 		check(tb, db.Create(&p).Error, "create")
 		var got price
 		check(tb, db.First(&got, p.ID).Error, "read")
-		sameNumber(tb, "the amount", got.Amount, want)
+		wantNumber(tb, "the amount", got.Amount, want)
 	}
 	if s.differs(DiffNoDecimal) {
 		return
 	}
 	var total string
 	check(tb, db.Model(&price{}).Select("SUM(amount)").Scan(&total).Error, "sum")
-	sameNumber(tb, "the sum", total, sum)
+	wantNumber(tb, "the sum", total, sum)
 
 	last := price{Amount: "9999999999999999.9999"}
 	check(tb, db.Create(&last).Error, "create")
@@ -175,7 +175,7 @@ func testDecimals(tb testing.TB, s *suite) {
 	var got price
 	check(tb, db.First(&got, last.ID).Error, "read")
 	want, _ := new(big.Rat).SetString("9999999999999999.9998")
-	sameNumber(tb, "the difference", got.Amount, want)
+	wantNumber(tb, "the difference", got.Amount, want)
 }
 
 func testBadDecimals(tb testing.TB, s *suite) {
@@ -194,14 +194,15 @@ func testBadDecimals(tb testing.TB, s *suite) {
 		{"negative", "-10000000000000000.0000", xerror.DataOutOfRange},
 		{"not a number", secretValue, xerror.DataInvalid},
 	} {
-		for way, err := range map[string]error{
+		for method, err := range map[string]error{
 			"create": db.Create(&price{Amount: bad.amount}).Error,
 			"update": db.Model(&price{}).Where("id = ?", p.ID).Update("amount", bad.amount).Error,
 		} {
 			if err == nil || codeOf(err) != bad.want {
-				tb.Errorf("%s: %s = %v (%T), want the code %v", way, bad.name, err, err, bad.want)
+				tb.Errorf("%s: %s = %v (%T), want the code %v",
+					method, bad.name, err, err, bad.want)
 			} else if strings.Contains(err.Error(), bad.amount) {
-				tb.Errorf("%s: %s: the error contains the value: %v", way, bad.name, err)
+				tb.Errorf("%s: %s: the error contains the value: %v", method, bad.name, err)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func wantAges(tb testing.TB, db *gorm.DB, want string) {
 
 func testUpsertBatch(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	first := named(tb, db, "a", "b")
+	first := createAuthors(tb, db, "a", "b")
 	byName := []clause.Column{{Name: "name"}}
 	rows := []author{
 		{Name: "a", Age: 1},
@@ -55,10 +55,9 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 		"insert or skip")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:6]")
 
-	set := clause.Assignments(map[string]any{"age": 99})
 	check(tb, db.Clauses(clause.OnConflict{
 		Columns:   byName,
-		DoUpdates: set,
+		DoUpdates: clause.Assignments(map[string]any{"age": 99}),
 	}).Create(&author{Name: "f", Age: 7}).Error, "upsert with a value")
 	wantAges(tb, db, "[a:1 b:2 c:3 d:4 e:5 f:99]")
 
@@ -82,7 +81,7 @@ func testUpsertBatch(tb testing.TB, s *suite) {
 
 func testUpsertKey(tb testing.TB, s *suite) {
 	db := s.open(tb, &author{}, &book{})
-	first := named(tb, db, "a", "b")
+	first := createAuthors(tb, db, "a", "b")
 	changed := []author{{Name: "A2", Age: 31}, {Name: "c", Age: 3}}
 	changed[0].ID = first[0].ID
 	check(tb, db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&changed).Error,
@@ -120,7 +119,7 @@ func testSave(tb testing.TB, s *suite) {
 func testRowsAffected(tb testing.TB, s *suite) {
 	db := s.open(tb, &note{})
 	check(tb, db.Create([]*note{{Text: "a"}, {Text: "b"}, {Text: "b"}}).Error, "create")
-	for _, step := range []struct {
+	for _, tc := range []struct {
 		name string
 		tx   *gorm.DB
 		want int64
@@ -136,9 +135,9 @@ func testRowsAffected(tb testing.TB, s *suite) {
 		{"insert", db.Create([]*note{{Text: "c"}, {Text: "d"}}), 2},
 		{"read", db.Find(&[]note{}), 3},
 	} {
-		if step.tx.Error != nil || step.tx.RowsAffected != step.want {
+		if tc.tx.Error != nil || tc.tx.RowsAffected != tc.want {
 			tb.Errorf("%s: rows = %d (%v), want %d",
-				step.name, step.tx.RowsAffected, step.tx.Error, step.want)
+				tc.name, tc.tx.RowsAffected, tc.tx.Error, tc.want)
 		}
 	}
 }
@@ -148,7 +147,7 @@ func testSerializable(tb testing.TB, s *suite) {
 	a := account{}
 	check(tb, db.Create(&a).Error, "create")
 	const writers = 4
-	check(tb, firstOf(inParallel(writers, func(int) error {
+	check(tb, firstError(inParallel(writers, func(int) error {
 		for range 50 {
 			err := db.Transaction(func(tx *gorm.DB) error {
 				var mine account
@@ -156,18 +155,17 @@ func testSerializable(tb testing.TB, s *suite) {
 					return err
 				}
 				pause(time.Millisecond)
-				return tx.Model(&account{}).Where("id = ?", a.ID).UpdateColumn("balance",
-					mine.Balance+1).Error
+				return tx.Model(&account{}).Where("id = ?", a.ID).
+					UpdateColumn("balance", mine.Balance+1).Error
 			}, &sql.TxOptions{Isolation: sql.LevelSerializable})
 			if err == nil {
 				return nil
 			}
 			if !isConflict(err) {
-				return fmt.Errorf("unexpected error (%s): %w",
-					codeOf(err).GetOutput(), err)
+				return fmt.Errorf("unexpected error (%s): %w", codeOf(err).GetOutput(), err)
 			}
 		}
-		return errors.New("fifty conflicts in a row")
+		return errors.New("50 conflicts in a row")
 	})), "read and write")
 	wantBalance(tb, db, a.ID, writers)
 }
