@@ -23,34 +23,34 @@ import (
 // childVariable makes a test binary a child process that generates IDs.
 const childVariable xenv.EnvKey = "PLINTH_LEASETEST_CHILD"
 
-// role is the configuration of a child process.
-type role struct {
+// childConfig configures a child process.
+type childConfig struct {
 	Address string
 	TTL     time.Duration
 	File    string // receives the IDs, eight bytes each
 
-	First, Count int           // the only node IDs to acquire; Count 0 means all
-	Datacenter   *int          // of the node, optional
-	Clock        time.Duration // offset of its clock
-	Wait         bool          // for a node ID if all are held
-	Hold         bool          // until the parent sends a line
+	First, Count int           // limits the node IDs to acquire; Count 0 means all
+	Datacenter   *int          // datacenter ID, optional
+	Clock        time.Duration // offset of the clock
+	Wait         bool          // waits for a node ID if all are held
+	Hold         bool          // waits for a line of the parent before it acquires a node ID
 }
 
 // Child must be called first in the TestMain of a package that calls Nodes. In a child
 // process of Nodes it opens the backend at NodesHarness.Address, generates IDs and exits;
-// otherwise it returns. done closes the backend.
+// otherwise it returns. The function done closes the backend.
 func Child(open func(address string) (b driver.Backend, done func(), err error)) {
 	text, ok := xenv.GetEnv(childVariable)
 	if !ok {
 		return
 	}
 	c := &child{in: bufio.NewScanner(os.Stdin)}
-	if err := json.Unmarshal([]byte(text), &c.role); err != nil {
+	if err := json.Unmarshal([]byte(text), &c.childConfig); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
 	if err := c.run(open); err != nil {
-		c.say("error " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		c.respond("error " + strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -58,25 +58,25 @@ func Child(open func(address string) (b driver.Backend, done func(), err error))
 
 // child is the state of a child process.
 type child struct {
-	role
-	in   *bufio.Scanner
-	node *xsnowflake.Node
-	file *os.File
-	step atomic.Int64 // offset of its clock
+	childConfig
+	in     *bufio.Scanner
+	node   *xsnowflake.Node
+	file   *os.File
+	offset atomic.Int64 // of the clock
 
-	stop, stopped chan struct{}
-	gene          int
-	made, failed  int
-	failure       error
+	stop, stopped     chan struct{}
+	gene              int
+	generated, failed int
+	failure           error
 }
 
-// answer prefixes the lines of a child for its parent. Its log also writes to the
+// responsePrefix starts the lines of a child for its parent. The child also logs to the
 // standard output.
 const responsePrefix = "leasetest child: "
 
-func (*child) say(line string) { _, _ = io.WriteString(os.Stdout, responsePrefix+line+"\n") }
+func (*child) respond(line string) { _, _ = io.WriteString(os.Stdout, responsePrefix+line+"\n") }
 
-func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.step.Load())) }
+func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
 
 // run runs the child until its input is closed.
 func (c *child) run(
@@ -92,7 +92,7 @@ func (c *child) run(
 	}
 	defer func() { err = errors.Join(err, c.file.Close()) }()
 	if c.Hold {
-		c.say("holding")
+		c.respond("holding")
 		c.in.Scan()
 	}
 	if c.Count > 0 {
@@ -102,18 +102,18 @@ func (c *child) run(
 	if err := c.newNode(leases); err != nil {
 		return err
 	}
-	c.say("ready " + strconv.Itoa(c.slot()) + " " + leases.Capabilities().Name)
+	c.respond("ready " + strconv.Itoa(c.slot()) + " " + leases.Capabilities().Name)
 	for c.in.Scan() {
 		verb, number, _ := strings.Cut(c.in.Text(), " ")
 		n, _ := strconv.Atoi(number)
-		c.say(c.execute(verb, n))
+		c.respond(c.execute(verb, n))
 	}
 	return errors.Join(c.node.Close(), leases.Close())
 }
 
 // newNode creates the node.
 func (c *child) newNode(leases *xlease.Leases) error {
-	c.step.Store(int64(c.Clock))
+	c.offset.Store(int64(c.Clock))
 	opts := []xsnowflake.Option{xsnowflake.WithLeases(leases, c.TTL), xsnowflake.WithClock(c.now)}
 	if c.Datacenter != nil {
 		opts = append(opts, xsnowflake.WithDatacenterID(*c.Datacenter))
@@ -128,8 +128,8 @@ func (c *child) newNode(leases *xlease.Leases) error {
 			c.node = node
 			return err
 		}
-		_ = node.Close() // it has no node ID
-		pass(20 * time.Millisecond)
+		_ = node.Close() // has no node ID
+		sleep(20 * time.Millisecond)
 	}
 }
 
@@ -138,8 +138,8 @@ func (c *child) slot() int { return c.node.DatacenterID()*8 + c.node.NodeID() }
 // execute executes a command of the parent and returns the response.
 func (c *child) execute(verb string, n int) string {
 	switch verb {
-	case "make":
-		c.make(n)
+	case "generate":
+		c.generate(n)
 		return c.result()
 	case "run":
 		c.stop, c.stopped = make(chan struct{}), make(chan struct{})
@@ -149,35 +149,35 @@ func (c *child) execute(verb string, n int) string {
 		close(c.stop)
 		<-c.stopped
 		return c.result()
-	case "step":
-		c.step.Add(int64(time.Duration(n) * time.Millisecond))
-		return "stepped"
+	case "clock":
+		c.offset.Add(int64(time.Duration(n) * time.Millisecond))
+		return "clock set"
 	default:
 		return "unknown command " + verb
 	}
 }
 
-// result returns the result of the last command.
+// result returns the result of the last command and resets it.
 func (c *child) result() string {
 	text := "none"
 	if c.failure != nil {
 		text = strings.ReplaceAll(c.failure.Error(), "\n", "; ")
 	}
-	line := fmt.Sprintf("made %d %d %d %s", c.made, c.failed, c.slot(), text)
-	c.made, c.failed, c.failure = 0, 0, nil
+	line := fmt.Sprintf("generated %d %d %d %s", c.generated, c.failed, c.slot(), text)
+	c.generated, c.failed, c.failure = 0, 0, nil
 	return line
 }
 
-// chunk is the number of IDs per write. IDs that a killed process did not write were not
-// used.
+// chunk is the number of IDs per write. The IDs that a killed process did not write count
+// as unused.
 const chunk = 4096
 
 // batch is the number of IDs per NextN call, which alternates with as many Generate
 // calls.
 const batch = 64
 
-// make generates n IDs with alternating genes, until the first error.
-func (c *child) make(n int) {
+// generate generates n IDs with alternating genes, until the first error.
+func (c *child) generate(n int) {
 	var ids [chunk]xsnowflake.SnowflakeID
 	buf := make([]byte, 0, 8*chunk)
 	for n > 0 && c.failure == nil {
@@ -190,14 +190,14 @@ func (c *child) make(n int) {
 			c.fail(err)
 			return
 		}
-		c.made += got
+		c.generated += got
 		n -= got
 	}
 }
 
 func (c *child) fail(err error) { c.failed, c.failure = c.failed+1, err }
 
-// fill generates IDs and returns the number of IDs before the first error.
+// fill fills ids and returns the number of IDs before the first error.
 func (c *child) fill(ids []xsnowflake.SnowflakeID) (got int) {
 	for len(ids) > got {
 		gene := xsnowflake.Gene(c.gene % 64) // below 64
@@ -229,7 +229,7 @@ func (c *child) loop() {
 	defer close(c.stopped)
 	failed, failure := 0, error(nil)
 	for {
-		c.make(256)
+		c.generate(256)
 		if c.failure != nil {
 			failed, failure, c.failure = failed+1, c.failure, nil
 		}
@@ -242,7 +242,7 @@ func (c *child) loop() {
 	}
 }
 
-// nodeIDs restricts the node IDs.
+// nodeIDs is a backend that restricts the node IDs.
 type nodeIDs struct {
 	driver.Backend
 	first, count int

@@ -48,8 +48,8 @@ func (b *broken) Capabilities() driver.Capabilities {
 	return b.forgetful.Capabilities()
 }
 
-// asked changes requests.
-func asked(change func(r *driver.Request)) func(b *broken) {
+// changeRequest changes requests.
+func changeRequest(change func(r *driver.Request)) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			change(&r)
@@ -58,8 +58,8 @@ func asked(change func(r *driver.Request)) func(b *broken) {
 	}
 }
 
-// granted changes grants.
-func granted(change func(g *driver.Grant)) func(b *broken) {
+// changeGrant changes grants.
+func changeGrant(change func(g *driver.Grant)) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			g, err := b.forgetful.Acquire(ctx, r)
@@ -69,8 +69,8 @@ func granted(change func(g *driver.Grant)) func(b *broken) {
 	}
 }
 
-// renamed changes names.
-func renamed(change func(name string) string) func(b *broken) {
+// changeName changes names.
+func changeName(change func(name string) string) func(b *broken) {
 	return func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			r.Name = change(r.Name)
@@ -87,8 +87,8 @@ func renamed(change func(name string) string) func(b *broken) {
 	}
 }
 
-// lax checks for a holder and stores the new holder without a lock.
-func lax(b *broken) {
+// notAtomic checks for a holder and stores the new holder without locking.
+func notAtomic(b *broken) {
 	var holder atomic.Pointer[driver.Request]
 	var token atomic.Int64
 	b.acquire = func(_ context.Context, r driver.Request) (driver.Grant, error) {
@@ -108,23 +108,23 @@ func lax(b *broken) {
 	}
 }
 
-// defect breaks a backend. found is the check that must fail.
+// defect is a fault of a backend. detectedBy is the check that must fail.
 type defect struct {
-	breaks func(b *broken)
-	found  string
+	apply      func(b *broken)
+	detectedBy string
 }
 
-// reborn renews by acquiring the record again.
-func reborn(b *broken, h driver.Holding) (bool, error) {
+// reacquire renews by acquiring the record again.
+func reacquire(b *broken, h driver.Holding) (bool, error) {
 	ctx := context.Background()
 	g, err := b.forgetful.Acquire(ctx, driver.Request{
-		Name: h.Name, First: h.Slot, Count: 1,
-		Begin: h.Slot, Holder: h.Holder, TTL: h.TTL,
+		Name: h.Name, First: h.Slot, Count: 1, Begin: h.Slot,
+		Holder: h.Holder, TTL: h.TTL,
 	})
 	return g.OK, err
 }
 
-var errLimit = errors.New("too long")
+var errFault = errors.New("fault")
 
 // defects contains backends with one fault each.
 var defects = map[string]defect{
@@ -134,39 +134,39 @@ var defects = map[string]defect{
 		}
 	}, "Lock/OneHolderAtATime"},
 	"wait longer than the TTL": {
-		granted(func(g *driver.Grant) { g.Wait *= 2 }),
+		changeGrant(func(g *driver.Grant) { g.Wait *= 2 }),
 		"Slots/WaitForFirstExpiry",
 	},
 	"release has no effect": {func(b *broken) {
 		b.release = func(context.Context, driver.Holding) (bool, error) { return true, nil }
 	}, "Lock/FreeAfterRelease"},
 	"TTL too short": {
-		asked(func(r *driver.Request) { r.TTL = r.TTL * 9 / 10 }),
+		changeRequest(func(r *driver.Request) { r.TTL = r.TTL * 9 / 10 }),
 		"Lock/Expiry",
 	},
-	"TTL in whole seconds": {asked(func(r *driver.Request) {
+	"TTL in whole seconds": {changeRequest(func(r *driver.Request) {
 		r.TTL = r.TTL.Truncate(time.Second)
 	}), "Lock/ShortestTTL"},
 	"TTL is limited": {
-		asked(func(r *driver.Request) { r.TTL = min(r.TTL, time.Hour) }),
+		changeRequest(func(r *driver.Request) { r.TTL = min(r.TTL, time.Hour) }),
 		"Lock/LongestTTL",
 	},
-	"wait is constant": {granted(func(g *driver.Grant) {
+	"wait is constant": {changeGrant(func(g *driver.Grant) {
 		g.Wait = g.Wait.Round(time.Hour) + time.Minute
 	}), "Lock/WaitCountsDown"},
-	"holders are case-insensitive": {func(b *broken) { noCase(b) }, "Lock/HolderNames"},
-	"constant tokens": {granted(func(g *driver.Grant) {
+	"holders are case-insensitive": {ignoreHolderCase, "Lock/HolderNames"},
+	"constant tokens": {changeGrant(func(g *driver.Grant) {
 		g.Token = time.Now().Truncate(time.Hour).UnixMicro()
 	}), "Token/Increases"},
-	"tokens decrease": {granted(func(g *driver.Grant) {
+	"tokens decrease": {changeGrant(func(g *driver.Grant) {
 		g.Token = -time.Now().UnixMicro()
 	}), "Token/IncreasesAfterExpiry"},
 	"tokens are not times": {
-		granted(func(g *driver.Grant) { g.Token = 1 }),
+		changeGrant(func(g *driver.Grant) { g.Token = 1 }),
 		"Token/TimeInMicroseconds",
 	},
 	"any holder may release": {
-		func(b *broken) { anybody(b) },
+		acceptAnyHolder,
 		"Release/FormerHolder",
 	},
 	"release always succeeds": {func(b *broken) {
@@ -192,10 +192,8 @@ var defects = map[string]defect{
 			return b.forgetful.Release(ctx, h)
 		}
 	}, "Release/WithoutToken"},
-	"no name": {func(b *broken) {
-		b.capabilities = func() driver.Capabilities {
-			return driver.Capabilities{}
-		}
+	"no capabilities": {func(b *broken) {
+		b.capabilities = func() driver.Capabilities { return driver.Capabilities{} }
 	}, "Capabilities/NameAndScope"},
 	"renewal has no effect": {func(b *broken) {
 		b.renew = func(context.Context, driver.Holding) (bool, error) { return true, nil }
@@ -209,8 +207,7 @@ var defects = map[string]defect{
 	"expired record cannot be renewed": {func(b *broken) {
 		b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
 			if g, err := b.forgetful.Acquire(ctx, driver.Request{
-				Name: h.Name, Count: 1,
-				Holder: "x", TTL: time.Hour,
+				Name: h.Name, Count: 1, Holder: "x", TTL: time.Hour,
 			}); g.OK || err != nil {
 				return false, err
 			}
@@ -229,21 +226,21 @@ var defects = map[string]defect{
 			if held || err != nil {
 				return held, err
 			}
-			return reborn(b, h)
+			return reacquire(b, h)
 		}
 	}, "Renew/ReleasedRecord"},
 	"age too large": {
-		granted(func(g *driver.Grant) { g.Age += time.Hour }),
+		changeGrant(func(g *driver.Grant) { g.Age += time.Hour }),
 		"Age/SinceFirstHolder",
 	},
-	"tokens restart after Forget": {func(b *broken) { smallTokens(b) }, "Forget/TokensIncrease"},
+	"tokens restart after Forget": {smallTokens, "Forget/TokensIncrease"},
 	"renewal does not restore a record": {
-		func(b *broken) { strictRenewals(b) },
+		strictRenewals,
 		"Forget/RenewRestoresRecord",
 	},
-	"age of the server": {func(b *broken) { serverAge(b) }, "Forget/AgeRestarts"},
+	"age of the server": {serverAge, "Forget/AgeRestarts"},
 	"mark survives Forget": {
-		granted(func(g *driver.Grant) { g.Mark = max(g.Mark, 7) }),
+		changeGrant(func(g *driver.Grant) { g.Mark = max(g.Mark, 7) }),
 		"Forget/Mark",
 	},
 	"acquire overwrites the mark": {func(b *broken) {
@@ -262,7 +259,7 @@ var defects = map[string]defect{
 			return g, err
 		}
 	}, "Mark/MaximumAtAcquire"},
-	"marks are floating-point numbers": {granted(func(g *driver.Grant) {
+	"marks are floating-point numbers": {changeGrant(func(g *driver.Grant) {
 		g.Mark = int64(float64(g.Mark))
 	}), "Mark/MaximumAtAcquire"},
 	"renewal overwrites the mark": {func(b *broken) {
@@ -270,7 +267,7 @@ var defects = map[string]defect{
 			if held, err := b.forgetful.Release(ctx, h); !held || err != nil {
 				return held, err
 			}
-			return reborn(b, h)
+			return reacquire(b, h)
 		}
 	}, "Mark/MaximumAtRenew"},
 	"release stores the larger mark": {func(b *broken) {
@@ -294,15 +291,15 @@ var defects = map[string]defect{
 		}
 	}, "Slots/Expiry"},
 	"search ignores Begin": {
-		asked(func(r *driver.Request) { r.Begin = r.First }),
+		changeRequest(func(r *driver.Request) { r.Begin = r.First }),
 		"Slots/SearchStart",
 	},
 	"Past is ignored": {
-		asked(func(r *driver.Request) { r.Past = 1 << 40 }),
+		changeRequest(func(r *driver.Request) { r.Past = 1 << 40 }),
 		"Slots/PreferPastMark",
 	},
 	"common mark of all slots": {
-		granted(func(g *driver.Grant) { g.Mark = 11 }),
+		changeGrant(func(g *driver.Grant) { g.Mark = 11 }),
 		"Slots/TokensAndMarksPerSlot",
 	},
 	"ranges do not overlap": {func(b *broken) {
@@ -318,18 +315,21 @@ var defects = map[string]defect{
 			return driver.Grant{OK: slot < r.First+r.Count, Slot: slot}, nil
 		}
 	}, "Slots/Many"},
-	"age per slot":               {granted(func(g *driver.Grant) { g.Age = 0 }), "Slots/CommonAge"},
-	"names are case-insensitive": {renamed(strings.ToLower), "Names/AllCharacters"},
-	"names are patterns": {renamed(func(name string) string {
+	"age per slot": {
+		changeGrant(func(g *driver.Grant) { g.Age = 0 }),
+		"Slots/CommonAge",
+	},
+	"names are case-insensitive": {changeName(strings.ToLower), "Names/AllCharacters"},
+	"names are patterns": {changeName(func(name string) string {
 		return strings.ReplaceAll(name, "*", "b")
 	}), "Names/QuotesPatternsAndCase"},
-	"names are truncated to 191 bytes": {renamed(func(name string) string {
+	"names are truncated to 191 bytes": {changeName(func(name string) string {
 		return name[:min(len(name), 191)]
 	}), "Names/Longest"},
 	"names require two characters": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if len(r.Name) < 2 {
-				return driver.Grant{}, errLimit
+				return driver.Grant{}, errFault
 			}
 			return b.forgetful.Acquire(ctx, r)
 		}
@@ -342,11 +342,11 @@ var defects = map[string]defect{
 	"other error after the deadline": {func(b *broken) {
 		b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 			if ctx.Err() != nil {
-				return driver.Grant{}, errLimit
+				return driver.Grant{}, errFault
 			}
 			return b.forgetful.Acquire(ctx, r)
 		}
 	}, "Context/CanceledDuringCall"},
-	"acquire is not atomic":                     {lax, "Race/OneHolderAtATime"},
-	"acquire of an expired lease is not atomic": {lax, "Race/ExpiredLease"},
+	"acquire is not atomic":                     {notAtomic, "Race/OneHolderAtATime"},
+	"acquire of an expired lease is not atomic": {notAtomic, "Race/ExpiredLease"},
 }

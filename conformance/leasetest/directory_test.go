@@ -10,7 +10,7 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// dirPrefix starts the address of a backend in a directory.
+// dirPrefix starts the address of a backend that stores its records in a directory.
 const dirPrefix = "dir:"
 
 // open opens a backend by its address, also in child processes.
@@ -41,7 +41,6 @@ func TestNodes_Directory(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: dirPrefix + t.TempDir(), Source: "this host",
-		Server: "a directory",
+		Address: dirPrefix + t.TempDir(), Source: "this host", Server: "a directory",
 	})
 }

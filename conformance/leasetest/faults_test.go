@@ -8,8 +8,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// noCase ignores the case of holders.
-func noCase(b *broken) {
+// ignoreHolderCase ignores the case of holders.
+func ignoreHolderCase(b *broken) {
 	lower := func(h driver.Holding) driver.Holding {
 		h.Holder = strings.ToLower(h.Holder)
 		return h
@@ -26,8 +26,8 @@ func noCase(b *broken) {
 	}
 }
 
-// anybody permits a release by any holder.
-func anybody(b *broken) {
+// acceptAnyHolder permits a release by any holder.
+func acceptAnyHolder(b *broken) {
 	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 		r.Holder = "one"
 		return b.forgetful.Acquire(ctx, r)
@@ -38,7 +38,7 @@ func anybody(b *broken) {
 	}
 }
 
-// smallTokens counts the holders of each name, and restarts after Forget.
+// smallTokens grants every lease with the token 1.
 func smallTokens(b *broken) {
 	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
 		g, err := b.forgetful.Acquire(ctx, r)
@@ -47,22 +47,22 @@ func smallTokens(b *broken) {
 	}
 }
 
-// strictRenewals renews existing records only.
+// strictRenewals does not restore records after Forget.
 func strictRenewals(b *broken) {
-	era := map[string]string{}
+	names := map[string]string{} // by holder, when it acquired
 	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {
-		era[r.Holder] = b.now(r.Name)
+		names[r.Holder] = b.currentName(r.Name)
 		return b.forgetful.Acquire(ctx, r)
 	}
 	b.renew = func(ctx context.Context, h driver.Holding) (bool, error) {
-		if era[h.Holder] != b.now(h.Name) {
+		if names[h.Holder] != b.currentName(h.Name) {
 			return false, nil
 		}
 		return b.forgetful.Renew(ctx, h)
 	}
 }
 
-// serverAge returns the age of the server.
+// serverAge returns the age of the backend instead of the age of the record.
 func serverAge(b *broken) {
 	start := time.Now()
 	b.acquire = func(ctx context.Context, r driver.Request) (driver.Grant, error) {

@@ -9,18 +9,19 @@ import (
 	"testing"
 )
 
-// parts is the number of passes over the IDs, which limits the memory.
+// parts is the number of passes over the IDs. Several passes limit the memory.
 const parts = 8
 
-// distinct fails if two IDs of the family are equal, or if there are fewer than least.
-func (f *family) distinct(t *testing.T, least int) {
+// wantDistinct fails the test if two IDs of the group are equal, or if the group has
+// fewer than least.
+func (g *processGroup) wantDistinct(t *testing.T, least int) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(f.dir, "*"))
+	names, err := filepath.Glob(filepath.Join(g.dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, twice := 0, 0
-	var ids, other []uint64
+	all, equal := 0, 0
+	var ids, buffer []uint64
 	for part := range parts {
 		ids = ids[:0]
 		for _, name := range names {
@@ -28,24 +29,24 @@ func (f *family) distinct(t *testing.T, least int) {
 				t.Fatal(err)
 			}
 		}
-		if len(other) < len(ids) {
-			other = make([]uint64, len(ids))
+		if len(buffer) < len(ids) {
+			buffer = make([]uint64, len(ids))
 		}
 		all += len(ids)
-		twice += duplicates(ids, other[:len(ids)])
+		equal += duplicates(ids, buffer[:len(ids)])
 	}
 	if all < least {
 		t.Errorf("%d IDs were generated, want at least %d", all, least)
 	}
-	if twice != 0 {
-		t.Errorf("%d duplicates among %d IDs", twice, all)
+	if equal != 0 {
+		t.Errorf("%d duplicates among %d IDs", equal, all)
 	}
-	t.Logf("%d IDs of %d processes, %d duplicates", all, f.started, twice)
+	t.Logf("%d IDs of %d processes, %d duplicates", all, g.started, equal)
 }
 
-// appendIDs appends the IDs of a file that belong to a part. An incomplete last ID is
-// ignored. It runs in one goroutine only, and the race detector would dominate the
-// duration of the test.
+// appendIDs appends the IDs of a file that belong to a part. It ignores an incomplete
+// last ID. The race detector is disabled, because it would dominate the duration of the
+// test and appendIDs runs in one goroutine.
 //
 //go:norace
 func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
@@ -53,7 +54,7 @@ func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
 	if err != nil {
 		return ids, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }()
 	var buf [1 << 16]byte
 	for {
 		n, err := io.ReadFull(file, buf[:])
@@ -71,11 +72,11 @@ func appendIDs(ids []uint64, name string, part uint64) ([]uint64, error) {
 	}
 }
 
-// duplicates sorts ids and counts equal neighbors. It is a radix sort with 11 bits per
-// pass. other must have the length of ids.
+// duplicates sorts ids and counts equal neighbors. It uses a radix sort with 11 bits per
+// pass. The buffer must have the length of ids.
 //
 //go:norace
-func duplicates(ids, other []uint64) int {
+func duplicates(ids, buffer []uint64) int {
 	const bits = 11
 	for shift := 0; shift < 64; shift += bits {
 		var starts [1<<bits + 1]int
@@ -87,10 +88,10 @@ func duplicates(ids, other []uint64) int {
 		}
 		for _, id := range ids {
 			digit := id >> shift & (1<<bits - 1)
-			other[starts[digit]] = id
+			buffer[starts[digit]] = id
 			starts[digit]++
 		}
-		ids, other = other, ids
+		ids, buffer = buffer, ids
 	}
 	n := 0
 	for i := 1; i < len(ids); i++ {

@@ -8,13 +8,14 @@
 //	}
 //
 //	func TestLeases(t *testing.T) {
-//		leasetest.Run(t, leasetest.Harness{Open: connect, Forget: flush, Source: "private server", Server: version})
+//		leasetest.Run(t, leasetest.Harness{
+//			Open: connect, Forget: flush, Source: "private server", Server: version,
+//		})
 //		leasetest.Nodes(t, leasetest.NodesHarness{Address: address, Forget: flush})
 //	}
 //
-// Every check uses its own names, so the server may be shared and need not be empty;
-// Nodes uses xsnowflake.LeaseName. The suite uses real time. It tolerates a slow backend,
-// but not one that grants a lease to two holders.
+// Every check uses unique names, so the server may be shared and need not be empty; Nodes
+// uses xsnowflake.LeaseName. The suite uses real time and tolerates a slow backend.
 package leasetest
 
 import (
@@ -69,8 +70,11 @@ func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Source != "" {
 		testreport.Record(t, &testreport.Run{
-			Family: "lease", Backend: h.Open(t).Capabilities().Name, Source: h.Source,
-			Server: h.Server, Tests: len(checks()),
+			Family:  "lease",
+			Backend: h.Open(t).Capabilities().Name,
+			Source:  h.Source,
+			Server:  h.Server,
+			Tests:   len(checks()),
 		})
 	}
 	t.Run("suite", func(t *testing.T) {
@@ -97,7 +101,7 @@ const (
 	long = 10 * time.Minute
 	// maxDelay is the tolerated delay of a backend.
 	maxDelay = 10 * time.Second
-	// tick is the tolerated clock difference when a backend must not be early.
+	// tick is the tolerated difference between the clocks of the test and the backend.
 	tick = 5 * time.Millisecond
 )
 
@@ -110,7 +114,7 @@ func (e *env) request(ttl time.Duration, change ...func(r *driver.Request)) driv
 	return r
 }
 
-// try calls Acquire once.
+// try calls Acquire and returns the grant and the holding for it.
 func try(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driver.Holding) {
 	tb.Helper()
 	g, err := b.Acquire(tb.Context(), r)
@@ -123,8 +127,8 @@ func try(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, drive
 	}
 }
 
-// take acquires a free slot.
-func take(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driver.Holding) {
+// mustAcquire acquires a free slot.
+func mustAcquire(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driver.Holding) {
 	tb.Helper()
 	g, h := try(tb, b, r)
 	if !g.OK {
@@ -133,8 +137,8 @@ func take(tb testing.TB, b driver.Backend, r driver.Request) (driver.Grant, driv
 	return g, h
 }
 
-// refused fails if Acquire succeeds.
-func refused(tb testing.TB, b driver.Backend, r driver.Request) driver.Grant {
+// mustNotAcquire fails the test if Acquire succeeds.
+func mustNotAcquire(tb testing.TB, b driver.Backend, r driver.Request) driver.Grant {
 	tb.Helper()
 	g, _ := try(tb, b, r)
 	if g.OK {
@@ -143,8 +147,8 @@ func refused(tb testing.TB, b driver.Backend, r driver.Request) driver.Grant {
 	return g
 }
 
-// await retries Acquire until it succeeds. It fails if that is before notBefore or more
-// than maxDelay after it.
+// await retries Acquire until it succeeds. It fails the test if Acquire succeeds before
+// notBefore, or not within maxDelay after it.
 func await(
 	tb testing.TB, b driver.Backend, r driver.Request, notBefore time.Time,
 ) (driver.Grant, driver.Holding) {
@@ -162,12 +166,12 @@ func await(
 			tb.Fatalf("Acquire: slot held for another %s, %s after the lease expired",
 				g.Wait, now.Sub(notBefore))
 		}
-		pass(10 * time.Millisecond)
+		sleep(10 * time.Millisecond)
 	}
 }
 
-// pass waits for d.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep waits for d.
+func sleep(d time.Duration) { <-time.After(d) }
 
 // renew renews h and checks the result.
 func renew(tb testing.TB, b driver.Backend, h driver.Holding, want bool) {
@@ -199,7 +203,7 @@ func checkHeld(
 func (e *env) forget(t *testing.T) {
 	t.Helper()
 	if e.h.Forget == nil {
-		t.Skip("the backend does not support Forget")
+		t.Skip("the backend never loses records")
 	}
 	e.h.Forget(t, e.name)
 }

@@ -53,12 +53,12 @@ func TestBroken(t *testing.T) {
 	if !ok {
 		t.Skip("needs -leasetest.defect")
 	}
-	right := newForgetful()
-	b := &broken{forgetful: right}
-	d.breaks(b)
+	correct := newForgetful()
+	b := &broken{forgetful: correct}
+	d.apply(b)
 	leasetest.Run(t, leasetest.Harness{
 		Open:   func(testing.TB) driver.Backend { return b },
-		Forget: right.Forget,
+		Forget: correct.Forget,
 	})
 }
 
@@ -71,25 +71,24 @@ func TestRun_Defects(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(defects)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := defects[name].found
-			if !slices.Contains(leasetest.Checks(), found) {
-				t.Fatalf("unknown check %q", found)
+			check := defects[name].detectedBy
+			if !slices.Contains(leasetest.Checks(), check) {
+				t.Fatalf("unknown check %q", check)
 			}
+			run := "^TestBroken$/^suite$/^" + strings.ReplaceAll(check, "/", "$/^") + "$"
 			out, err := exec.CommandContext(t.Context(), self, "-test.timeout=1m",
-				"-leasetest.defect="+name,
-				"-test.run=^TestBroken$/^suite$/^"+strings.ReplaceAll(found, "/",
-					"$/^")+"$").CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBroken/suite/"+found) {
-				t.Errorf("the suite returned %v, want a failure of %s:\n%s", err, found, out)
+				"-leasetest.defect="+name, "-test.run="+run).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "--- FAIL: TestBroken/suite/"+check) {
+				t.Errorf("the suite returned %v, want a failure of %s:\n%s", err, check, out)
 			}
 		})
 	}
 }
 
 func TestChecks(t *testing.T) {
+	all := slices.Collect(maps.Values(defects))
 	for _, check := range leasetest.Checks() {
-		if !slices.ContainsFunc(slices.Collect(maps.Values(defects)),
-			func(d defect) bool { return d.found == check }) {
+		if !slices.ContainsFunc(all, func(d defect) bool { return d.detectedBy == check }) {
 			t.Errorf("no defect covers the check %s", check)
 		}
 	}

@@ -10,55 +10,55 @@ import (
 
 var lockChecks = []check{
 	{"Lock/OneHolderAtATime", func(t *testing.T, e *env) {
-		take(t, e, e.request(long))
+		mustAcquire(t, e, e.request(long))
 		for _, other := range []driver.Backend{e, e.h.Open(t)} {
-			g := refused(t, other, e.request(long))
+			g := mustNotAcquire(t, other, e.request(long))
 			if g.Wait <= 0 || g.Wait > long {
 				t.Errorf("Wait = %s, want more than 0 and at most the TTL of %s", g.Wait, long)
 			}
 		}
 	}},
 	{"Lock/FreeAfterRelease", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long))
+		_, h := mustAcquire(t, e, e.request(long))
 		other := e.h.Open(t)
-		release(t, other, h, true) // on any connection
-		take(t, other, e.request(long))
+		release(t, other, h, true) // on another connection
+		mustAcquire(t, other, e.request(long))
 	}},
 	{"Lock/Expiry", func(t *testing.T, e *env) {
 		requested := time.Now()
-		take(t, e, e.request(brief))
+		mustAcquire(t, e, e.request(brief))
 		await(t, e.h.Open(t), e.request(long), requested.Add(brief))
-		refused(t, e, e.request(long))
+		mustNotAcquire(t, e, e.request(long))
 	}},
 	{"Lock/ShortestTTL", func(t *testing.T, e *env) {
 		for range 5 {
 			requested := time.Now()
-			take(t, e, e.request(50*time.Millisecond))
+			mustAcquire(t, e, e.request(50*time.Millisecond))
 			_, h := await(t, e, e.request(long), requested.Add(50*time.Millisecond))
 			release(t, e, h, true)
 		}
 	}},
 	{"Lock/LongestTTL", func(t *testing.T, e *env) {
-		take(t, e, e.request(24*time.Hour))
-		if g := refused(t, e, e.request(long)); g.Wait > 24*time.Hour ||
+		mustAcquire(t, e, e.request(24*time.Hour))
+		if g := mustNotAcquire(t, e, e.request(long)); g.Wait > 24*time.Hour ||
 			g.Wait < 24*time.Hour-time.Minute {
 			t.Errorf("Wait = %s, want the TTL of 24h", g.Wait)
 		}
 	}},
 	{"Lock/WaitCountsDown", func(t *testing.T, e *env) {
-		take(t, e, e.request(long))
-		before := refused(t, e, e.request(long)).Wait
+		mustAcquire(t, e, e.request(long))
+		before := mustNotAcquire(t, e, e.request(long)).Wait
 		requested := time.Now()
-		pass(brief)
-		if after := refused(t, e, e.request(long)).Wait; after > before-brief+tick ||
+		sleep(brief)
+		if after := mustNotAcquire(t, e, e.request(long)).Wait; after > before-brief+tick ||
 			after < before-time.Since(requested)-maxDelay {
-			t.Errorf("Wait = %s, and %s after %s", before, after, brief)
+			t.Errorf("Wait = %s, then %s after %s; want a shorter wait", before, after, brief)
 		}
 	}},
 	{"Lock/HolderNames", func(t *testing.T, e *env) {
 		r := e.request(long)
 		r.Holder = "A"
-		_, h := take(t, e, r)
+		_, h := mustAcquire(t, e, r)
 		other := h
 		other.Holder = "a"
 		renew(t, e, other, false)
@@ -66,7 +66,7 @@ var lockChecks = []check{
 		renew(t, e, h, true)
 		release(t, e, h, true)
 		r.Holder = strings.Repeat("Z", 40)
-		_, h = take(t, e, r)
+		_, h = mustAcquire(t, e, r)
 		renew(t, e, h, true)
 	}},
 	{"Token/Increases", func(t *testing.T, e *env) {
@@ -76,9 +76,9 @@ var lockChecks = []check{
 			if i%10 == 0 {
 				b = e.h.Open(t)
 			}
-			g, h := take(t, b, e.request(long))
+			g, h := mustAcquire(t, b, e.request(long))
 			if g.Token <= last {
-				t.Fatalf("token %d follows %d", g.Token, last)
+				t.Fatalf("token = %d, want more than %d", g.Token, last)
 			}
 			last = g.Token
 			renew(t, e, h, true)
@@ -87,52 +87,54 @@ var lockChecks = []check{
 	}},
 	{"Token/IncreasesAfterExpiry", func(t *testing.T, e *env) {
 		requested := time.Now()
-		first, _ := take(t, e, e.request(brief))
+		first, _ := mustAcquire(t, e, e.request(brief))
 		next, _ := await(t, e, e.request(brief), requested.Add(brief))
 		if next.Token <= first.Token {
-			t.Errorf("token %d follows %d", next.Token, first.Token)
+			t.Errorf("token = %d, want more than %d", next.Token, first.Token)
 		}
 	}},
 	{"Token/TimeInMicroseconds", func(t *testing.T, e *env) {
-		g, _ := take(t, e, e.request(long))
+		g, _ := mustAcquire(t, e, e.request(long))
 		if d := time.Since(time.UnixMicro(g.Token)).Abs(); d > 24*time.Hour {
-			t.Errorf("token %d is the time %s, want about now", g.Token, time.UnixMicro(g.Token))
+			t.Errorf("token %d is the time %s, want the current time",
+				g.Token, time.UnixMicro(g.Token))
 		}
 	}},
 	{"Release/FormerHolder", func(t *testing.T, e *env) {
 		requested := time.Now()
-		_, former := take(t, e, e.request(brief))
+		_, former := mustAcquire(t, e, e.request(brief))
 		_, h := await(t, e, e.request(long), requested.Add(brief))
 		former.Mark = 99
 		release(t, e, former, false)
-		refused(t, e, e.request(long))
+		mustNotAcquire(t, e, e.request(long))
 		renew(t, e, h, true)
 		release(t, e, h, true)
-		if g, _ := take(t, e, e.request(long)); g.Mark != 0 {
+		if g, _ := mustAcquire(t, e, e.request(long)); g.Mark != 0 {
 			t.Errorf("Mark = %d, want no mark of a former holder", g.Mark)
 		}
 	}},
 	{"Release/Once", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long))
+		_, h := mustAcquire(t, e, e.request(long))
 		release(t, e, h, true)
-		_, next := take(t, e, e.request(long))
+		_, next := mustAcquire(t, e, e.request(long))
 		release(t, e, h, false)
 		renew(t, e, next, true)
 	}},
 	{"Release/UnknownName", func(t *testing.T, e *env) {
 		release(t, e, driver.Holding{Name: e.name, Holder: "unknown", TTL: long}, false)
-		take(t, e, e.request(long))
+		mustAcquire(t, e, e.request(long))
 	}},
 	{"Release/WithoutToken", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long))
+		_, h := mustAcquire(t, e, e.request(long))
 		release(t, e, driver.Holding{Name: h.Name, Slot: h.Slot, Holder: h.Holder, TTL: h.TTL},
 			true)
-		take(t, e, e.request(long))
+		mustAcquire(t, e, e.request(long))
 	}},
 	{"Capabilities/NameAndScope", func(t *testing.T, e *env) {
 		if capabilities := e.Capabilities(); capabilities.Name == "" ||
 			capabilities.Scope > driver.Cluster || capabilities != e.h.Open(t).Capabilities() {
-			t.Errorf("Capabilities = %+v, want a name and a known scope, the same on each connection", capabilities)
+			t.Errorf("Capabilities = %+v, want a name and a known scope, "+
+				"the same on each connection", capabilities)
 		}
 	}},
 }

@@ -14,12 +14,12 @@ import (
 type forgetful struct {
 	driver.Backend
 
-	mu  sync.Mutex
-	era map[string]int
+	mu          sync.Mutex
+	generations map[string]int // number of calls of Forget by name
 }
 
 func newForgetful() *forgetful {
-	return &forgetful{Backend: xlease.InProcess(nil), era: map[string]int{}}
+	return &forgetful{Backend: xlease.InProcess(nil), generations: map[string]int{}}
 }
 
 // Capabilities implements driver.Backend.
@@ -31,29 +31,30 @@ func (*forgetful) Capabilities() driver.Capabilities {
 func (f *forgetful) Forget(_ testing.TB, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.era[name]++
+	f.generations[name]++
 }
 
-func (f *forgetful) now(name string) string {
+// currentName returns the name of the records since the last Forget.
+func (f *forgetful) currentName(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return name + " " + strconv.Itoa(f.era[name])
+	return name + " " + strconv.Itoa(f.generations[name])
 }
 
 // Acquire implements driver.Backend.
 func (f *forgetful) Acquire(ctx context.Context, r driver.Request) (driver.Grant, error) {
-	r.Name = f.now(r.Name)
+	r.Name = f.currentName(r.Name)
 	return f.Backend.Acquire(ctx, r)
 }
 
 // Renew implements driver.Backend.
 func (f *forgetful) Renew(ctx context.Context, h driver.Holding) (bool, error) {
-	h.Name = f.now(h.Name)
+	h.Name = f.currentName(h.Name)
 	return f.Backend.Renew(ctx, h)
 }
 
 // Release implements driver.Backend.
 func (f *forgetful) Release(ctx context.Context, h driver.Holding) (bool, error) {
-	h.Name = f.now(h.Name)
+	h.Name = f.currentName(h.Name)
 	return f.Backend.Release(ctx, h)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease/driver"
 )
 
-// apart fails if the backend does not distinguish all names.
-func (e *env) apart(t *testing.T, names []string) {
+// wantDistinct fails the test if the backend does not distinguish all names.
+func (e *env) wantDistinct(t *testing.T, names []string) {
 	t.Helper()
 	var all []driver.Holding
 	for _, name := range names {
@@ -24,7 +24,7 @@ func (e *env) apart(t *testing.T, names []string) {
 		all = append(all, h)
 	}
 	for _, h := range all {
-		refused(t, e, e.request(long, func(r *driver.Request) { r.Name = h.Name }))
+		mustNotAcquire(t, e, e.request(long, func(r *driver.Request) { r.Name = h.Name }))
 		renew(t, e, h, true)
 		release(t, e, h, true)
 	}
@@ -36,25 +36,25 @@ var nameChecks = []check{
 		for c := '!'; c <= '~'; c++ {
 			names = append(names, e.name+string(c))
 		}
-		e.apart(t, append(names, e.name))
+		e.wantDistinct(t, append(names, e.name))
 	}},
 	{"Names/QuotesPatternsAndCase", func(t *testing.T, e *env) {
 		var names []string
 		for _, end := range []string{
 			"a", "A", "ab", "a*", "a?", "[ab]", "a%", "a_", `a\`, `a\\`, "a'", "a''", `a"`, `a""`,
-			"a`", "a;--", "{a}", "{b}", "a:0",
-			"a:1", "a/..", "$1", ":1", "@p1", "?", "%s", "%00", "a,b", "(a)", "a#", "--", "/*",
+			"a`", "a;--", "{a}", "{b}", "a:0", "a:1",
+			"a/..", "$1", ":1", "@p1", "?", "%s", "%00", "a,b", "(a)", "a#", "--", "/*",
 		} {
 			names = append(names, e.name+end, end+e.name)
 		}
-		e.apart(t, names)
+		e.wantDistinct(t, names)
 	}},
 	{"Names/Longest", func(t *testing.T, e *env) {
 		base := e.name + strings.Repeat("x", 199-len(e.name))
-		e.apart(t, []string{base + "y", base + "Y", base + "z", base})
+		e.wantDistinct(t, []string{base + "y", base + "Y", base + "z", base})
 	}},
 	{"Names/Shortest", func(t *testing.T, e *env) {
-		for _, name := range []string{"!", "~"} { // another run may hold it
+		for _, name := range []string{"!", "~"} { // another run may hold the name
 			_, h := await(t, e,
 				e.request(50*time.Millisecond, func(r *driver.Request) { r.Name = name }),
 				time.Now())
@@ -67,29 +67,28 @@ var nameChecks = []check{
 
 var contextChecks = []check{
 	{"Context/AlreadyCanceled", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long))
-		cancelled, cancel := context.WithCancel(t.Context())
+		_, h := mustAcquire(t, e, e.request(long))
+		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		expired, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		defer stop()
+		expired, cancelExpired := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer cancelExpired()
 		for ctx, want := range map[context.Context]error{
-			cancelled: context.Canceled,
-			expired:   context.DeadlineExceeded,
+			canceled: context.Canceled,
+			expired:  context.DeadlineExceeded,
 		} {
 			start := time.Now()
 			_, err1 := e.Acquire(ctx, e.request(long))
 			_, err2 := e.Renew(ctx, h)
 			_, err3 := e.Release(ctx, h)
 			for what, err := range map[string]error{
-				"Acquire": err1, "Renew": err2,
-				"Release": err3,
+				"Acquire": err1, "Renew": err2, "Release": err3,
 			} {
 				if !errors.Is(err, want) {
 					t.Errorf("%s = %v, want %v", what, err, want)
 				}
 			}
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("three calls took %s, want at most a second", took)
+			if d := time.Since(start); d > time.Second {
+				t.Errorf("three calls took %s, want at most 1 s", d)
 			}
 		}
 		renew(t, e, h, true)
@@ -100,14 +99,14 @@ var contextChecks = []check{
 			r := e.request(long)
 			start := time.Now()
 			g, err := e.Acquire(ctx, r)
-			if took := time.Since(start); took > 2*time.Second {
-				t.Errorf("Acquire returned %s after its start, want its deadline", took)
+			if d := time.Since(start); d > 2*time.Second {
+				t.Errorf("Acquire returned after %s, want it to return at its deadline", d)
 			}
 			cancel()
 			switch {
 			case err != nil && !errors.Is(err, context.DeadlineExceeded):
 				t.Fatalf("Acquire = %v, want DeadlineExceeded", err)
-			case err != nil: // it may be held, with an unknown token
+			case err != nil: // the lease may be held, with an unknown token
 				_, err = e.Release(t.Context(),
 					driver.Holding{Name: r.Name, Holder: r.Holder, TTL: r.TTL})
 			case g.OK:
@@ -138,21 +137,20 @@ var raceChecks = []check{
 						return
 					}
 					if !g.OK {
-						pass(time.Millisecond)
+						sleep(time.Millisecond)
 						continue
 					}
 					if n := inside.Add(1); n != 1 {
 						t.Errorf("%d holders at once", n)
 					}
 					if last := token.Swap(g.Token); last >= g.Token {
-						t.Errorf("token %d follows %d", g.Token, last)
+						t.Errorf("token = %d, want more than %d", g.Token, last)
 					}
-					pass(time.Millisecond) // so that others try concurrently
+					sleep(time.Millisecond) // so that other holders try concurrently
 					done.Add(1)
 					inside.Add(-1)
 					if held, err := b.Release(t.Context(), driver.Holding{
-						Name:   r.Name,
-						Holder: r.Holder, Token: g.Token, TTL: r.TTL,
+						Name: r.Name, Holder: r.Holder, Token: g.Token, TTL: r.TTL,
 					}); !held || err != nil {
 						t.Errorf("Release = %t, %v", held, err)
 						return
@@ -164,9 +162,9 @@ var raceChecks = []check{
 	}},
 	{"Race/ExpiredLease", func(t *testing.T, e *env) {
 		connections := []driver.Backend{e, e.h.Open(t), e.h.Open(t), e.h.Open(t)}
-		_, last := take(t, e, e.request(50*time.Millisecond))
+		_, last := mustAcquire(t, e, e.request(50*time.Millisecond))
 		for range 5 {
-			pass(60 * time.Millisecond)
+			sleep(60 * time.Millisecond)
 			var won atomic.Int64
 			var winner atomic.Pointer[driver.Holding]
 			var wg sync.WaitGroup

@@ -22,7 +22,6 @@ func TestNodes_Forget(t *testing.T) {
 	t.Parallel()
 	b := newForgetful()
 	leasetest.Nodes(t, leasetest.NodesHarness{
-		Address: serve(t, b), Forget: b.Forget,
-		Each: 100_000,
+		Address: serve(t, b), Forget: b.Forget, Each: 100_000,
 	})
 }

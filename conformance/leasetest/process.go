@@ -18,8 +18,8 @@ import (
 	"github.com/plinthgo/plinth/core/common/xlease"
 )
 
-// family is the processes of one check and the directory of their IDs.
-type family struct {
+// processGroup contains the processes of one check and the directory of their IDs.
+type processGroup struct {
 	h       NodesHarness
 	dir     string
 	started int
@@ -30,52 +30,52 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr text // also contains its log
+	stderr output // also contains its log
 
 	slot    int
 	backend string
-	ended   bool
+	exited  bool
 }
 
-// text is the output of a process.
-type text struct {
+// output is the output of a process.
+type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
 // Write implements io.Writer.
-func (t *text) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.Write(p)
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
 }
 
 // String returns the output so far.
-func (t *text) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.String()
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
 }
 
-func newFamily(t *testing.T, h NodesHarness) *family {
+func newProcessGroup(t *testing.T, h NodesHarness) *processGroup {
 	t.Helper()
-	return &family{h: h, dir: t.TempDir()}
+	return &processGroup{h: h, dir: t.TempDir()}
 }
 
 // launch starts a process without waiting until it is ready.
-func (f *family) launch(t *testing.T, r role) *process {
+func (g *processGroup) launch(t *testing.T, r childConfig) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.started++
-	r.Address, r.File = f.h.Address, filepath.Join(f.dir, strconv.Itoa(f.started))
+	g.started++
+	r.Address, r.File = g.h.Address, filepath.Join(g.dir, strconv.Itoa(g.started))
 	spec, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.CommandContext(t.Context(), self, "-test.run=^$")} //nolint:gosec // this very program
+	p := &process{cmd: exec.CommandContext(t.Context(), self, "-test.run=^$")} //nolint:gosec // this program
 	p.cmd.Env = append(os.Environ(), childVariable.String()+"="+string(spec))
 	p.cmd.Stderr = &p.stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -96,15 +96,15 @@ func (f *family) launch(t *testing.T, r role) *process {
 // start starts a process and waits until it has a node ID. It retries a few times if the
 // process loses its lease before it is ready, as may happen with a short lease on a busy
 // machine.
-func (f *family) start(t *testing.T, r role) *process {
+func (g *processGroup) start(t *testing.T, r childConfig) *process {
 	t.Helper()
-	for left := 2; ; left-- {
-		p := f.launch(t, r)
+	for retries := 2; ; retries-- {
+		p := g.launch(t, r)
 		err := p.waitReady()
 		if err == nil {
 			return p
 		}
-		if left == 0 || !strings.Contains(err.Error(), xlease.ErrLost.Error()) {
+		if retries == 0 || !strings.Contains(err.Error(), xlease.ErrLost.Error()) {
 			t.Fatalf("a process has no node ID: %v", err)
 		}
 		t.Logf("start another process: %v", err)
@@ -119,19 +119,19 @@ func (p *process) ready(t *testing.T) {
 	}
 }
 
-// waitReady waits until the process has a node ID, and returns its error otherwise.
+// waitReady waits until the process has a node ID. It returns the error of a process that
+// exits.
 func (p *process) waitReady() error {
 	var err error
-	switch words := strings.Fields(p.read()); {
-	case len(words) == 3 && words[0] == "ready":
+	words := strings.Fields(p.read())
+	if len(words) == 3 && words[0] == "ready" {
 		p.backend = words[2]
 		p.slot, err = strconv.Atoi(words[1])
 		return err
-	default:
-		err = fmt.Errorf("%s: %s", strings.Join(words, " "), p.stderr.String())
-		p.kill()
-		return err
 	}
+	err = fmt.Errorf("%s: %s", strings.Join(words, " "), p.stderr.String())
+	p.kill()
+	return err
 }
 
 // read returns the next response, or "" after the last.
@@ -149,58 +149,58 @@ func (p *process) read() string {
 }
 
 // send sends a command without waiting for the response.
-func (p *process) send(order string) { _, _ = io.WriteString(p.in, order+"\n") }
+func (p *process) send(command string) { _, _ = io.WriteString(p.in, command+"\n") }
 
-// order sends a command and checks the response.
-func (p *process) order(t *testing.T, order, want string) {
+// command sends a command and checks the response.
+func (p *process) command(t *testing.T, command, want string) {
 	t.Helper()
-	p.send(order)
+	p.send(command)
 	if got := p.read(); got != want {
-		t.Fatalf("%s: response = %q, want %q; %s", order, got, want, p.stderr.String())
+		t.Fatalf("%s: response = %q, want %q; %s", command, got, want, p.stderr.String())
 	}
 }
 
 // result is the result of generating IDs.
 type result struct {
-	made, failed int
-	failure      string
+	generated, failed int
+	failure           string
 }
 
-// made reads the result of a make or stop command.
-func (p *process) made(t *testing.T) result {
+// readResult reads the result of a generate or stop command.
+func (p *process) readResult(t *testing.T) result {
 	t.Helper()
 	var r result
 	line := p.read()
 	words := strings.SplitN(line, " ", 5)
-	if len(words) != 5 || words[0] != "made" {
-		t.Fatalf("response = %q, want a made response; %s", line, p.stderr.String())
+	if len(words) != 5 || words[0] != "generated" {
+		t.Fatalf("response = %q, want the number of generated IDs; %s", line, p.stderr.String())
 	}
-	r.made, _ = strconv.Atoi(words[1])
+	r.generated, _ = strconv.Atoi(words[1])
 	r.failed, _ = strconv.Atoi(words[2])
 	p.slot, _ = strconv.Atoi(words[3])
 	r.failure = words[4]
 	return r
 }
 
-// make generates n IDs.
-func (p *process) make(t *testing.T, n int) result {
+// generate generates n IDs.
+func (p *process) generate(t *testing.T, n int) result {
 	t.Helper()
-	p.send("make " + strconv.Itoa(n))
-	return p.made(t)
+	p.send("generate " + strconv.Itoa(n))
+	return p.readResult(t)
 }
 
 // stop stops the run command.
 func (p *process) stop(t *testing.T) result {
 	t.Helper()
 	p.send("stop")
-	return p.made(t)
+	return p.readResult(t)
 }
 
-// recover generates IDs until no error occurs.
-func (p *process) recover(t *testing.T, n int) {
+// generateUntilOK generates n IDs repeatedly until no error occurs.
+func (p *process) generateUntilOK(t *testing.T, n int) {
 	t.Helper()
-	for start := time.Now(); ; pass(50 * time.Millisecond) {
-		r := p.make(t, n)
+	for start := time.Now(); ; sleep(50 * time.Millisecond) {
+		r := p.generate(t, n)
 		if r.failed == 0 {
 			return
 		}
@@ -218,13 +218,13 @@ func (p *process) close(t *testing.T) {
 	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("a process exited with %v: %s %s", err, line, p.stderr.String())
 	}
-	p.ended = true
+	p.exited = true
 }
 
 // kill kills the process.
 func (p *process) kill() {
-	if !p.ended {
-		p.ended = true
+	if !p.exited {
+		p.exited = true
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
 	}

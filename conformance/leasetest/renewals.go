@@ -9,19 +9,19 @@ import (
 
 var renewChecks = []check{
 	{"Renew/Extends", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(brief))
+		_, h := mustAcquire(t, e, e.request(brief))
 		h.TTL = long
 		renew(t, e.h.Open(t), h, true)
-		pass(brief)
-		if g := refused(t, e, e.request(long)); g.Wait > long || g.Wait < long-time.Minute {
+		sleep(brief)
+		if g := mustNotAcquire(t, e, e.request(long)); g.Wait > long || g.Wait < long-time.Minute {
 			t.Errorf("Wait = %s after a renewal, want the TTL of %s", g.Wait, long)
 		}
 	}},
 	{"Renew/Expiry", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(brief))
+		_, h := mustAcquire(t, e, e.request(brief))
 		requested := time.Now()
 		for range 5 {
-			pass(brief / 5)
+			sleep(brief / 5)
 			requested = time.Now()
 			renew(t, e, h, true)
 		}
@@ -29,44 +29,44 @@ var renewChecks = []check{
 		renew(t, e, h, false)
 	}},
 	{"Renew/ExpiredRecord", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(50*time.Millisecond))
-		pass(100 * time.Millisecond)
+		_, h := mustAcquire(t, e, e.request(50*time.Millisecond))
+		sleep(100 * time.Millisecond)
 		h.TTL = long
 		renew(t, e, h, true)
-		refused(t, e, e.request(long))
+		mustNotAcquire(t, e, e.request(long))
 	}},
 	{"Renew/TakenRecord", func(t *testing.T, e *env) {
 		requested := time.Now()
-		_, former := take(t, e, e.request(brief))
+		_, former := mustAcquire(t, e, e.request(brief))
 		_, h := await(t, e, e.request(brief), requested.Add(brief))
 		requested = time.Now()
 		former.TTL, former.Mark = long, 99
 		renew(t, e, former, false)
 		h.TTL = brief
-		renew(t, e, h, true) // otherwise the next check would be early
+		renew(t, e, h, true) // otherwise h expires before requested.Add(brief)
 		g, _ := await(t, e, e.request(long), requested.Add(brief))
 		if g.Mark != 0 {
 			t.Errorf("Mark = %d, want no mark of a former holder", g.Mark)
 		}
 	}},
 	{"Renew/ReleasedRecord", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long))
+		_, h := mustAcquire(t, e, e.request(long))
 		release(t, e, h, true)
-		renew(t, e, h, false) // a renewal that arrives late
-		take(t, e, e.request(long))
+		renew(t, e, h, false) // as a renewal that arrives late
+		mustAcquire(t, e, e.request(long))
 	}},
 	{"Age/SinceFirstHolder", func(t *testing.T, e *env) {
 		start := time.Now()
-		first, h := take(t, e, e.request(long))
+		first, h := mustAcquire(t, e, e.request(long))
 		after := time.Now()
 		if first.Age < 0 || first.Age > time.Since(start)+tick {
 			t.Errorf("Age of a new name = %s, want 0", first.Age)
 		}
 		release(t, e, h, true)
 		for range 3 {
-			pass(brief / 2)
+			sleep(brief / 2)
 			low := time.Since(after)
-			g, h := take(t, e, e.request(long))
+			g, h := mustAcquire(t, e, e.request(long))
 			if high := time.Since(start); g.Age < low-tick || g.Age > high+tick {
 				t.Errorf("Age = %s, want %s to %s", g.Age, low, high)
 			}
@@ -78,23 +78,23 @@ var renewChecks = []check{
 
 var forgetChecks = []check{
 	{"Forget/TokensIncrease", func(t *testing.T, e *env) {
-		first, h := take(t, e, e.request(long))
+		first, h := mustAcquire(t, e, e.request(long))
 		e.forget(t)
-		next, _ := take(t, e, e.request(long))
+		next, _ := mustAcquire(t, e, e.request(long))
 		if next.Token <= first.Token {
-			t.Errorf("token %d follows %d, of a forgotten record", next.Token, first.Token)
+			t.Errorf("token after Forget = %d, want more than %d", next.Token, first.Token)
 		}
 		renew(t, e, h, false)
 	}},
 	{"Forget/RenewRestoresRecord", func(t *testing.T, e *env) {
-		first, h := take(t, e, e.request(long))
+		first, h := mustAcquire(t, e, e.request(long))
 		e.forget(t)
 		h.Mark = 42
 		renew(t, e, h, true)
-		refused(t, e, e.request(long))
+		mustNotAcquire(t, e, e.request(long))
 		renew(t, e, h, true)
 		release(t, e, h, true)
-		next, _ := take(t, e, e.request(long))
+		next, _ := mustAcquire(t, e, e.request(long))
 		if next.Mark != 42 || next.Token <= first.Token {
 			t.Errorf("mark, token = %d, %d; want 42 and more than %d",
 				next.Mark, next.Token, first.Token)
@@ -102,11 +102,11 @@ var forgetChecks = []check{
 	}},
 	{"Forget/AgeRestarts", func(t *testing.T, e *env) {
 		slots := func(r *driver.Request) { r.Count = 4 }
-		_, h := take(t, e, e.request(long, slots))
-		pass(brief)
+		_, h := mustAcquire(t, e, e.request(long, slots))
+		sleep(brief)
 		requested := time.Now()
 		e.forget(t)
-		g, _ := take(t, e, e.request(long, slots))
+		g, _ := mustAcquire(t, e, e.request(long, slots))
 		if g.Age > time.Since(requested)+tick {
 			t.Errorf("Age = %s, want 0 after Forget", g.Age)
 		}
@@ -114,18 +114,18 @@ var forgetChecks = []check{
 		e.forget(t)
 		renew(t, e, h, true)
 		renewed := time.Now()
-		pass(brief)
+		sleep(brief)
 		low := time.Since(renewed)
-		g, _ = take(t, e, e.request(long, slots))
+		g, _ = mustAcquire(t, e, e.request(long, slots))
 		if high := time.Since(requested); g.Age < low-tick || g.Age > high+tick {
 			t.Errorf("Age = %s, want %s to %s since the renewal", g.Age, low, high)
 		}
 	}},
 	{"Forget/Mark", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long, func(r *driver.Request) { r.Mark = 7 }))
+		_, h := mustAcquire(t, e, e.request(long, func(r *driver.Request) { r.Mark = 7 }))
 		release(t, e, h, true)
 		e.forget(t)
-		if g, _ := take(t, e, e.request(long)); g.Mark != 0 {
+		if g, _ := mustAcquire(t, e, e.request(long)); g.Mark != 0 {
 			t.Errorf("Mark = %d, want 0 after Forget", g.Mark)
 		}
 	}},

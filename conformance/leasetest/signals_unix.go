@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// freeze suspends a process.
-func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+// suspend suspends a process.
+func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 
-// thaw continues a suspended process.
-func thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
+// resume resumes a suspended process.
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -5,6 +5,6 @@ import (
 	"os"
 )
 
-func freeze(*os.Process) error { return errors.ErrUnsupported }
+func suspend(*os.Process) error { return errors.ErrUnsupported }
 
-func thaw(*os.Process) error { return errors.ErrUnsupported }
+func resume(*os.Process) error { return errors.ErrUnsupported }

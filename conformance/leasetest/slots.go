@@ -15,15 +15,15 @@ const large = 1<<62 + 1
 // mark sets the mark of a request.
 func mark(n int64) func(r *driver.Request) { return func(r *driver.Request) { r.Mark = n } }
 
-// among requests one of count slots, starting at first; the search starts at begin.
-func among(first, count, begin int) func(r *driver.Request) {
+// slotRange requests one of count slots, starting at first. The search starts at begin.
+func slotRange(first, count, begin int) func(r *driver.Request) {
 	return func(r *driver.Request) { r.First, r.Count, r.Begin = first, count, begin }
 }
 
-// leaves checks that the next holder receives the mark, and releases the slot.
-func (e *env) leaves(t *testing.T, want int64) {
+// wantMark checks that the next holder receives the mark, and releases the slot.
+func (e *env) wantMark(t *testing.T, want int64) {
 	t.Helper()
-	g, h := take(t, e.h.Open(t), e.request(long))
+	g, h := mustAcquire(t, e.h.Open(t), e.request(long))
 	if g.Mark != want {
 		t.Errorf("Mark = %d, want %d", g.Mark, want)
 	}
@@ -34,20 +34,20 @@ var markChecks = []check{
 	{"Mark/MaximumAtAcquire", func(t *testing.T, e *env) {
 		before := int64(0)
 		requested := time.Now()
-		for _, left := range []int64{7, 3, large, 0} {
-			g, _ := await(t, e, e.request(brief, mark(left)), requested)
+		for _, m := range []int64{7, 3, large, 0} {
+			g, _ := await(t, e, e.request(brief, mark(m)), requested)
 			if g.Mark != before {
 				t.Fatalf("Mark = %d, want the previous maximum %d", g.Mark, before)
 			}
-			before, requested = max(before, left), time.Now()
+			before, requested = max(before, m), time.Now()
 		}
 	}},
 	{"Mark/MaximumAtRenew", func(t *testing.T, e *env) {
 		requested := time.Now()
-		_, h := take(t, e, e.request(brief, mark(5)))
+		_, h := mustAcquire(t, e, e.request(brief, mark(5)))
 		h.Mark = large
 		renew(t, e, h, true)
-		h.Mark = 6 // as of a late renewal
+		h.Mark = 6 // as in a renewal that arrives late
 		renew(t, e, h, true)
 		g, _ := await(t, e, e.request(long), requested.Add(brief))
 		if g.Mark != large {
@@ -55,14 +55,14 @@ var markChecks = []check{
 		}
 	}},
 	{"Mark/OverwriteAtRelease", func(t *testing.T, e *env) {
-		_, h := take(t, e, e.request(long, mark(large)))
+		_, h := mustAcquire(t, e, e.request(long, mark(large)))
 		h.Mark = 6
 		release(t, e, h, true)
-		e.leaves(t, 6)
-		_, h = take(t, e, e.request(long))
+		e.wantMark(t, 6)
+		_, h = mustAcquire(t, e, e.request(long))
 		h.Mark = large
 		release(t, e, h, true)
-		e.leaves(t, large)
+		e.wantMark(t, large)
 	}},
 }
 
@@ -70,18 +70,20 @@ var slotChecks = []check{
 	{"Slots/OneHolderPerSlot", func(t *testing.T, e *env) {
 		var held []driver.Holding
 		for i := range 5 {
-			_, h := take(t, e, e.request(long, among(10, 5, 10+i)))
+			_, h := mustAcquire(t, e, e.request(long, slotRange(10, 5, 10+i)))
 			if h.Slot < 10 || h.Slot > 14 ||
 				slices.ContainsFunc(held, func(o driver.Holding) bool { return o.Slot == h.Slot }) {
 				t.Fatalf("slot %d, want a free slot from 10 to 14", h.Slot)
 			}
 			held = append(held, h)
 		}
-		if g := refused(t, e, e.request(long, among(10, 5, 12))); g.Wait <= 0 || g.Wait > long {
+		g := mustNotAcquire(t, e, e.request(long, slotRange(10, 5, 12)))
+		if g.Wait <= 0 || g.Wait > long {
 			t.Errorf("Wait = %s, want more than 0 and at most the TTL of %s", g.Wait, long)
 		}
 		release(t, e, held[2], true)
-		if g, _ := take(t, e, e.request(long, among(10, 5, 10))); g.Slot != held[2].Slot {
+		g, _ = mustAcquire(t, e, e.request(long, slotRange(10, 5, 10)))
+		if g.Slot != held[2].Slot {
 			t.Errorf("slot = %d, want the released slot %d", g.Slot, held[2].Slot)
 		}
 		renew(t, e, held[2], false)
@@ -90,40 +92,41 @@ var slotChecks = []check{
 		}
 	}},
 	{"Slots/WaitForFirstExpiry", func(t *testing.T, e *env) {
-		take(t, e, e.request(long, among(0, 2, 0)))
-		take(t, e, e.request(time.Minute, among(0, 2, 0)))
-		if g := refused(t, e, e.request(long, among(0, 2, 0))); g.Wait <= 0 ||
+		mustAcquire(t, e, e.request(long, slotRange(0, 2, 0)))
+		mustAcquire(t, e, e.request(time.Minute, slotRange(0, 2, 0)))
+		if g := mustNotAcquire(t, e, e.request(long, slotRange(0, 2, 0))); g.Wait <= 0 ||
 			g.Wait > time.Minute {
 			t.Errorf("Wait = %s, want at most the shorter TTL of a minute", g.Wait)
 		}
 	}},
 	{"Slots/Expiry", func(t *testing.T, e *env) {
-		take(t, e, e.request(long, among(0, 2, 0)))
+		mustAcquire(t, e, e.request(long, slotRange(0, 2, 0)))
 		requested := time.Now()
-		take(t, e, e.request(brief, among(0, 2, 0)))
-		if g, _ := await(t, e, e.request(long, among(0, 2, 0)), requested.Add(brief)); g.Slot != 1 {
+		mustAcquire(t, e, e.request(brief, slotRange(0, 2, 0)))
+		g, _ := await(t, e, e.request(long, slotRange(0, 2, 0)), requested.Add(brief))
+		if g.Slot != 1 {
 			t.Errorf("slot %d, want 1", g.Slot)
 		}
 	}},
 	{"Slots/SearchStart", func(t *testing.T, e *env) {
 		for _, want := range []int{23, 24, 20, 21, 22} {
-			if g, _ := take(t, e, e.request(long, among(20, 5, 23))); g.Slot != want {
+			if g, _ := mustAcquire(t, e, e.request(long, slotRange(20, 5, 23))); g.Slot != want {
 				t.Fatalf("slot %d, want %d", g.Slot, want)
 			}
 		}
 	}},
 	{"Slots/PreferPastMark", func(t *testing.T, e *env) {
 		for slot, m := range []int64{100, 50, 10, 60, 0} {
-			r := e.request(long, among(slot, 1, slot), mark(m))
+			r := e.request(long, slotRange(slot, 1, slot), mark(m))
 			if slot == 0 {
 				r.Count = 5 // the name has several slots
 			}
-			_, h := take(t, e, r)
+			_, h := mustAcquire(t, e, r)
 			if slot < 4 {
 				release(t, e, h, true) // slot 4 remains held
 			}
 		}
-		for _, step := range []struct {
+		for _, tc := range []struct {
 			past  int64
 			begin int
 			want  int
@@ -139,48 +142,48 @@ var slotChecks = []check{
 			{9, 3, 2},
 			{0, 4, 2},
 		} {
-			g, h := take(t, e,
-				e.request(long, among(0, 5, step.begin),
-					func(r *driver.Request) { r.Past = step.past }))
-			if g.Slot != step.want {
+			g, h := mustAcquire(t, e,
+				e.request(long, slotRange(0, 5, tc.begin),
+					func(r *driver.Request) { r.Past = tc.past }))
+			if g.Slot != tc.want {
 				t.Errorf("past %d, begin %d: slot %d, want %d",
-					step.past, step.begin, g.Slot, step.want)
+					tc.past, tc.begin, g.Slot, tc.want)
 			}
 			release(t, e, h, true)
 		}
 	}},
 	{"Slots/TokensAndMarksPerSlot", func(t *testing.T, e *env) {
-		a, ha := take(t, e, e.request(long, among(0, 2, 0), mark(11)))
-		b, hb := take(t, e, e.request(long, among(0, 2, 0), mark(22)))
+		a, ha := mustAcquire(t, e, e.request(long, slotRange(0, 2, 0), mark(11)))
+		b, hb := mustAcquire(t, e, e.request(long, slotRange(0, 2, 0), mark(22)))
 		if b.Mark != 0 {
 			t.Errorf("slot 1 has the mark %d of slot 0", b.Mark)
 		}
 		release(t, e, ha, true)
 		release(t, e, hb, true)
 		for _, first := range []driver.Grant{a, b} {
-			next, h := take(t, e, e.request(long, among(first.Slot, 1, first.Slot)))
+			next, h := mustAcquire(t, e, e.request(long, slotRange(first.Slot, 1, first.Slot)))
 			if next.Slot != first.Slot || next.Token <= first.Token ||
 				next.Mark != int64(11*(first.Slot+1)) {
-				t.Errorf("slot %d has token %d after %d, and the mark %d",
-					first.Slot, next.Token, first.Token, next.Mark)
+				t.Errorf("slot, token, mark = %d, %d, %d; want %d, more than %d, %d",
+					next.Slot, next.Token, next.Mark, first.Slot, first.Token, 11*(first.Slot+1))
 			}
 			release(t, e, h, true)
 		}
 	}},
 	{"Slots/OverlappingRanges", func(t *testing.T, e *env) {
 		for range 2 {
-			take(t, e, e.request(long, among(2, 2, 2)))
+			mustAcquire(t, e, e.request(long, slotRange(2, 2, 2)))
 		}
 		seen := map[int]bool{}
 		for range 2 {
-			g, _ := take(t, e, e.request(long, among(0, 4, 2)))
+			g, _ := mustAcquire(t, e, e.request(long, slotRange(0, 4, 2)))
 			seen[g.Slot] = true
 		}
 		if !seen[0] || !seen[1] {
 			t.Errorf("slots %v, want 0 and 1", seen)
 		}
-		refused(t, e, e.request(long, among(1, 3, 1)))
-		take(t, e, e.request(long, among(3, 2, 3)))
+		mustNotAcquire(t, e, e.request(long, slotRange(1, 3, 1)))
+		mustAcquire(t, e, e.request(long, slotRange(3, 2, 3)))
 	}},
 	{"Slots/Many", func(t *testing.T, e *env) {
 		var wg sync.WaitGroup
@@ -189,7 +192,7 @@ var slotChecks = []check{
 		for i := range slots {
 			wg.Go(func() {
 				g, err := connections[i%len(connections)].Acquire(t.Context(),
-					e.request(long, among(1000, 20, 1000+i%3)))
+					e.request(long, slotRange(1000, 20, 1000+i%3)))
 				if slots[i] = g.Slot; err != nil {
 					t.Errorf("Acquire: %v", err)
 				}
@@ -205,15 +208,15 @@ var slotChecks = []check{
 			want = append(want, 1000+s)
 		}
 		if !slices.Equal(slots, want) {
-			t.Errorf("24 holders of 20 slots got %v", slots)
+			t.Errorf("slots of 24 requests = %v, want %v", slots, want)
 		}
 	}},
 	{"Slots/CommonAge", func(t *testing.T, e *env) {
-		take(t, e, e.request(long, among(0, 3, 0)))
+		mustAcquire(t, e, e.request(long, slotRange(0, 3, 0)))
 		after := time.Now()
-		pass(brief)
+		sleep(brief)
 		low := time.Since(after)
-		if g, _ := take(t, e, e.request(long, among(0, 3, 0))); g.Age < low-tick {
+		if g, _ := mustAcquire(t, e, e.request(long, slotRange(0, 3, 0))); g.Age < low-tick {
 			t.Errorf("Age = %s at the second slot, want at least the %s since the first",
 				g.Age, low)
 		}

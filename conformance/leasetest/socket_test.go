@@ -42,7 +42,7 @@ func (s service) Capabilities(_ struct{}, t *driver.Capabilities) error {
 // serve serves b on a Unix socket until the test completes.
 func serve(tb testing.TB, b driver.Backend) (address string) {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "lease") //nolint:usetesting // the path of a socket is short, and a test's folder is not
+	dir, err := os.MkdirTemp("", "lease") //nolint:usetesting // the path of a socket is limited
 	if err != nil {
 		tb.Fatal(err)
 	}
