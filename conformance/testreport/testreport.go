@@ -1,4 +1,4 @@
-// Package testreport records on which backend a conformance suite ran.
+// Package testreport records the backends on which a conformance suite ran.
 //
 // Each run writes one JSON file to the directory in PLINTH_TEST_REPORT. The project's
 // test command prints a summary of these files. If the variable is not set, nothing is
@@ -18,13 +18,13 @@ const Folder xenv.EnvKey = "PLINTH_TEST_REPORT"
 
 // Run describes one run of a suite on one backend.
 type Run struct {
-	// database, cache, jobs, mail, lease, failover or documentation
+	// Family is database, cache, jobs, mail, lease, failover or documentation.
 	Family  string `json:"family"`
 	Backend string `json:"backend"` // the name of the driver or the kind of server
-	// source of the server: in process, DSN, private server
+	// Source is the origin of the server, such as in process, DSN or private server.
 	Source  string   `json:"source"`
 	Server  string   `json:"server"`          // name and version of the server
-	Tests   int      `json:"tests"`           // top-level tests of the suite
+	Tests   int      `json:"tests"`           // number of top-level tests of the suite
 	Outcome string   `json:"outcome"`         // passed, failed or skipped; set by Record
 	Reason  string   `json:"reason"`          // of a skip
 	Notes   []string `json:"notes,omitempty"` // measurements, one line each

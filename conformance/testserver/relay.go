@@ -15,22 +15,22 @@ import (
 // Relay copies bytes between its clients and a server. It can close connections and
 // stop copying.
 type Relay struct {
-	to, at string
+	target, address string
 
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool // nil after Stop
 	done     sync.WaitGroup
 
-	gate   sync.RWMutex // held while bytes are copied
+	gate   sync.RWMutex // read-locked while bytes are written
 	silent atomic.Bool
 }
 
-// BeginRelay starts a relay from address at, such as "127.0.0.1:0", to the server at
-// address to. The relay stops when the test completes.
-func BeginRelay(tb testing.TB, to, at string) *Relay {
+// BeginRelay starts a relay from address, such as "127.0.0.1:0", to the server at target.
+// The relay stops when the test completes.
+func BeginRelay(tb testing.TB, target, address string) *Relay {
 	tb.Helper()
-	r := &Relay{to: to, at: at}
+	r := &Relay{target: target, address: address}
 	if err := r.Start(); err != nil {
 		tb.Fatalf("relay: %v", err)
 	}
@@ -46,13 +46,13 @@ func BeginRelay(tb testing.TB, to, at string) *Relay {
 // Start restarts a stopped relay at its address. It waits until the port is free, because
 // the system may have assigned the port to a connection of another process.
 func (r *Relay) Start() error {
-	listener, err := listen(r.at, time.Now().Add(startTimeout))
+	listener, err := listen(r.address, time.Now().Add(startTimeout))
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.at = listener.Addr().String()
+	r.address = listener.Addr().String()
 	r.listener, r.conns = listener, map[net.Conn]bool{}
 	r.done.Go(func() {
 		for {
@@ -83,7 +83,7 @@ func listen(address string, until time.Time) (net.Listener, error) {
 func (r *Relay) Address() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.at
+	return r.address
 }
 
 // Stop closes every connection, rejects new ones and waits for the goroutines of the
@@ -105,8 +105,9 @@ func (r *Relay) Stop() error {
 	return err
 }
 
-// keep registers a connection that Stop closes. It returns false if the relay is stopped.
-func (r *Relay) keep(conn net.Conn) bool {
+// track registers a connection that Stop closes. It returns false if the relay is
+// stopped.
+func (r *Relay) track(conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.conns == nil {
@@ -117,15 +118,15 @@ func (r *Relay) keep(conn net.Conn) bool {
 	return true
 }
 
-// drop closes a connection.
-func (r *Relay) drop(conn net.Conn) {
+// remove closes a connection.
+func (r *Relay) remove(conn net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = conn.Close()
 	delete(r.conns, conn)
 }
 
-// Silence stops copying bytes in both directions and keeps the connections open.
+// Silence stops copying bytes in both directions. The connections remain open.
 func (r *Relay) Silence() {
 	r.gate.Lock()
 	r.silent.Store(true)
@@ -138,35 +139,35 @@ func (r *Relay) Speak() {
 	}
 }
 
-// gated is a writer that blocks during a silence.
-type gated struct {
+// gatedWriter is a writer that blocks between Silence and Speak.
+type gatedWriter struct {
 	io.Writer
 
 	gate *sync.RWMutex
 }
 
 // Write implements io.Writer.
-func (g gated) Write(p []byte) (int, error) {
+func (g gatedWriter) Write(p []byte) (int, error) {
 	g.gate.RLock()
 	defer g.gate.RUnlock()
 	return g.Writer.Write(p)
 }
 
 func (r *Relay) serve(client net.Conn) {
-	if !r.keep(client) {
+	if !r.track(client) {
 		return
 	}
-	defer r.drop(client)
+	defer r.remove(client)
 	server, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp",
-		r.to)
-	if err != nil || !r.keep(server) {
+		r.target)
+	if err != nil || !r.track(server) {
 		return
 	}
-	defer r.drop(server)
+	defer r.remove(server)
 	var both sync.WaitGroup
 	for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
 		both.Go(func() {
-			_, _ = io.Copy(gated{pair[0], &r.gate}, pair[1])
+			_, _ = io.Copy(gatedWriter{pair[0], &r.gate}, pair[1])
 			_ = client.Close() // also stops the other copy
 			_ = server.Close()
 		})

@@ -14,12 +14,12 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-const local = "127.0.0.1:0"
+const localAddress = "127.0.0.1:0"
 
 // echo starts a server that returns all received bytes.
 func echo(t *testing.T) (address string) {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", local)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", localAddress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func dial(address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", address)
 }
 
-// echoes reports whether conn returns the bytes that are written.
+// echoes reports whether conn returns the bytes that are written to it.
 func echoes(t *testing.T, conn net.Conn) bool {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
@@ -61,7 +61,8 @@ func echoes(t *testing.T, conn net.Conn) bool {
 	return err == nil && string(got) == "ping"
 }
 
-func reach(t *testing.T, address string) net.Conn {
+// dialEcho connects to an echo server and checks that it echoes.
+func dialEcho(t *testing.T, address string) net.Conn {
 	t.Helper()
 	conn, err := dial(address)
 	if err != nil {
@@ -79,9 +80,9 @@ func TestRelay_Stop(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("outage", func(t *testing.T) {
 			server := echo(t)
-			r := testserver.BeginRelay(t, server, local)
-			at := r.Address()
-			open := []net.Conn{reach(t, at), reach(t, at)}
+			r := testserver.BeginRelay(t, server, localAddress)
+			address := r.Address()
+			open := []net.Conn{dialEcho(t, address), dialEcho(t, address)}
 			for range 2 {
 				if err := r.Stop(); err != nil {
 					t.Fatal(err)
@@ -92,14 +93,14 @@ func TestRelay_Stop(t *testing.T) {
 					t.Error("a connection is open after Stop")
 				}
 			}
-			if conn, err := dial(at); err == nil {
+			if conn, err := dial(address); err == nil {
 				t.Errorf("connected to %v after Stop", conn.RemoteAddr())
 			}
-			reach(t, server) // the server is unaffected
+			dialEcho(t, server) // the server is unaffected
 			if err := r.Start(); err != nil {
 				t.Fatal(err)
 			}
-			reach(t, at)
+			dialEcho(t, address)
 		})
 	})
 }
@@ -107,7 +108,7 @@ func TestRelay_Stop(t *testing.T) {
 func TestRelay_UnavailableServer(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	t.Run("outage", func(t *testing.T) {
-		conn, err := dial(testserver.BeginRelay(t, "127.0.0.1:1", local).Address())
+		conn, err := dial(testserver.BeginRelay(t, "127.0.0.1:1", localAddress).Address())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,39 +135,39 @@ func wantSilence(t *testing.T, conn net.Conn) {
 }
 
 func TestRelay_Silence(t *testing.T) {
-	t.Run("stops the bytes until Speak", func(t *testing.T) {
+	t.Run("stops copying until Speak", func(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("silence", func(t *testing.T) {
-			r := testserver.BeginRelay(t, echo(t), local)
-			old := reach(t, r.Address())
+			r := testserver.BeginRelay(t, echo(t), localAddress)
+			old := dialEcho(t, r.Address())
 			for range 2 {
 				r.Silence()
-				fresh, err := dial(r.Address())
+				newConn, err := dial(r.Address())
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer func() { _ = fresh.Close() }()
+				defer func() { _ = newConn.Close() }()
 				wantSilence(t, old)
-				wantSilence(t, fresh)
+				wantSilence(t, newConn)
 				r.Speak()
 				r.Speak()
-				late := make([]byte, 4)
+				got := make([]byte, 4)
 				if err := old.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := io.ReadFull(old, late); err != nil || string(late) != "lost" {
-					t.Fatalf("after the silence = %q, %v", late, err)
+				if _, err := io.ReadFull(old, got); err != nil || string(got) != "lost" {
+					t.Fatalf("bytes after Speak = %q, %v; want lost", got, err)
 				}
 			}
 			r.Silence() // the cleanup of BeginRelay calls Speak
 		})
 	})
 
-	t.Run("is ended by Stop", func(t *testing.T) {
+	t.Run("closes connections at Stop", func(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("silence", func(t *testing.T) {
-			r := testserver.BeginRelay(t, echo(t), local)
-			conn := reach(t, r.Address())
+			r := testserver.BeginRelay(t, echo(t), localAddress)
+			conn := dialEcho(t, r.Address())
 			r.Silence()
 			wantSilence(t, conn)
 			if err := r.Stop(); err != nil {
@@ -176,20 +177,20 @@ func TestRelay_Silence(t *testing.T) {
 				t.Fatal(err)
 			}
 			var timeout net.Error
-			if n, err := conn.Read(make([]byte, 4)); err == nil || errors.As(err, &timeout) &&
-				timeout.Timeout() {
+			n, err := conn.Read(make([]byte, 4))
+			if err == nil || errors.As(err, &timeout) && timeout.Timeout() {
 				t.Errorf("read = %d, %v; want a broken connection", n, err)
 			}
 			if err := r.Start(); err != nil {
 				t.Fatal(err)
 			}
-			reach(t, r.Address())
+			dialEcho(t, r.Address())
 		})
 	})
 }
 
 func TestRelay_Start(t *testing.T) {
-	r := testserver.BeginRelay(t, "127.0.0.1:1", "127.0.0.1:0")
+	r := testserver.BeginRelay(t, "127.0.0.1:1", localAddress)
 	if err := r.Stop(); err != nil {
 		t.Fatal(err)
 	}

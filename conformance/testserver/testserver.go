@@ -5,7 +5,8 @@
 // variable. PLINTH_TEST_CONTROL is then the URL of an API with which a test starts its
 // own servers, and stops and restarts them:
 //
-//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://...", "version": "PostgreSQL 15.4"};
+//	POST   /servers?kind=postgres   201 {"id": "3", "dsn": "postgres://...",
+//	                                "version": "PostgreSQL 15.4"};
 //	                                501 if a server of that kind cannot be started
 //	POST   /servers/3/stop          204, the server was shut down
 //	POST   /servers/3/kill          204, the server was killed
@@ -17,8 +18,10 @@
 // The kinds redis-sentinel and redis-cluster consist of several servers. Their response
 // also contains the nodes, and each operation is available for a single node:
 //
-//	POST   /servers?kind=redis-sentinel   201 {"id": "4", "dsn": "...", "master": "mymaster", "password": "...",
-//	                                      "nodes": [{"name": "node-1", "address": "127.0.0.1:7001", "role": "master"}, ...]}
+//	POST   /servers?kind=redis-sentinel   201 {"id": "4", "dsn": "...",
+//	                                      "master": "mymaster", "password": "...",
+//	                                      "nodes": [{"name": "node-1", "role": "master",
+//	                                      "address": "127.0.0.1:7001"}, ...]}
 //	POST   /servers/4/nodes/node-1/kill   204
 package testserver
 
@@ -40,7 +43,7 @@ import (
 const (
 	// Control is the variable that contains the URL of the test command.
 	Control xenv.EnvKey = "PLINTH_TEST_CONTROL"
-	// CA is the variable that contains the path of the PEM certificate that signed those
+	// CA is the variable that contains the path of the PEM file with the CA certificate
 	// of private servers.
 	CA xenv.EnvKey = "PLINTH_TEST_TLS_CA"
 
@@ -50,11 +53,11 @@ const (
 
 // Variable returns the variable that contains the DSN of a kind of server.
 func Variable(kind string) xenv.EnvKey {
-	form := "_DSN"
+	suffix := "_DSN"
 	if kind == "redis" {
-		form = "_URL"
+		suffix = "_URL"
 	}
-	return xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + form)
+	return xenv.EnvKey("PLINTH_TEST_" + strings.ToUpper(kind) + suffix)
 }
 
 // Find returns the DSN of a kind of server and its source. ok is false if the variable is
@@ -74,12 +77,12 @@ type Server struct {
 	TLSDSN string
 	// Version is the product and its release.
 	Version string
-	// Master is the name of the group for Redis Sentinel, Nodes are the servers of the
-	// group, and Password is that of the data nodes.
+	// Master is the name of the group for Redis Sentinel, and Password is the password of
+	// the data nodes. Nodes are the servers of the group.
 	Master, Password string
 	Nodes            []Node
 
-	switches
+	controls
 }
 
 // Node is one server of a group.
@@ -88,7 +91,7 @@ type Node struct {
 	Address string // host and port
 	Role    string // initial role: master, replica or sentinel
 
-	switches
+	controls
 }
 
 // Start starts a server of the kind and removes it after the test. ok is false if the
@@ -99,12 +102,12 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	var answer struct {
+	var response struct {
 		ID, DSN, TLSDSN, Version, Master, Password string
 		Nodes                                      []Node
 	}
 	err := call(http.MethodPost, control+"/servers?kind="+url.QueryEscape(kind), http.StatusCreated,
-		&answer)
+		&response)
 	if errors.Is(err, errUnsupported) {
 		return nil, false
 	}
@@ -112,12 +115,16 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 		tb.Fatalf("start a %s server: %v", kind, err)
 	}
 	s := &Server{
-		DSN: answer.DSN, TLSDSN: answer.TLSDSN, Version: answer.Version,
-		Master: answer.Master, Password: answer.Password, Nodes: answer.Nodes,
-		switches: switches{control + "/servers/" + url.PathEscape(answer.ID)},
+		DSN:      response.DSN,
+		TLSDSN:   response.TLSDSN,
+		Version:  response.Version,
+		Master:   response.Master,
+		Password: response.Password,
+		Nodes:    response.Nodes,
+		controls: controls{control + "/servers/" + url.PathEscape(response.ID)},
 	}
 	for i := range s.Nodes {
-		s.Nodes[i].switches = switches{s.url + "/nodes/" + url.PathEscape(s.Nodes[i].Name)}
+		s.Nodes[i].controls = controls{s.url + "/nodes/" + url.PathEscape(s.Nodes[i].Name)}
 	}
 	tb.Cleanup(func() {
 		if err := call(http.MethodDelete, s.url, http.StatusNoContent, nil); err != nil {
@@ -127,41 +134,41 @@ func Start(tb testing.TB, kind string) (server *Server, ok bool) {
 	return s, true
 }
 
-// switches are the operations of a server or node.
-type switches struct{ url string }
+// controls are the operations on a server or node.
+type controls struct{ url string }
 
-func (s switches) post(operation string) error {
+func (s controls) post(operation string) error {
 	return call(http.MethodPost, s.url+"/"+operation, http.StatusNoContent, nil)
 }
 
 // Stop shuts the server down and waits until it has exited.
-func (s switches) Stop() error { return s.post("stop") }
+func (s controls) Stop() error { return s.post("stop") }
 
 // Kill kills the server.
-func (s switches) Kill() error { return s.post("kill") }
+func (s controls) Kill() error { return s.post("kill") }
 
 // Start restarts the server with its data at the same address, and waits until it is
 // available.
-func (s switches) Start() error { return s.post("start") }
+func (s controls) Start() error { return s.post("start") }
 
 // Pause suspends the server. Its connections stay open, but it does not respond.
-func (s switches) Pause() error { return s.post("pause") }
+func (s controls) Pause() error { return s.post("pause") }
 
 // Continue resumes a paused server.
-func (s switches) Continue() error { return s.post("continue") }
+func (s controls) Continue() error { return s.post("continue") }
 
 // errUnsupported means that the test command cannot start the kind of server.
 var errUnsupported = errors.New("servers of this kind cannot be started")
 
 // call sends a request to the test command.
-func call(method, target string, want int, answer any) error {
+func call(method, target string, want int, response any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, target, http.NoBody)
 	if err != nil {
 		return err
 	}
-	req.Close = true // leaves no goroutine
+	req.Close = true // ends the goroutines of the connection
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
@@ -176,9 +183,9 @@ func call(method, target string, want int, answer any) error {
 	case resp.StatusCode != want:
 		return fmt.Errorf("%s %s: %s: %s",
 			method, req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
-	case answer == nil:
+	case response == nil:
 		return nil
 	default:
-		return json.Unmarshal(body, answer)
+		return json.Unmarshal(body, response)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/plinthgo/plinth/conformance/testserver"
 )
 
-// double responds like the project's test command and records requests. It starts no
+// fakeControl responds like the project's test command and records requests. It starts no
 // server.
-type double struct {
+type fakeControl struct {
 	mu       sync.Mutex
 	requests []string
 }
 
-func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *fakeControl) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	d.requests = append(d.requests, r.Method+" "+r.URL.RequestURI())
 	d.mu.Unlock()
@@ -43,9 +43,9 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func newDouble(t *testing.T) *double {
+func newFakeControl(t *testing.T) *fakeControl {
 	t.Helper()
-	d := &double{}
+	d := &fakeControl{}
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
 	t.Setenv(testserver.Control.String(), server.URL+"/token")
@@ -53,7 +53,7 @@ func newDouble(t *testing.T) *double {
 }
 
 func TestStart(t *testing.T) {
-	d := newDouble(t)
+	d := newFakeControl(t)
 	t.Run("test", func(t *testing.T) {
 		s, ok := testserver.Start(t, "postgres")
 		if !ok || s.DSN != "postgres://db/x" || s.TLSDSN != "tls://db/x" {
@@ -64,9 +64,10 @@ func TestStart(t *testing.T) {
 		}
 	})
 	want := []string{
-		"POST /token/servers?kind=postgres", "POST /token/servers/3/stop",
-		"POST /token/servers/3/start",
-		"POST /token/servers/3/pause", "POST /token/servers/3/continue", "DELETE /token/servers/3",
+		"POST /token/servers?kind=postgres",
+		"POST /token/servers/3/stop", "POST /token/servers/3/start",
+		"POST /token/servers/3/pause", "POST /token/servers/3/continue",
+		"DELETE /token/servers/3",
 	}
 	if !slices.Equal(d.requests, want) {
 		t.Errorf("requests = %q, want %q", d.requests, want)
@@ -74,7 +75,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestNode(t *testing.T) {
-	d := newDouble(t)
+	d := newFakeControl(t)
 	t.Run("test", func(t *testing.T) {
 		s, ok := testserver.Start(t, "redis-sentinel")
 		if !ok || s.Master != "mymaster" || len(s.Nodes) != 2 {
@@ -99,7 +100,7 @@ func TestNode(t *testing.T) {
 }
 
 func TestServer_Kill(t *testing.T) {
-	newDouble(t)
+	newFakeControl(t)
 	s, ok := testserver.Start(t, "postgres")
 	if !ok {
 		t.Fatal("Start: ok = false")
@@ -111,7 +112,7 @@ func TestServer_Kill(t *testing.T) {
 
 func TestStart_Unsupported(t *testing.T) {
 	t.Run("unknown kind", func(t *testing.T) {
-		newDouble(t)
+		newFakeControl(t)
 		if s, ok := testserver.Start(t, "oracle"); ok {
 			t.Errorf("Start = %+v, want ok = false", s)
 		}
