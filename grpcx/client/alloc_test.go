@@ -16,34 +16,37 @@ func noop(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOptio
 	return nil
 }
 
-// bounded returns the context of a server's request with ID, language and deadline.
-func bounded(tb testing.TB) context.Context {
+// requestContext returns the context of a server's request with ID, language and
+// deadline.
+func requestContext(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Hour)
 	tb.Cleanup(cancel)
 	return incoming(ctx, "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "zh-CN,zh;q=0.9")
 }
 
-// The limits are sums of these costs. Adding outgoing metadata: four (the copied pairs,
-// the list of copies, its container, the context). A timeout: four. A generated ID:
-// three. grpc also copies existing outgoing metadata: five for one pair.
+// The limits are sums. Adding outgoing metadata costs four allocations (the copied pairs,
+// the list of copies, its container, the context), a timeout four, and a generated ID
+// three. grpc also copies existing outgoing metadata, which costs five for one pair.
 func TestInterceptors_Allocations(t *testing.T) {
 	unary, _ := client.Interceptors("orders")
-	within := bounded(t)
+	inRequest := requestContext(t)
 	for _, tc := range []struct {
 		name string
 		ctx  context.Context
 		want float64
 	}{
-		{name: "within a request", ctx: within, want: 4},
+		{name: "within a request", ctx: inRequest, want: 4},
 		{
 			name: "within a request without a deadline",
-			ctx:  incoming(t.Context(), "id", "zh"), want: 8,
+			ctx:  incoming(t.Context(), "id", "zh"),
+			want: 8,
 		},
-		{name: "outside", ctx: t.Context(), want: 11},
+		{name: "outside a request", ctx: t.Context(), want: 11},
 		{
 			name: "with metadata",
-			ctx:  metadata.AppendToOutgoingContext(within, "other", "a"), want: 7,
+			ctx:  metadata.AppendToOutgoingContext(inRequest, "other", "a"),
+			want: 7,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -62,8 +65,8 @@ func TestInterceptors_Allocations(t *testing.T) {
 // BenchmarkUnary compares the interceptor with a bare call.
 func BenchmarkUnary(b *testing.B) {
 	unary, _ := client.Interceptors("orders")
-	within := bounded(b)
-	own := metadata.AppendToOutgoingContext(within, "other", "a")
+	inRequest := requestContext(b)
+	withMetadata := metadata.AppendToOutgoingContext(inRequest, "other", "a")
 	run := func(name string, ctx context.Context, call func(context.Context) error) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -74,34 +77,34 @@ func BenchmarkUnary(b *testing.B) {
 			}
 		})
 	}
-	through := func(ctx context.Context) error {
+	intercepted := func(ctx context.Context) error {
 		return unary(ctx, "/pkg.Service/Method", nil, nil, nil, noop)
 	}
-	run("bare", within, func(ctx context.Context) error {
+	run("bare", inRequest, func(ctx context.Context) error {
 		return noop(ctx, "/pkg.Service/Method", nil, nil, nil)
 	})
-	run("metadata only", within, func(ctx context.Context) error {
+	run("metadata only", inRequest, func(ctx context.Context) error {
 		ctx = metadata.AppendToOutgoingContext(ctx, "x_request_uuid", "id", "x_request_source",
 			"orders", "accept-language", "zh")
 		return noop(ctx, "/pkg.Service/Method", nil, nil, nil)
 	})
-	run("within a request", within, through)
-	run("with metadata", own, through)
-	run("outside", b.Context(), through)
+	run("within a request", inRequest, intercepted)
+	run("with metadata", withMetadata, intercepted)
+	run("outside a request", b.Context(), intercepted)
 }
 
 // BenchmarkStream measures the opening of a stream.
 func BenchmarkStream(b *testing.B) {
 	_, stream := client.Interceptors("orders")
-	within := bounded(b)
-	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string,
-		...grpc.CallOption,
+	inRequest := requestContext(b)
+	open := func(
+		context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption,
 	) (grpc.ClientStream, error) {
 		return nil, nil
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := stream(within, nil, nil, "/pkg.Service/Method", open); err != nil {
+		if _, err := stream(inRequest, nil, nil, "/pkg.Service/Method", open); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -115,10 +118,10 @@ func BenchmarkCall(b *testing.B) {
 	}}, loopback)
 	for name, testClient := range map[string]testClient{
 		"plinth": dial(b, address),
-		"grpc":   bare(b, address),
+		"grpc":   dialGRPC(b, address),
 	} {
 		b.Run(name, func(b *testing.B) {
-			ctx := bounded(b)
+			ctx := requestContext(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := testClient.Unary(ctx, &request{}); err != nil {

@@ -21,19 +21,19 @@ import (
 	"github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// identities returns the credentials that a server receives as "id secret". pairs are
-// added to the outgoing metadata.
+// identities returns the credentials that a server receives, as "id secret". pairs are
+// outgoing metadata of the call.
 func identities(
 	t *testing.T, creds grpc.ServerOption, pairs []string, options ...client.Option,
 ) string {
 	t.Helper()
 	calls := make(chan metadata.MD, 1)
-	address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
-		error,
-	) {
-		calls <- look(ctx).metadata
-		return &response{}, nil
-	}}, loopback, creds)
+	address, _ := serve(t, &service{
+		unary: func(ctx context.Context, _ *request) (*response, error) {
+			calls <- newReceived(ctx).metadata
+			return &response{}, nil
+		},
+	}, loopback, creds)
 	conn, err := client.Dial(address, options...)
 	must(t, err)
 	ctx := metadata.AppendToOutgoingContext(t.Context(), pairs...)
@@ -51,18 +51,17 @@ func TestWithApplication(t *testing.T) {
 		if got := identities(t, grpc.Creds(creds), nil, identity, trusted); got != "id-7 hunter2" {
 			t.Errorf("with TLS: credentials = %q", got)
 		}
-		if got := identities(t, grpc.Creds(creds), []string{
-			"app_access_id", "id-8", "app_secret_key",
-			"other",
-		}, identity, trusted); got != "id-8 other" {
-			t.Errorf("with one key set by the caller: credentials = %q", got)
+		pairs := []string{"app_access_id", "id-8", "app_secret_key", "other"}
+		if got := identities(t, grpc.Creds(creds), pairs, identity, trusted); got != "id-8 other" {
+			t.Errorf("with both keys set by the caller: credentials = %q", got)
 		}
-		if got := identities(t, grpc.Creds(creds), []string{"app-access-id", "id-8"}, identity,
-			trusted); got != "" {
+		pairs = []string{"app-access-id", "id-8"}
+		if got := identities(t, grpc.Creds(creds), pairs, identity, trusted); got != "" {
 			t.Errorf("with a dashed key set by the caller: credentials = %q", got)
 		}
-		if got := identities(t, grpc.EmptyServerOption{}, nil, identity, client.WithPlaintext(),
-			client.WithPlaintextSecrets()); got != "id-7 hunter2" {
+		got := identities(t, grpc.EmptyServerOption{}, nil,
+			identity, client.WithPlaintext(), client.WithPlaintextSecrets())
+		if got != "id-7 hunter2" {
 			t.Errorf("with WithPlaintextSecrets: credentials = %q", got)
 		}
 		for name, option := range map[string]client.Option{
@@ -80,8 +79,7 @@ func TestWithApplication(t *testing.T) {
 	t.Run("hides the secret", func(t *testing.T) {
 		var lines bytes.Buffer
 		log, err := xlog.New(xlog.Config{
-			Writer: &lines, Format: xlog.FormatJSON,
-			Level: slog.LevelDebug,
+			Writer: &lines, Format: xlog.FormatJSON, Level: slog.LevelDebug,
 		})
 		must(t, err)
 		defer xlog.SetDefault(log)()
@@ -89,42 +87,42 @@ func TestWithApplication(t *testing.T) {
 			return nil, xerror.New(xerror.Unauthorized, "unknown application")
 		}}, loopback)
 		options := []client.Option{
-			client.WithApplication("id-7", "hunter2"), client.WithPlaintext(),
+			client.WithApplication("id-7", "hunter2"),
+			client.WithPlaintext(),
 			client.WithPlaintextSecrets(),
 		}
 		dialOptions, err := client.DialOptions(options...)
 		must(t, err)
 		conn, err := grpc.NewClient(address, dialOptions...)
 		must(t, err)
-		idle := fmt.Sprintf("%v %+v %#v", conn, conn, conn) // before other calls change it
-		_, failed := testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
+		idle := fmt.Sprintf("%v %+v %#v", conn, conn, conn) // before the call changes conn
+		_, callErr := testproto.NewTestServiceClient(conn).Unary(t.Context(), &request{})
 		must(t, conn.Close())
-		_, refused := client.Dial(address, options[0], options[1])
-		_, invalid := client.Dial(address, client.WithApplication("id-7", "hunter2\x00"))
+		_, plaintextErr := client.Dial(address, options[0], options[1])
+		_, invalidErr := client.Dial(address, client.WithApplication("id-7", "hunter2\x00"))
 		creds := client.Credentials("id-7", "hunter2")
 		encoded, err := json.Marshal(creds)
 		must(t, err)
-		log.WithName("TEST").Info(t.Context(), "shown",
-			slog.Any("credentials", creds), slog.Any("error", failed))
-		shown := []string{idle, string(encoded), lines.String()}
+		log.WithName("TEST").Info(t.Context(), "call failed",
+			slog.Any("credentials", creds), slog.Any("error", callErr))
+		texts := []string{idle, string(encoded), lines.String()}
 		for _, v := range []any{
-			options[0], options, dialOptions, failed, refused, invalid, creds,
-			[]any{creds},
-			struct{ C any }{creds},
-			client.FromError(failed),
+			options[0], options, dialOptions, callErr, plaintextErr, invalidErr, creds,
+			[]any{creds}, struct{ C any }{creds}, client.FromError(callErr),
 		} {
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-				shown = append(shown, fmt.Sprintf(verb, v))
+				texts = append(texts, fmt.Sprintf(verb, v))
 			}
 		}
-		for _, text := range shown {
+		for _, text := range texts {
 			if strings.Contains(text, "hunter2") ||
 				strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
 				t.Errorf("%.500s\ncontains the secret", text)
 			}
 		}
-		if !errors.Is(failed, xerror.Unauthorized) || refused == nil || invalid == nil {
-			t.Errorf("errors = %v, %v, %v", failed, refused, invalid)
+		if !errors.Is(callErr, xerror.Unauthorized) || plaintextErr == nil || invalidErr == nil {
+			t.Errorf("errors = %v, %v, %v; want Unauthorized and two errors",
+				callErr, plaintextErr, invalidErr)
 		}
 	})
 }

@@ -33,27 +33,24 @@ func TestDial_Errors(t *testing.T) {
 		}{
 			{
 				name: "code", fail: xerror.New(xerror.NotExist, "user 7"),
-				code: codes.InvalidArgument,
-				is:   xerror.NotExist,
+				code: codes.InvalidArgument, is: xerror.NotExist,
 			},
 			{
 				name: "data", fail: xerror.WrapData(xerror.ParameterError, "", nil, failures),
 				code: codes.InvalidArgument, is: xerror.ParameterError, data: failures,
 			},
 			{
-				name: "plain status",
-				fail: status.Error(codes.NotFound, "gone"), code: codes.NotFound,
-				is: xerror.NotFound,
+				name: "plain status", fail: status.Error(codes.NotFound, "deleted"),
+				code: codes.NotFound, is: xerror.NotFound,
 			},
 			{name: "canceled", fail: context.Canceled, code: codes.Canceled, is: context.Canceled},
 			{
-				name: "deadline exceeded",
-				fail: context.DeadlineExceeded, code: codes.DeadlineExceeded,
-				is: context.DeadlineExceeded,
+				name: "deadline exceeded", fail: context.DeadlineExceeded,
+				code: codes.DeadlineExceeded, is: context.DeadlineExceeded,
 			},
 			{
-				name: "unknown", fail: errors.New("secret"), code: codes.Internal,
-				is: xerror.ServerInternalError,
+				name: "unknown", fail: errors.New("secret"),
+				code: codes.Internal, is: xerror.ServerInternalError,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -159,11 +156,9 @@ func TestDial_StreamErrors(t *testing.T) {
 		must(t, err)
 		cancel()
 		_, received := stream.Recv()
-		// SendMsg of an invalid message; on a finished stream it would return io.EOF
-		var sent error
 		other, err := testClient.BidiStream(t.Context())
 		must(t, err)
-		sent = other.SendMsg("no message")
+		sent := other.SendMsg("no message") // on a finished stream, SendMsg returns io.EOF
 		_, opened := testClient.BidiStream(ctx)
 		for name, err := range map[string]error{"RecvMsg": received, "NewStream": opened} {
 			var e *xerror.Error
@@ -177,15 +172,16 @@ func TestDial_StreamErrors(t *testing.T) {
 		}
 		want := errors.New("not closed")
 		_, interceptor := client.Interceptors("")
-		odd, err := interceptor(t.Context(), nil, nil, "/a/b",
-			func(context.Context, *grpc.StreamDesc,
-				*grpc.ClientConn, string, ...grpc.CallOption,
-			) (grpc.ClientStream, error) {
-				return broken{err: want}, nil
-			})
+		open := func(
+			context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption,
+		) (grpc.ClientStream, error) {
+			return broken{err: want}, nil
+		}
+		failing, err := interceptor(t.Context(), nil, nil, "/a/b", open)
 		must(t, err)
-		_, header := odd.Header()
-		for name, err := range map[string]error{"Header": header, "CloseSend": odd.CloseSend()} {
+		_, header := failing.Header()
+		closed := failing.CloseSend()
+		for name, err := range map[string]error{"Header": header, "CloseSend": closed} {
 			var e *xerror.Error
 			if !errors.As(err, &e) || !errors.Is(err, want) {
 				t.Errorf("%s = %v, want an xerror", name, err)
@@ -204,7 +200,8 @@ func (b broken) CloseSend() error { return b.err }
 
 func (b broken) Header() (metadata.MD, error) { return nil, b.err }
 
-// The downstream error concerns the credentials of this service, not those of its client.
+// The downstream error is about the credentials of the middle service, not about those of
+// its client.
 func TestDial_DownstreamErrors(t *testing.T) {
 	quiet(t)
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
@@ -228,19 +225,19 @@ func TestDial_DownstreamErrors(t *testing.T) {
 			code: codes.Unauthenticated, is: xerror.Unauthorized, text: "the secret is wrong",
 		},
 		{
-			name: "with a code", wrap: func(err error) error {
-				return xerror.Wrap(xerror.RemoteError, "no users", err)
-			},
+			name: "with a code",
+			wrap: func(err error) error { return xerror.Wrap(xerror.RemoteError, "no users", err) },
 			code: codes.Internal, is: xerror.RemoteError, text: "no users",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			between, _ := serve(t,
-				&service{unary: func(ctx context.Context, r *request) (*response, error) {
+			middle, _ := serve(t, &service{
+				unary: func(ctx context.Context, r *request) (*response, error) {
 					_, err := next.Unary(ctx, r)
 					return nil, tc.wrap(err)
-				}}, loopback)
-			_, err := dial(t, between).Unary(t.Context(), &request{})
+				},
+			}, loopback)
+			_, err := dial(t, middle).Unary(t.Context(), &request{})
 			var e *xerror.Error
 			if !errors.As(err, &e) || status.Code(err) != tc.code || !errors.Is(err, tc.is) ||
 				e.GetErrorMessage().String() != tc.text {
@@ -248,7 +245,7 @@ func TestDial_DownstreamErrors(t *testing.T) {
 			}
 			if tc.is == xerror.RemoteError &&
 				(errors.Is(err, xerror.Unauthorized) || strings.Contains(err.Error(), "secret")) {
-				t.Errorf("error = %v, which exposes the downstream error", err)
+				t.Errorf("error = %v, want one that hides the downstream error", err)
 			}
 		})
 	}
@@ -262,15 +259,15 @@ func TestRequestID(t *testing.T) {
 		},
 	}, loopback)
 	const id = "3f1c-of-a-user"
-	_, answered := dial(t, address).Unary(metadata.AppendToOutgoingContext(t.Context(),
-		"x_request_uuid", id), &request{})
-	if got := client.RequestID(answered); got != id {
-		t.Errorf("RequestID = %q, want %q of the server's status", got, id)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id)
+	_, statusErr := dial(t, address).Unary(ctx, &request{})
+	if got := client.RequestID(statusErr); got != id {
+		t.Errorf("RequestID = %q, want %q from the server's status", got, id)
 	}
-	_, unanswered := dial(t, "127.0.0.1:1").Unary(t.Context(), &request{})
-	if got := client.RequestID(unanswered); got == "" ||
-		!strings.Contains(unanswered.Error(), got) {
-		t.Errorf("RequestID = %q, want the one in %v", got, unanswered)
+	_, connectErr := dial(t, "127.0.0.1:1").Unary(t.Context(), &request{})
+	if got := client.RequestID(connectErr); got == "" ||
+		!strings.Contains(connectErr.Error(), got) {
+		t.Errorf("RequestID = %q, want the ID in %v", got, connectErr)
 	}
 	if got := client.RequestID(errors.New("other error")); got != "" {
 		t.Errorf("RequestID = %q, want empty", got)
@@ -279,11 +276,11 @@ func TestRequestID(t *testing.T) {
 
 func TestFromError(t *testing.T) {
 	if got := client.FromError(nil); got != nil {
-		t.Errorf("FromError(nil) = %v", got)
+		t.Errorf("FromError(nil) = %v, want nil", got)
 	}
 	err := status.Error(codes.ResourceExhausted, "slow down")
 	if got := client.FromError(err); !errors.Is(got, xerror.TooManyRequests) ||
 		!errors.Is(got, err) {
-		t.Errorf("FromError = %v, want TOO_MANY_REQUESTS around the status", got)
+		t.Errorf("FromError = %v, want TOO_MANY_REQUESTS that wraps the status", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func ExampleDial() {
-	ctx, target, stop := users() // a server
+	ctx, target, stop := users() // starts a server
 	defer stop()
 
 	conn, err := client.Dial(target, client.WithSource("orders"), client.WithPlaintext())
@@ -90,8 +90,7 @@ func ExampleFromError() {
 	// Output: NOT_FOUND true
 }
 
-// The error of a downstream service rarely means something to the caller's client. Wrap
-// it.
+// Wrap the error of a downstream service, because it is rarely meaningful to your client.
 func ExampleDial_wrap() {
 	ctx, target, stop := users()
 	defer stop()

@@ -22,8 +22,8 @@ import (
 func TestDial_Validation(t *testing.T) {
 	t.Run("reports all problems", func(t *testing.T) {
 		conn, err := client.Dial(" ", nil,
-			client.WithSource("名"), client.WithTimeout(-1), client.WithTLS(nil),
-			client.WithPlaintext(),
+			client.WithSource("名"), client.WithTimeout(-1),
+			client.WithTLS(nil), client.WithPlaintext(),
 			client.WithApplication("", "hunter2\n"), client.WithRetry(1, 0, -1),
 			client.WithIdempotent("a b", "/pkg.Service"),
 			client.WithLoadBalancing("fairest"),
@@ -35,8 +35,7 @@ func TestDial_Validation(t *testing.T) {
 			"target is empty", "option 1 is nil", "WithSource", "WithTimeout",
 			"WithTLS: the configuration is nil", "mutually exclusive",
 			"access id is empty", "secret key contains characters", "WithPlaintextSecrets",
-			"1 attempts",
-			"initial backoff", "maximum backoff",
+			"1 attempts", "initial backoff", "maximum backoff",
 			`"a b"`, `"/pkg.Service"`, `"fairest"`, "WithDialOptions: option 2 is nil",
 		} {
 			if !strings.Contains(err.Error(), want) {
@@ -49,7 +48,7 @@ func TestDial_Validation(t *testing.T) {
 			}
 		}
 		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("error = %v, which contains the secret", err)
+			t.Errorf("error = %v, want one without the secret", err)
 		}
 	})
 
@@ -109,7 +108,7 @@ func TestWithIdempotent(t *testing.T) {
 	_, err := client.DialOptions(client.WithIdempotent("pkg.Service"))
 	if err == nil || !strings.Contains(err.Error(), `"pkg.Service"`) ||
 		!strings.Contains(err.Error(), service) {
-		t.Errorf("got %v, want an error containing %s", err, service)
+		t.Errorf("error = %v, want one that contains %s", err, service)
 	}
 }
 
@@ -118,21 +117,21 @@ func TestDialOptions(t *testing.T) {
 		t.Setenv("APP_NAME", "订单")
 		if _, err := client.DialOptions(); err == nil ||
 			!strings.Contains(err.Error(), "WithSource") {
-			t.Errorf("error = %v, want WithSource in the error", err)
+			t.Errorf("error = %v, want one that contains WithSource", err)
 		}
 		if _, err := client.DialOptions(client.WithSource("orders")); err != nil {
-			t.Errorf("error = %v with an ASCII source", err)
+			t.Errorf("error = %v with an ASCII source, want nil", err)
 		}
 	})
 
 	t.Run("configures a connection of grpc.NewClient", func(t *testing.T) {
 		_, calls := inspect(t)
-		address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
-			error,
-		) {
-			calls <- look(ctx)
-			return &response{}, nil
-		}}, loopback)
+		address, _ := serve(t, &service{
+			unary: func(ctx context.Context, _ *request) (*response, error) {
+				calls <- newReceived(ctx)
+				return &response{}, nil
+			},
+		}, loopback)
 		options, err := client.DialOptions(client.WithPlaintext(), client.WithSource("orders"))
 		must(t, err)
 		conn, err := grpc.NewClient("passthrough:///anywhere", append(options,
@@ -150,8 +149,9 @@ func TestDialOptions(t *testing.T) {
 
 func TestWithDialOptions(t *testing.T) {
 	var order []string
-	note := func(name string) grpc.UnaryClientInterceptor {
-		return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	record := func(name string) grpc.UnaryClientInterceptor {
+		return func(
+			ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 			next grpc.UnaryInvoker, opts ...grpc.CallOption,
 		) error {
 			order = append(order, name)
@@ -160,28 +160,28 @@ func TestWithDialOptions(t *testing.T) {
 	}
 	testClient, calls := inspect(t, client.WithDialOptions(grpc.WithUserAgent("mine")),
 		client.WithDialOptions(
-			grpc.WithChainUnaryInterceptor(note("inside")),
-			grpc.WithUnaryInterceptor(note("outside"))))
+			grpc.WithChainUnaryInterceptor(record("inside")),
+			grpc.WithUnaryInterceptor(record("outside"))))
 	_, err := testClient.Unary(t.Context(), &request{})
 	must(t, err)
 	if agent := (<-calls).metadata.Get("user-agent"); !strings.HasPrefix(agent[0], "mine ") {
 		t.Errorf("user agent = %q, want mine", agent)
 	}
 	if got := strings.Join(order, " "); got != "outside inside" {
-		t.Errorf("interceptors ran as %s", got)
+		t.Errorf("interceptors ran in the order %s, want outside inside", got)
 	}
 }
 
 func TestWithTLS(t *testing.T) {
 	creds, roots := certificate(t)
 	secure := make(chan bool, 1)
-	answer := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
+	handler := &service{unary: func(ctx context.Context, _ *request) (*response, error) {
 		p, _ := peer.FromContext(ctx)
 		secure <- p.AuthInfo != nil
 		return &response{}, nil
 	}}
-	encrypted, _ := serve(t, answer, loopback, grpc.Creds(creds))
-	plain, _ := serve(t, answer, loopback)
+	encrypted, _ := serve(t, handler, loopback, grpc.Creds(creds))
+	plain, _ := serve(t, handler, loopback)
 	for _, tc := range []struct {
 		name    string
 		address string
@@ -189,25 +189,25 @@ func TestWithTLS(t *testing.T) {
 		want    string // of the error
 	}{
 		{
-			name:    "a server without TLS",
-			address: plain, option: client.WithSource(""), want: "handshake",
+			name: "a server without TLS", address: plain,
+			option: client.WithSource(""), want: "handshake",
 		},
 		{
-			name:    "an unknown authority",
-			address: encrypted, option: client.WithSource(""), want: "certificate",
+			name: "an unknown authority", address: encrypted,
+			option: client.WithSource(""), want: "certificate",
 		},
 		{
 			name: "a custom authority", address: encrypted,
 			option: client.WithTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}),
 		},
 		{
-			name:    "credentials bundle of the user",
-			address: plain, option: client.WithDialOptions(grpc.WithTransportCredentials(nil),
+			name: "credentials bundle of the user", address: plain,
+			option: client.WithDialOptions(grpc.WithTransportCredentials(nil),
 				grpc.WithCredentialsBundle(insecure.NewBundle())),
 		},
 		{
-			name:    "credentials of the user",
-			address: plain, option: client.WithDialOptions(
+			name: "credentials of the user", address: plain,
+			option: client.WithDialOptions(
 				grpc.WithTransportCredentials(insecure.NewCredentials())),
 		},
 	} {
@@ -219,7 +219,7 @@ func TestWithTLS(t *testing.T) {
 			if tc.want == "" {
 				must(t, err)
 				if got := <-secure; got != (tc.address == encrypted) {
-					t.Errorf("encrypted = %t", got)
+					t.Errorf("encrypted = %t, want %t", got, !got)
 				}
 			} else if status.Code(err) != codes.Unavailable ||
 				!strings.Contains(err.Error(), tc.want) {
@@ -233,13 +233,13 @@ func TestDial_MessageSize(t *testing.T) {
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
 		return &response{Text: strings.Repeat("x", 4<<20)}, nil
 	}}, loopback)
-	if _, err := dial(t, address).Unary(t.Context(),
-		&request{}); status.Code(err) != codes.ResourceExhausted {
+	_, err := dial(t, address).Unary(t.Context(), &request{})
+	if status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("error = %.200v, want RESOURCE_EXHAUSTED", err)
 	}
 	larger := client.WithDialOptions(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(5 << 20)))
 	if _, err := dial(t, address, larger).Unary(t.Context(), &request{}); err != nil {
-		t.Errorf("error = %.200v with a larger limit", err)
+		t.Errorf("error = %.200v with a larger limit, want nil", err)
 	}
 }
 

@@ -34,48 +34,53 @@ func TestDial_Metadata(t *testing.T) {
 		{name: "source", ctx: ctx(t), key: "x_request_source", want: []string{"orders"}},
 		{name: "language", ctx: ctx(t), key: "accept-language", want: []string{"zh,en;q=0.5"}},
 		{
-			name: "caller's id", ctx: ctx(t, "x_request_uuid", "own"), key: "x_request_uuid",
-			want: []string{"own"},
+			name: "caller's id", ctx: ctx(t, "x_request_uuid", "custom"),
+			key: "x_request_uuid", want: []string{"custom"},
 		},
 		{
-			name: "caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "own"),
-			key: "x-request-uuid", other: "x_request_uuid", want: []string{"own"},
+			name: "caller's id with dashes", ctx: ctx(t, "X-Request-UUID", "custom"),
+			key: "x-request-uuid", other: "x_request_uuid", want: []string{"custom"},
 		},
 		{
-			name: "caller's source", ctx: ctx(t, "x_request_source", "own"),
-			key: "x_request_source", want: []string{"own"},
+			name: "caller's source", ctx: ctx(t, "x_request_source", "custom"),
+			key: "x_request_source", want: []string{"custom"},
 		},
 		{
-			name: "caller's source with dashes", ctx: ctx(t, "x-request-source", "own"),
-			key: "x-request-source", other: "x_request_source", want: []string{"own"},
+			name: "caller's source with dashes", ctx: ctx(t, "x-request-source", "custom"),
+			key: "x-request-source", other: "x_request_source", want: []string{"custom"},
 		},
 		{
-			name: "caller's language",
-			ctx:  ctx(t, "accept-language", "fr"), key: "accept-language", want: []string{"fr"},
+			name: "caller's language", ctx: ctx(t, "accept-language", "fr"),
+			key: "accept-language", want: []string{"fr"},
 		},
 		{
-			name: "caller's other values", ctx: ctx(t, "other", "a", "other", "b"), key: "other",
-			want: []string{"a", "b"},
+			name: "caller's other values", ctx: ctx(t, "other", "a", "other", "b"),
+			key: "other", want: []string{"a", "b"},
 		},
 		{
-			name: "id with other values of the caller",
-			ctx:  ctx(t, "other", "a"), key: "x_request_uuid",
-			want: []string{"id-1"},
+			name: "id with other values of the caller", ctx: ctx(t, "other", "a"),
+			key: "x_request_uuid", want: []string{"id-1"},
 		},
-		{name: "id as a value of the context", ctx: context.WithValue(t.Context(), xctx.RequestKey,
-			"id-2"), key: "x_request_uuid", want: []string{"id-2"}},
+		{
+			name: "id as a value of the context",
+			ctx:  context.WithValue(t.Context(), xctx.RequestKey, "id-2"),
+			key:  "x_request_uuid", want: []string{"id-2"},
+		},
 		{name: "no language", ctx: t.Context(), key: "accept-language", want: nil},
 		{
-			name: "a language that gRPC cannot send",
-			ctx:  incoming(t.Context(), "id", "zh\xff"), key: "accept-language", want: nil,
+			name: "a language that gRPC cannot send", ctx: incoming(t.Context(), "id", "zh\xff"),
+			key: "accept-language", want: nil,
 		},
 		{
-			name: "languages beyond the bound",
+			name: "languages above the limit",
 			ctx:  incoming(t.Context(), "id", "zh,"+strings.Repeat("x", 250)+",en,fr"),
 			key:  "accept-language", want: []string{"zh," + strings.Repeat("x", 250) + ",en"},
 		},
-		{name: "a language beyond the bound", ctx: incoming(t.Context(), "id",
-			strings.Repeat("x", 10_000)), key: "accept-language", want: nil},
+		{
+			name: "a language above the limit",
+			ctx:  incoming(t.Context(), "id", strings.Repeat("x", 10_000)),
+			key:  "accept-language", want: nil,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			testClient, calls := inspect(t, client.WithSource("orders"))
@@ -86,8 +91,8 @@ func TestDial_Metadata(t *testing.T) {
 			_, _ = stream.Recv()
 			for _, kind := range []string{"unary", "stream"} {
 				got := (<-calls).metadata
-				if !slices.Equal(got.Get(tc.key), tc.want) || tc.other != "" &&
-					got.Get(tc.other) != nil {
+				if !slices.Equal(got.Get(tc.key), tc.want) ||
+					tc.other != "" && got.Get(tc.other) != nil {
 					t.Errorf("%s: %s = %q, want %q; %v",
 						kind, tc.key, got.Get(tc.key), tc.want, got)
 				}
@@ -123,9 +128,9 @@ func TestWithSource(t *testing.T) {
 			if source := strings.Join(got.Get("x_request_source"), "|"); source != tc.want {
 				t.Errorf("source = %q, want %q", source, tc.want)
 			}
-			if agent := got.Get("user-agent")[0]; agent != strings.TrimSpace(tc.want+" grpc-go/"+
-				grpc.Version) {
-				t.Errorf("user agent = %q", agent)
+			want := strings.TrimSpace(tc.want + " grpc-go/" + grpc.Version)
+			if agent := got.Get("user-agent")[0]; agent != want {
+				t.Errorf("user agent = %q, want %q", agent, want)
 			}
 		})
 	}
@@ -133,7 +138,7 @@ func TestWithSource(t *testing.T) {
 
 func TestDial_GeneratedID(t *testing.T) {
 	quiet(t)
-	var inner string
+	var innerID string
 	address, _ := serve(t, &service{unary: func(context.Context, *request) (*response, error) {
 		return nil, errBusy
 	}}, loopback)
@@ -141,7 +146,7 @@ func TestDial_GeneratedID(t *testing.T) {
 		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 			next grpc.UnaryInvoker, opts ...grpc.CallOption,
 		) error {
-			inner = xctxutil.GetRequestKey(ctx)
+			innerID = xctxutil.GetRequestKey(ctx)
 			return next(ctx, method, req, reply, cc, opts...)
 		})))
 	for name, ctx := range map[string]context.Context{
@@ -151,16 +156,19 @@ func TestDial_GeneratedID(t *testing.T) {
 		var trailer metadata.MD
 		_, err := testClient.Unary(ctx, &request{}, grpc.Trailer(&trailer))
 		id := trailer.Get("x_request_uuid")
-		if err == nil || len(id) != 1 || len(id[0]) != 36 || !strings.Contains(err.Error(),
-			testproto.TestService_Unary_FullMethodName+" (request "+id[0]+")") {
-			t.Errorf("%s: id = %q, error %v, want the ID in the error", name, id, err)
+		if err == nil || len(id) != 1 || len(id[0]) != 36 {
+			t.Fatalf("%s: id = %q, error = %v; want a generated ID and an error", name, id, err)
 		}
-		if name == "no ID" && inner != id[0] {
-			t.Errorf("id in an inner interceptor = %q, want %q", inner, id[0])
+		want := testproto.TestService_Unary_FullMethodName + " (request " + id[0] + ")"
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error = %v, want %q", name, err, want)
+		}
+		if name == "no ID" && innerID != id[0] {
+			t.Errorf("id in an inner interceptor = %q, want %q", innerID, id[0])
 		}
 	}
-	if _, err := testClient.Unary(incoming(t.Context(), "id-1", ""),
-		&request{}); strings.Contains(err.Error(), "(request") {
+	_, err := testClient.Unary(incoming(t.Context(), "id-1", ""), &request{})
+	if strings.Contains(err.Error(), "(request") {
 		t.Errorf("error = %v, want no request ID", err)
 	}
 }
@@ -170,47 +178,47 @@ func TestWithTimeout(t *testing.T) {
 		testClient, calls := inspect(t)
 		_, err := testClient.Unary(t.Context(), &request{})
 		must(t, err)
-		if !(<-calls).bounded {
+		if !(<-calls).hasDeadline {
 			t.Error("a unary call has no deadline")
 		}
 		stream, err := testClient.BidiStream(t.Context())
 		must(t, err)
 		_, _ = stream.Recv()
-		if (<-calls).bounded {
+		if (<-calls).hasDeadline {
 			t.Error("a stream has a deadline")
 		}
 		testClient, calls = inspect(t, client.WithTimeout(0))
 		_, err = testClient.Unary(t.Context(), &request{})
 		must(t, err)
-		if (<-calls).bounded {
+		if (<-calls).hasDeadline {
 			t.Error("a call has a deadline with WithTimeout(0)")
 		}
 	})
 
 	t.Run("does not override a deadline", func(t *testing.T) {
-		address, _ := serve(t, &service{unary: func(ctx context.Context, r *request) (*response,
-			error,
-		) {
-			if r.GetText() == "wait" {
-				<-ctx.Done()
-			}
-			return &response{}, ctx.Err()
-		}}, loopback)
+		address, _ := serve(t, &service{
+			unary: func(ctx context.Context, r *request) (*response, error) {
+				if r.GetText() == "wait" {
+					<-ctx.Done()
+				}
+				return &response{}, ctx.Err()
+			},
+		}, loopback)
 		testClient := dial(t, address, client.WithTimeout(20*time.Millisecond))
-		if _, err := testClient.Unary(t.Context(), &request{Text: "wait"}); !errors.Is(err,
-			context.DeadlineExceeded) {
+		_, err := testClient.Unary(t.Context(), &request{Text: "wait"})
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error = %v, want DeadlineExceeded", err)
 		}
 		testClient = dial(t, address, client.WithTimeout(time.Nanosecond))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := testClient.Unary(ctx, &request{}); err != nil {
-			t.Errorf("error = %v, want the deadline of the context to apply", err)
+			t.Errorf("error = %v, want the deadline of the context instead of the timeout", err)
 		}
 	})
 }
 
-// The call passes two intermediate services.
+// The call is forwarded by two services.
 func TestDial_ChainOfServices(t *testing.T) {
 	quiet(t)
 	type arrival struct {
@@ -218,25 +226,28 @@ func TestDial_ChainOfServices(t *testing.T) {
 		deadline             time.Time
 	}
 	arrivals := make(chan arrival, 3)
-	ended := make(chan error, 1)
-	arrive := func(ctx context.Context) {
+	canceled := make(chan error, 1)
+	record := func(ctx context.Context) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		deadline, _ := ctx.Deadline()
 		arrivals <- arrival{
-			id: xctxutil.GetRequestKey(ctx), source: strings.Join(md.Get("x_request_source"), "|"),
-			language: xctx.RequestFrom(ctx).AcceptLanguage(), deadline: deadline,
+			id:       xctxutil.GetRequestKey(ctx),
+			source:   strings.Join(md.Get("x_request_source"), "|"),
+			language: xctx.RequestFrom(ctx).AcceptLanguage(),
+			deadline: deadline,
 		}
 	}
-	lastAddress, _ := serve(t,
-		&service{unary: func(ctx context.Context, _ *request) (*response, error) {
-			arrive(ctx)
+	lastAddress, _ := serve(t, &service{
+		unary: func(ctx context.Context, _ *request) (*response, error) {
+			record(ctx)
 			<-ctx.Done()
-			ended <- ctx.Err()
+			canceled <- ctx.Err()
 			return nil, ctx.Err()
-		}}, loopback)
+		},
+	}, loopback)
 	forward := func(next testproto.TestServiceClient) unaryOf {
 		return func(ctx context.Context, r *request) (*response, error) {
-			arrive(ctx)
+			record(ctx)
 			return next.Unary(ctx, r)
 		}
 	}
@@ -259,13 +270,13 @@ func TestDial_ChainOfServices(t *testing.T) {
 		if got.id != "id-1" || got.source != source || got.language != "zh" {
 			t.Errorf("received %+v, want id-1, zh and %s", got, source)
 		}
-		// sent as the remaining time
-		if off := got.deadline.Sub(want).Abs(); off > 5*time.Second {
-			t.Errorf("the deadline is off by %v at the call from %s", off, source)
+		// gRPC sends the remaining time.
+		if d := got.deadline.Sub(want).Abs(); d > 5*time.Second {
+			t.Errorf("the deadline of the call from %s differs by %v", source, d)
 		}
 	}
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if err := <-canceled; !errors.Is(err, context.Canceled) {
 		t.Errorf("error of the last service = %v, want Canceled", err)
 	}
 	if err := <-failed; !errors.Is(err, context.Canceled) {

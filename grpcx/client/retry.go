@@ -116,8 +116,9 @@ func parseName(text string) (methodName, error) {
 	service, method, found := strings.Cut(path, "/")
 	if isMethod != found || !protoreflect.FullName(service).IsValid() ||
 		isMethod && !protoreflect.Name(method).IsValid() {
-		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q is not a method or service: "+
-			`use "/pkg.Service/Method", or "pkg.Service" for all methods`, text)
+		return methodName{}, fmt.Errorf(
+			"grpcx/client: WithIdempotent: %q is not a method or service: "+
+				`use "/pkg.Service/Method", or "pkg.Service" for all methods`, text)
 	}
 	if err := checkName(protoregistry.GlobalFiles, service, method); err != nil {
 		return methodName{}, fmt.Errorf("grpcx/client: WithIdempotent: %q: %w", text, err)

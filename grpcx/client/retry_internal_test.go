@@ -22,8 +22,7 @@ func TestCheckName(t *testing.T) {
 		{"services of gRPC only", "billing.Invoices", []protoreflect.FileDescriptor{health}, ""},
 		{"a service of gRPC", "grpc.health.v1.Health", []protoreflect.FileDescriptor{health}, ""},
 		{"another service", "billing.Invoices", []protoreflect.FileDescriptor{
-			health,
-			testproto.File_grpcx_internal_testproto_test_proto,
+			health, testproto.File_grpcx_internal_testproto_test_proto,
 		}, "contains plinth.grpcx.testproto."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -34,9 +33,9 @@ func TestCheckName(t *testing.T) {
 				}
 			}
 			err := checkName(files, tc.service, "")
-			if (err == nil) != (tc.want == "") || err != nil &&
-				!strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want an error with %q", err, tc.want)
+			if (err == nil) != (tc.want == "") ||
+				err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %q", err, tc.want)
 			}
 		})
 	}

@@ -19,12 +19,13 @@ import (
 	"github.com/plinthgo/plinth/grpcx/client"
 )
 
-// busy starts a server that fails the first calls. ids returns the request IDs received.
-func busy(t *testing.T, failures int, fail error) (address string, ids func() []string) {
+// serveBusy starts a server that fails the first calls. ids returns the request IDs that
+// it received since the last call of ids.
+func serveBusy(t *testing.T, failures int, fail error) (address string, ids func() []string) {
 	t.Helper()
 	quiet(t)
 	calls := make(chan string, 32)
-	answer := func(ctx context.Context) error {
+	handle := func(ctx context.Context) error {
 		calls <- xctxutil.GetRequestKey(ctx)
 		if len(calls) <= failures {
 			return fail
@@ -33,12 +34,12 @@ func busy(t *testing.T, failures int, fail error) (address string, ids func() []
 	}
 	address, _ = serve(t, &service{
 		unary: func(ctx context.Context, _ *request) (*response, error) {
-			if err := answer(ctx); err != nil {
+			if err := handle(ctx); err != nil {
 				return nil, err
 			}
 			return &response{}, nil
 		},
-		bidi: func(stream *bidi) error { return answer((*stream).Context()) },
+		bidi: func(stream *bidi) error { return handle((*stream).Context()) },
 	}, loopback)
 	return address, func() (list []string) {
 		for len(calls) > 0 {
@@ -70,7 +71,8 @@ var (
 	quickRetry = []client.Option{quick}
 )
 
-func with(options ...client.Option) []client.Option {
+// withQuickRetry returns quickRetry and options.
+func withQuickRetry(options ...client.Option) []client.Option {
 	return append(slices.Clip(quickRetry), options...)
 }
 
@@ -88,8 +90,8 @@ func TestWithRetry_Unary(t *testing.T) {
 	}{
 		{
 			name: "without side effects",
-			call: callSafe, fail: unavailable, options: quickRetry, failures: 2, want: 3,
-			wantOK: true,
+			call: callSafe, fail: unavailable, options: quickRetry, failures: 2,
+			want: 3, wantOK: true,
 		},
 		{
 			name: "idempotent",
@@ -98,43 +100,47 @@ func TestWithRetry_Unary(t *testing.T) {
 		},
 		{
 			name: "an xerror",
-			call: callSafe, fail: errBusy, options: quickRetry, failures: 2, want: 3, wantOK: true,
+			call: callSafe, fail: errBusy, options: quickRetry, failures: 2,
+			want: 3, wantOK: true,
 		},
 		{
 			name: "not idempotent",
-			call: callUnsafe, fail: unavailable, options: quickRetry, failures: 2,
-			want: 1,
+			call: callUnsafe, fail: unavailable, options: quickRetry, failures: 2, want: 1,
 		},
 		{
 			name: "WithIdempotent method", call: callUnsafe, fail: unavailable,
-			options: with(client.WithIdempotent("/" + name + "/Unary")), failures: 2, want: 3,
-			wantOK: true,
+			options: withQuickRetry(client.WithIdempotent("/" + name + "/Unary")), failures: 2,
+			want: 3, wantOK: true,
 		},
 		{
 			name: "WithIdempotent service", call: callUnsafe, fail: unavailable,
-			options: with(client.WithIdempotent(name, name)), failures: 2, want: 3, wantOK: true,
+			options: withQuickRetry(client.WithIdempotent(name, name)), failures: 2,
+			want: 3, wantOK: true,
 		},
 		{
 			name: "another method is idempotent", call: callUnsafe, fail: unavailable,
-			options: with(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2, want: 1,
+			options: withQuickRetry(client.WithIdempotent("/" + name + "/UnarySafe")), failures: 2,
+			want: 1,
 		},
 		{
 			name: "too many failures",
-			call: callSafe, fail: unavailable, options: quickRetry, failures: 9,
-			want: 4,
+			call: callSafe, fail: unavailable, options: quickRetry, failures: 9, want: 4,
 		},
 		{
 			name: "more attempts than grpc's default limit",
 			call: callSafe, fail: unavailable,
-			options: with(client.WithRetry(8, time.Millisecond, time.Millisecond)), failures: 7,
-			want: 8, wantOK: true,
+			options:  withQuickRetry(client.WithRetry(8, time.Millisecond, time.Millisecond)),
+			failures: 7, want: 8, wantOK: true,
 		},
 		{
 			name: "disabled", call: callSafe, fail: unavailable,
-			options: with(client.WithoutRetry()), failures: 2, want: 1,
+			options: withQuickRetry(client.WithoutRetry()), failures: 2, want: 1,
 		},
-		{name: "another code", call: callSafe, fail: status.Error(codes.ResourceExhausted,
-			"slow down"), options: quickRetry, failures: 2, want: 1},
+		{
+			name: "another code",
+			call: callSafe, fail: status.Error(codes.ResourceExhausted, "slow down"),
+			options: quickRetry, failures: 2, want: 1,
+		},
 		{
 			name: "aborted", call: callSafe, fail: status.Error(codes.Aborted, "conflict"),
 			options: quickRetry, failures: 2, want: 1,
@@ -142,25 +148,27 @@ func TestWithRetry_Unary(t *testing.T) {
 		{
 			name: "service config of the user",
 			call: callSafe, fail: unavailable,
-			options: with(client.WithDialOptions(grpc.WithDefaultServiceConfig(`{}`))), failures: 2,
-			want: 1,
+			options: withQuickRetry(client.WithDialOptions(
+				grpc.WithDefaultServiceConfig(`{}`))),
+			failures: 2, want: 1,
 		},
 		{
 			name: "with load balancing",
 			call: callSafe, fail: unavailable,
-			options:  with(client.WithLoadBalancing("round_robin")),
+			options:  withQuickRetry(client.WithLoadBalancing("round_robin")),
 			failures: 2, want: 3, wantOK: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			address, ids := busy(t, tc.failures, tc.fail)
+			address, ids := serveBusy(t, tc.failures, tc.fail)
 			err := tc.call(t.Context(), dial(t, address, tc.options...))
 			got := ids()
 			if len(got) != tc.want || (err == nil) != tc.wantOK {
-				t.Errorf("%d calls and error %v, want %d", len(got), err, tc.want)
+				t.Errorf("calls = %d, error = %v; want %d, success: %t",
+					len(got), err, tc.want, tc.wantOK)
 			}
 			if len(slices.Compact(got)) != 1 {
-				t.Errorf("the attempts have the IDs %q, want one ID", got)
+				t.Errorf("IDs of the attempts = %q, want one ID", got)
 			}
 		})
 	}
@@ -168,10 +176,10 @@ func TestWithRetry_Unary(t *testing.T) {
 
 func TestWithRetry(t *testing.T) {
 	t.Run("retries the opening of a stream", func(t *testing.T) {
-		address, ids := busy(t, 2, errBusy)
-		stream, err := dial(t, address,
-			with(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...).BidiStream(
-			t.Context())
+		address, ids := serveBusy(t, 2, errBusy)
+		testClient := dial(t, address,
+			withQuickRetry(client.WithIdempotent("plinth.grpcx.testproto.TestService"))...)
+		stream, err := testClient.BidiStream(t.Context())
 		must(t, err)
 		_, err = stream.Recv()
 		if n := len(ids()); n != 3 || err == nil || errors.Is(err, xerror.ServiceUnavailable) {
@@ -179,19 +187,19 @@ func TestWithRetry(t *testing.T) {
 		}
 	})
 
-	t.Run("obeys the pushback of the server", func(t *testing.T) {
+	t.Run("respects the pushback of the server", func(t *testing.T) {
 		quiet(t)
 		var calls atomic.Int32
-		address, _ := serve(t, &service{unary: func(ctx context.Context, _ *request) (*response,
-			error,
-		) {
-			calls.Add(1)
-			return nil, errors.Join(errBusy,
-				grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
-		}}, loopback)
+		address, _ := serve(t, &service{
+			unary: func(ctx context.Context, _ *request) (*response, error) {
+				calls.Add(1)
+				return nil, errors.Join(errBusy,
+					grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")))
+			},
+		}, loopback)
 		err := callSafe(t.Context(), dial(t, address, quick))
 		if n := calls.Load(); n != 1 || !errors.Is(err, xerror.ServiceUnavailable) {
-			t.Errorf("%d calls and %v, want one", n, err)
+			t.Errorf("calls = %d, error = %v; want one call that fails", n, err)
 		}
 	})
 
@@ -216,14 +224,15 @@ func TestWithRetry(t *testing.T) {
 	})
 
 	t.Run("stops at the deadline", func(t *testing.T) {
-		address, ids := busy(t, 9, errBusy)
+		address, ids := serveBusy(t, 9, errBusy)
 		start := time.Now()
 		testClient := dial(t, address, client.WithRetry(4, time.Hour, time.Hour),
 			client.WithTimeout(50*time.Millisecond))
 		err := callSafe(t.Context(), testClient)
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) ||
-			status.Code(err) != codes.DeadlineExceeded || took > 20*time.Second {
-			t.Errorf("error = %v after %v, want the deadline", err, took)
+		elapsed := time.Since(start)
+		if !errors.Is(err, context.DeadlineExceeded) ||
+			status.Code(err) != codes.DeadlineExceeded || elapsed > 20*time.Second {
+			t.Errorf("error = %v after %v, want DEADLINE_EXCEEDED at the deadline", err, elapsed)
 		}
 		if n := len(ids()); n != 1 {
 			t.Errorf("%d calls, want one before the deadline", n)
@@ -262,8 +271,8 @@ func TestWithRetry(t *testing.T) {
 		if err := <-safe; err != nil {
 			t.Errorf("safe call = %v, want success on the restarted server", err)
 		}
-		if again := <-entered; again != id {
-			t.Errorf("id = %q, want %q as in the first attempt", again, id)
+		if retried := <-entered; retried != id {
+			t.Errorf("id = %q, want %q as in the first attempt", retried, id)
 		}
 		if len(entered) != 0 {
 			t.Error("the unsafe call was retried")

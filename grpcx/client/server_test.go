@@ -57,7 +57,7 @@ func serve(
 	tb testing.TB, s *service, address string, options ...grpc.ServerOption,
 ) (_ string, kill func()) {
 	tb.Helper()
-	at, stop, err := listen(tb.Context(), s, address, options...)
+	actual, stop, err := listen(tb.Context(), s, address, options...)
 	must(tb, err)
 	kill = func() {
 		if err := stop(); err != nil {
@@ -65,16 +65,16 @@ func serve(
 		}
 	}
 	tb.Cleanup(kill)
-	return at, kill
+	return actual, kill
 }
 
-// start is serve for examples.
-func start(s *service) (address string, stop func()) {
-	at, end, err := listen(context.Background(), s, loopback)
+// start is like serve, for examples.
+func start(s *service) (_ string, stop func()) {
+	address, end, err := listen(context.Background(), s, loopback)
 	if err != nil {
 		panic(err)
 	}
-	return at, func() { _ = end() }
+	return address, func() { _ = end() }
 }
 
 func listen(
@@ -104,7 +104,7 @@ func listen(
 
 const loopback = "127.0.0.1:0"
 
-// dial returns a client, without TLS unless options override it.
+// dial returns a client without TLS, unless options override this.
 func dial(tb testing.TB, address string, options ...client.Option) testproto.TestServiceClient {
 	tb.Helper()
 	conn, err := client.Dial(address,
@@ -116,8 +116,8 @@ func dial(tb testing.TB, address string, options ...client.Option) testproto.Tes
 	return testproto.NewTestServiceClient(conn)
 }
 
-// bare returns a client of a plain grpc-go connection.
-func bare(tb testing.TB, address string) testClient {
+// dialGRPC returns a client of a grpc-go connection without this package.
+func dialGRPC(tb testing.TB, address string) testClient {
 	tb.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(tb, err)
@@ -131,11 +131,11 @@ func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClien
 	calls := make(chan received, 8)
 	address, _ := serve(t, &service{
 		unary: func(ctx context.Context, _ *request) (*response, error) {
-			calls <- look(ctx)
+			calls <- newReceived(ctx)
 			return &response{}, nil
 		},
 		bidi: func(stream *bidi) error {
-			calls <- look((*stream).Context())
+			calls <- newReceived((*stream).Context())
 			return nil
 		},
 	}, loopback)
@@ -144,14 +144,14 @@ func inspect(t *testing.T, options ...client.Option) (testproto.TestServiceClien
 
 // received is the metadata and deadline of a call as the server receives it.
 type received struct {
-	metadata metadata.MD
-	bounded  bool // has a deadline
+	metadata    metadata.MD
+	hasDeadline bool
 }
 
-func look(ctx context.Context) received {
+func newReceived(ctx context.Context) received {
 	md, _ := metadata.FromIncomingContext(ctx)
-	_, bounded := ctx.Deadline()
-	return received{metadata: md, bounded: bounded}
+	_, hasDeadline := ctx.Deadline()
+	return received{metadata: md, hasDeadline: hasDeadline}
 }
 
 // incoming returns the context of a request with an ID and a language.
