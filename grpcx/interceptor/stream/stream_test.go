@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	middleware.UseStream(pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
 		info *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) error {
-		if does := current.Load(); does != nil {
-			return (*does)(srv, ss, info, next)
+		if m := current.Load(); m != nil {
+			return (*m)(srv, ss, info, next)
 		}
 		return next(srv, ss)
 	})
@@ -47,8 +47,8 @@ func use(t *testing.T, m grpc.StreamServerInterceptor) {
 	t.Cleanup(func() { current.Store(nil) })
 }
 
-// documented is the documented chain.
-func documented(
+// documentedChain returns the chain of the package comment.
+func documentedChain(
 	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
 ) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
@@ -77,8 +77,8 @@ func invoke(
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}),
-		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
+	err = errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}), stream.CloseSend())
+	if err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	a := &outcome{}
@@ -104,7 +104,7 @@ func detail(err error) *generate.BaseResponse {
 	return nil
 }
 
-// afterOne returns a handler that sends one message and then returns end().
+// afterOne returns a handler that sends one message and returns the result of end.
 func afterOne(end func() error) handler {
 	return func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
 		if _, err := stream.Recv(); err != nil {
@@ -138,8 +138,7 @@ func TestChain(t *testing.T) {
 		},
 		{
 			name: "rejected", reject: xerror.New(xerror.Forbidden, ""),
-			code:   codes.PermissionDenied,
-			output: "FORBIDDEN",
+			code: codes.PermissionDenied, output: "FORBIDDEN",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -157,11 +156,12 @@ func TestChain(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.reject
 			}
-			// uses the test's context
-			a := invoke(t, documented(app, nil, check), afterOne(tc.end), "x_request_uuid", "abc")
+			chain := documentedChain(app, nil, check)
+			a := invoke(t, chain, afterOne(tc.end), "x_request_uuid", "abc")
 			if status.Code(a.err) != tc.code || strings.Join(a.texts, " ") != tc.texts ||
 				detail(a.err).GetOutput() != tc.output {
-				t.Errorf("got %q, %v", a.texts, a.err)
+				t.Errorf("received %q, %v; want %q, %v and %s",
+					a.texts, a.err, tc.texts, tc.code, tc.output)
 			}
 			if a.err != nil &&
 				(detail(a.err).GetContext() != "abc" || strings.Contains(a.err.Error(), "secret")) {
@@ -180,67 +180,75 @@ func TestChain(t *testing.T) {
 }
 
 func TestInterceptors(t *testing.T) {
-	fails := afterOne(func() error { return xerror.New(xerror.NotFound, "") })
-	fine := afterOne(func() error { return nil })
+	fail := afterOne(func() error { return xerror.New(xerror.NotFound, "") })
+	succeed := afterOne(func() error { return nil })
 	var seen any
-	looks := func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
+	readContext := func(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
 		seen = stream.Context().Value(xctx.RegNodeKey)
 		return nil
 	}
-	rejects := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	reject := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	hasID := func(a *outcome, _ *calltest.Log) bool {
 		return len(a.trailer.Get("x_request_uuid")) == 1
 	}
 	for _, tc := range []struct {
-		name  string
-		part  grpc.StreamServerInterceptor
-		h     handler
-		code  codes.Code
-		holds func(a *outcome, log *calltest.Log) bool
+		name        string
+		interceptor grpc.StreamServerInterceptor
+		h           handler
+		code        codes.Code
+		check       func(a *outcome, log *calltest.Log) bool
 	}{
-		{name: "Trace", part: stream.Trace(), h: fine, holds: hasID},
+		{name: "Trace", interceptor: stream.Trace(), h: succeed, check: hasID},
 		{
-			name: "Trace of an error",
-			part: stream.Trace(), h: fails, code: codes.NotFound, holds: hasID,
+			name:        "Trace of an error",
+			interceptor: stream.Trace(), h: fail, code: codes.NotFound, check: hasID,
 		},
 		{
-			name: "InitContext", part: stream.InitContext(app), h: looks,
-			holds: func(*outcome, *calltest.Log) bool { return seen == "nodes" },
+			name: "InitContext", interceptor: stream.InitContext(app), h: readContext,
+			check: func(*outcome, *calltest.Log) bool { return seen == "nodes" },
 		},
 		{
-			name: "InitContext of an error",
-			part: stream.InitContext(app), h: fails, code: codes.NotFound,
+			name:        "InitContext of an error",
+			interceptor: stream.InitContext(app), h: fail, code: codes.NotFound,
 		},
 		{
-			name: "AccessLog", part: stream.AccessLog(nil), h: fine,
-			holds: func(_ *outcome, log *calltest.Log) bool {
+			name: "AccessLog", interceptor: stream.AccessLog(nil), h: succeed,
+			check: func(_ *outcome, log *calltest.Log) bool {
 				line := log.Only("call")
 				return line["status"] == "OK" && line["sent"] == 1.0
 			},
 		},
 		{
-			name: "AccessLog of an error",
-			part: stream.AccessLog(nil), h: fails, code: codes.NotFound,
-			holds: func(_ *outcome, log *calltest.Log) bool {
+			name:        "AccessLog of an error",
+			interceptor: stream.AccessLog(nil), h: fail, code: codes.NotFound,
+			check: func(_ *outcome, log *calltest.Log) bool {
 				return log.Only("call")["status"] == "NOT_FOUND"
 			},
 		},
 		{
-			name: "Recover", part: stream.Recover(), h: afterOne(func() error { panic("secret") }),
-			code: codes.Internal, holds: func(a *outcome, log *calltest.Log) bool {
+			name: "Recover", interceptor: stream.Recover(),
+			h:    afterOne(func() error { panic("secret") }),
+			code: codes.Internal,
+			check: func(a *outcome, log *calltest.Log) bool {
 				return log.Only("panic")["panic"] == "secret" &&
 					strings.Join(a.texts, " ") == "first"
 			},
 		},
 		{
-			name: "Middleware", part: stream.Middleware(), h: fine,
-			holds: func(a *outcome, _ *calltest.Log) bool {
+			name: "Middleware", interceptor: stream.Middleware(), h: succeed,
+			check: func(a *outcome, _ *calltest.Log) bool {
 				return strings.Join(a.texts, " ") == "from-the-middleware first"
 			},
 		},
-		{name: "Middleware of an error", part: stream.Middleware(), h: fails, code: codes.NotFound},
-		{name: "Validate", part: stream.Validate(rejects), h: fine, code: codes.PermissionDenied},
+		{
+			name: "Middleware of an error", interceptor: stream.Middleware(),
+			h: fail, code: codes.NotFound,
+		},
+		{
+			name: "Validate", interceptor: stream.Validate(reject),
+			h: succeed, code: codes.PermissionDenied,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
@@ -252,9 +260,9 @@ func TestInterceptors(t *testing.T) {
 				}
 				return next(srv, ss)
 			})
-			a := invoke(t, []grpc.StreamServerInterceptor{tc.part}, tc.h)
-			if status.Code(a.err) != tc.code || tc.holds != nil && !tc.holds(a, log) {
-				t.Errorf("got %q, %v, %v, log:\n%s", a.texts, a.trailer, a.err, log)
+			a := invoke(t, []grpc.StreamServerInterceptor{tc.interceptor}, tc.h)
+			if status.Code(a.err) != tc.code || tc.check != nil && !tc.check(a, log) {
+				t.Errorf("received %q, %v, %v, log:\n%s", a.texts, a.trailer, a.err, log)
 			}
 		})
 	}

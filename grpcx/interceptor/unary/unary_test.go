@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	middleware.UseUnary(pb.TestService_ServiceDesc, func(ctx context.Context, req any,
 		info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 	) (any, error) {
-		if does := current.Load(); does != nil {
-			return (*does)(ctx, req, info, next)
+		if m := current.Load(); m != nil {
+			return (*m)(ctx, req, info, next)
 		}
 		return next(ctx, req)
 	})
@@ -48,8 +48,8 @@ func use(t *testing.T, m grpc.UnaryServerInterceptor) {
 	t.Cleanup(func() { current.Store(nil) })
 }
 
-// documented is the documented chain.
-func documented(
+// documentedChain returns the chain of the package comment.
+func documentedChain(
 	app context.Context, log *xlog.LogNamedLogger, checks ...validation.Check,
 ) []grpc.UnaryServerInterceptor {
 	return []grpc.UnaryServerInterceptor{
@@ -92,18 +92,27 @@ func TestChain(t *testing.T) {
 		output string
 	}{
 		{name: "success", output: "Success"},
-		{name: "error", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, xerror.New(xerror.NotFound, "")
-		}, code: codes.NotFound, output: "NOT_FOUND"},
-		{name: "panic", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			panic("secret")
-		}, code: codes.Internal, output: "SERVER_INTERNAL_ERROR"},
-		{name: "nothing", h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
-			return nil, nil
-		}, code: codes.Internal, output: "DEVELOPER_ERROR"},
 		{
-			name: "rejected", reject: errors.New("secret"), code: codes.Internal,
-			output: "SERVER_INTERNAL_ERROR",
+			name: "error", code: codes.NotFound, output: "NOT_FOUND",
+			h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				return nil, xerror.New(xerror.NotFound, "")
+			},
+		},
+		{
+			name: "panic", code: codes.Internal, output: "SERVER_INTERNAL_ERROR",
+			h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				panic("secret")
+			},
+		},
+		{
+			name: "no response", code: codes.Internal, output: "DEVELOPER_ERROR",
+			h: func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+				return nil, nil
+			},
+		},
+		{
+			name: "rejected", reject: errors.New("secret"),
+			code: codes.Internal, output: "SERVER_INTERNAL_ERROR",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -121,23 +130,23 @@ func TestChain(t *testing.T) {
 				steps = append(steps, "check")
 				return tc.reject
 			}
-			// uses the test's context
-			response, trailer,
-				err := invoke(t, documented(app, nil, check), tc.h, "x_request_uuid", "abc")
+			chain := documentedChain(app, nil, check)
+			response, trailer, err := invoke(t, chain, tc.h, "x_request_uuid", "abc")
 			b := response.GetBaseResponse()
 			if err != nil {
 				b = detail(err)
 			}
 			if status.Code(err) != tc.code || b.GetOutput() != tc.output ||
 				b.GetContext() != "abc" {
-				t.Errorf("got %v, %v", response, err)
+				t.Errorf("response = %v, error = %v; want %v and %s",
+					response, err, tc.code, tc.output)
 			}
 			if got := trailer.Get("x_request_uuid"); len(got) != 1 || got[0] != "abc" ||
 				strings.Join(steps, " ") != "middleware check" {
 				t.Errorf("trailer = %v, steps = %q", trailer, steps)
 			}
-			if line := log.Only("call"); line["request_id"] != "abc" || err != nil &&
-				strings.Contains(err.Error(), "secret") {
+			if line := log.Only("call"); line["request_id"] != "abc" ||
+				err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("line = %v, err = %v", line, err)
 			}
 		})
@@ -145,82 +154,82 @@ func TestChain(t *testing.T) {
 }
 
 func TestInterceptors(t *testing.T) {
-	fails := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
+	fail := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 		return nil, xerror.New(xerror.NotFound, "")
 	}
 	panics := func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) { panic("secret") }
 	var seen any
-	looks := func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
+	readContext := func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 		seen = ctx.Value(xctx.RegNodeKey)
 		return &pb.TestResponse{}, nil
 	}
-	rejects := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
+	reject := func(context.Context, any) error { return xerror.New(xerror.Forbidden, "") }
 	app := context.WithValue(t.Context(), xctx.RegNodeKey, "nodes")
 	for _, tc := range []struct {
-		name  string
-		part  grpc.UnaryServerInterceptor
-		h     handler
-		code  codes.Code
-		holds func(response *pb.TestResponse, trailer metadata.MD, log *calltest.Log) bool
+		name        string
+		interceptor grpc.UnaryServerInterceptor
+		h           handler
+		code        codes.Code
+		check       func(response *pb.TestResponse, trailer metadata.MD, log *calltest.Log) bool
 	}{
 		{
-			name: "Trace", part: unary.Trace(),
-			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+			name: "Trace", interceptor: unary.Trace(),
+			check: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 				return len(trailer.Get("x_request_uuid")) == 1
 			},
 		},
 		{
-			name: "Trace of an error", part: unary.Trace(), h: fails, code: codes.NotFound,
-			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+			name: "Trace of an error", interceptor: unary.Trace(), h: fail, code: codes.NotFound,
+			check: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 				return len(trailer.Get("x_request_uuid")) == 1
 			},
 		},
 		{
-			name: "InitContext", part: unary.InitContext(app), h: looks,
-			holds: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
+			name: "InitContext", interceptor: unary.InitContext(app), h: readContext,
+			check: func(_ *pb.TestResponse, trailer metadata.MD, _ *calltest.Log) bool {
 				return seen == "nodes" && len(trailer.Get("x_request_uuid")) == 0
 			},
 		},
 		{
-			name: "InitContext of an error",
-			part: unary.InitContext(app), h: fails, code: codes.NotFound,
+			name:        "InitContext of an error",
+			interceptor: unary.InitContext(app), h: fail, code: codes.NotFound,
 		},
 		{
-			name: "AccessLog", part: unary.AccessLog(nil),
-			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+			name: "AccessLog", interceptor: unary.AccessLog(nil),
+			check: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 				return log.Only("call")["status"] == "OK"
 			},
 		},
 		{
-			name: "AccessLog of an error",
-			part: unary.AccessLog(nil), h: fails, code: codes.NotFound,
-			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+			name:        "AccessLog of an error",
+			interceptor: unary.AccessLog(nil), h: fail, code: codes.NotFound,
+			check: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 				return log.Only("call")["status"] == "NOT_FOUND"
 			},
 		},
 		{
-			name: "Recover", part: unary.Recover(), h: panics, code: codes.Internal,
-			holds: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
+			name: "Recover", interceptor: unary.Recover(), h: panics, code: codes.Internal,
+			check: func(_ *pb.TestResponse, _ metadata.MD, log *calltest.Log) bool {
 				return log.Only("panic")["panic"] == "secret"
 			},
 		},
 		{
-			name: "Middleware", part: unary.Middleware(),
-			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+			name: "Middleware", interceptor: unary.Middleware(),
+			check: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
 				return response.GetText() == "from the middleware" &&
 					response.GetBaseResponse() == nil
 			},
 		},
-		{name: "Validate", part: unary.Validate(rejects), code: codes.PermissionDenied},
+		{name: "Validate", interceptor: unary.Validate(reject), code: codes.PermissionDenied},
 		{
-			name: "ResponseBuilder", part: unary.ResponseBuilder(),
-			holds: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
+			name: "ResponseBuilder", interceptor: unary.ResponseBuilder(),
+			check: func(response *pb.TestResponse, _ metadata.MD, _ *calltest.Log) bool {
 				return response.GetBaseResponse().GetCode() == 200
 			},
 		},
 		{
-			name: "ResponseBuilder of an error",
-			part: unary.ResponseBuilder(), h: fails, code: codes.NotFound,
+			name:        "ResponseBuilder of an error",
+			interceptor: unary.ResponseBuilder(), h: fail, code: codes.NotFound,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -233,8 +242,8 @@ func TestInterceptors(t *testing.T) {
 				}
 				return &pb.TestResponse{Text: "from the middleware"}, nil
 			})
-			response, trailer, err := invoke(t, []grpc.UnaryServerInterceptor{tc.part}, tc.h)
-			if status.Code(err) != tc.code || tc.holds != nil && !tc.holds(response, trailer, log) {
+			response, trailer, err := invoke(t, []grpc.UnaryServerInterceptor{tc.interceptor}, tc.h)
+			if status.Code(err) != tc.code || tc.check != nil && !tc.check(response, trailer, log) {
 				t.Errorf("got %v, %v, %v, log:\n%s", response, trailer, err, log)
 			}
 		})
@@ -242,13 +251,14 @@ func TestInterceptors(t *testing.T) {
 }
 
 func TestAccessLog(t *testing.T) {
-	rest := calltest.Record(t)
-	own, engine := calltest.NewLog(t)
-	if _, _, err := invoke(t, documented(t.Context(), engine.WithName("MINE")), nil); err != nil {
+	defaultLog := calltest.Record(t)
+	customLog, engine := calltest.NewLog(t)
+	chain := documentedChain(t.Context(), engine.WithName("CUSTOM"))
+	if _, _, err := invoke(t, chain, nil); err != nil {
 		t.Fatal(err)
 	}
-	if own.Only("call")["name"] != "MINE" || rest.String() != "" {
-		t.Errorf("custom log:\n%s\ndefault log:\n%s", own, rest)
+	if customLog.Only("call")["name"] != "CUSTOM" || defaultLog.String() != "" {
+		t.Errorf("custom log:\n%s\ndefault log:\n%s", customLog, defaultLog)
 	}
 }
 
@@ -263,9 +273,9 @@ func TestInitContext_Debug(t *testing.T) {
 			t.Fatal(err)
 		}
 		calltest.Record(t)
-		response, _, err := invoke(t, documented(reg.Init.Ctx, nil), nil)
+		response, _, err := invoke(t, documentedChain(reg.Init.Ctx, nil), nil)
 		if err != nil || (response.GetBaseResponse().Overhead != nil) != debug {
-			t.Errorf("debug %t: got %v, %v", debug, response, err)
+			t.Errorf("debug %t: response = %v, error = %v", debug, response, err)
 		}
 		if err := reg.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -276,8 +286,8 @@ func TestInitContext_Debug(t *testing.T) {
 func TestInterceptors_WithoutServer(t *testing.T) {
 	calltest.Record(t)
 	info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_Unary_FullMethodName}
-	for _, part := range documented(context.Background(), nil) {
-		response, err := part(t.Context(), &pb.TestRequest{}, info,
+	for _, interceptor := range documentedChain(context.Background(), nil) {
+		response, err := interceptor(t.Context(), &pb.TestRequest{}, info,
 			func(context.Context, any) (any, error) { return &pb.WithoutEnvelope{}, nil })
 		if _, ok := response.(*pb.WithoutEnvelope); !ok || err != nil {
 			t.Errorf("got %v, %v", response, err)
