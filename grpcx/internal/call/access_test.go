@@ -32,9 +32,9 @@ func TestAccessLog(t *testing.T) {
 		}{
 			{name: "OK", status: "OK", level: "info"},
 			{
-				name: "not found",
-				err:  xerror.New(xerror.NotFound, "no such user"), status: "NOT_FOUND",
-				level: "warn", code: 40400.0, message: "no such user",
+				name:   "not found",
+				err:    xerror.New(xerror.NotFound, "no such user"),
+				status: "NOT_FOUND", level: "warn", code: 40400.0, message: "no such user",
 			},
 			{
 				name: "unknown", err: errors.New(secret), status: "INTERNAL", level: "info",
@@ -45,9 +45,9 @@ func TestAccessLog(t *testing.T) {
 				status: "UNAVAILABLE", level: "error", message: secret,
 			},
 			{
-				name: "a code that gRPC does not define",
-				err:  status.Error(99, secret), status: "OTHER",
-				level: "warn", message: secret,
+				name:   "a code that gRPC does not define",
+				err:    status.Error(99, secret),
+				status: "OTHER", level: "warn", message: secret,
 			},
 			{
 				name: "canceled", err: context.Canceled, status: "CANCELLED", level: "info",
@@ -57,7 +57,7 @@ func TestAccessLog(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				inAllKinds(t, call.Config{}, appInterceptors{},
 					func(f *fixture, do func(context.Context) *outcome) {
-						f.does(func(context.Context) error { return tc.err })
+						f.setHandlers(func(context.Context) error { return tc.err })
 						do(with(f.Context(), "x-request-source", "shop"))
 						line := f.log.Only("call")
 						if line["status"] != tc.status || line["level"] != tc.level ||
@@ -65,17 +65,18 @@ func TestAccessLog(t *testing.T) {
 							line["client_ip"] != "127.0.0.1" {
 							f.Errorf("line = %v, want %s at level %s", line, tc.status, tc.level)
 						}
-						if line["error_code"] != tc.code || tc.message != nil &&
-							line["error_message"] != tc.message {
+						if line["error_code"] != tc.code ||
+							tc.message != nil && line["error_message"] != tc.message {
 							f.Errorf("line = %v, want code %v and %v", line, tc.code, tc.message)
 						}
 						failed := tc.status == "INTERNAL" || tc.status == "UNAVAILABLE"
 						if n := strings.Count(f.log.String(), `"level":"error"`); n > 1 ||
 							(n == 1) != failed {
-							f.Errorf("%d lines at level error, failed is %t:\n%s", n, failed, f.log)
+							f.Errorf("lines at level error = %d, failed = %t:\n%s",
+								n, failed, f.log)
 						}
-						if took, ok := line["duration_ms"].(float64); !ok || took <= 0 {
-							f.Errorf("duration_ms = %v", line["duration_ms"])
+						if ms, ok := line["duration_ms"].(float64); !ok || ms <= 0 {
+							f.Errorf("duration_ms = %v, want more than 0", line["duration_ms"])
 						}
 					})
 			})
@@ -83,13 +84,13 @@ func TestAccessLog(t *testing.T) {
 	})
 
 	t.Run("logs UNAVAILABLE at info during shutdown", func(t *testing.T) {
-		life := xhook.New()
-		app := xhook.NewContext(t.Context(), life)
+		lifecycle := xhook.New()
+		app := xhook.NewContext(t.Context(), lifecycle)
 		inAllKinds(t, call.Config{App: app}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(context.Context) error {
-					life.StartDrain()
-					return xerror.New(xerror.ServiceUnavailable, "the service is stopping")
+				f.setHandlers(func(context.Context) error {
+					lifecycle.StartDrain()
+					return xerror.New(xerror.ServiceUnavailable, "the service is shutting down")
 				})
 				do(f.Context())
 				if line := f.log.Only("call"); line["status"] != "UNAVAILABLE" ||
@@ -111,18 +112,16 @@ func TestAccessLog(t *testing.T) {
 				call: func(f *fixture) error { return unaryOf(f.Context(), f.client).err },
 			},
 			{
-				name:   "server",
-				method: pb.TestService_ServerStream_FullMethodName, stream: "server",
-				received: 1.0, sent: 3.0,
+				name: "server", method: pb.TestService_ServerStream_FullMethodName,
+				stream: "server", received: 1.0, sent: 3.0,
 				call: func(f *fixture) error {
 					stream, err := f.client.ServerStream(f.Context(), &pb.TestRequest{})
 					return errors.Join(err, drain(stream.Recv))
 				},
 			},
 			{
-				name:   "client",
-				method: pb.TestService_ClientStream_FullMethodName, stream: "client",
-				received: 2.0, sent: 1.0,
+				name: "client", method: pb.TestService_ClientStream_FullMethodName,
+				stream: "client", received: 2.0, sent: 1.0,
 				call: func(f *fixture) error {
 					stream, err := f.client.ClientStream(f.Context())
 					err = errors.Join(err, stream.Send(&pb.TestRequest{}),
@@ -141,30 +140,29 @@ func TestAccessLog(t *testing.T) {
 			},
 		}
 		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
-			three := func(send func(*pb.TestResponse) error) error {
+			sendThree := func(send func(*pb.TestResponse) error) error {
 				return errors.Join(send(&pb.TestResponse{}), send(&pb.TestResponse{}),
 					send(&pb.TestResponse{}))
 			}
-			f.service.OnServer = func(_ *pb.TestRequest,
-				stream grpc.ServerStreamingServer[pb.TestResponse],
+			f.service.OnServer = func(
+				_ *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
 			) error {
-				return three(stream.Send)
+				return sendThree(stream.Send)
 			}
-			f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
-				pb.TestResponse],
+			f.service.OnClient = func(
+				stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse],
 			) error {
 				return errors.Join(drain(stream.Recv), stream.SendAndClose(&pb.TestResponse{}))
 			}
-			f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-				pb.TestResponse],
+			f.service.OnBidi = func(
+				stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
 			) error {
-				return errors.Join(drain(stream.Recv), three(stream.Send))
+				return errors.Join(drain(stream.Recv), sendThree(stream.Send))
 			}
 			for _, m := range methods {
 				f.Run(m.name, func(t *testing.T) {
 					inner := &fixture{
-						T: t, log: calltest.Record(t), service: f.service,
-						client: f.client,
+						T: t, log: calltest.Record(t), service: f.service, client: f.client,
 					}
 					if err := m.call(inner); err != nil {
 						t.Fatal(err)
@@ -195,10 +193,10 @@ func TestAccessLog(t *testing.T) {
 					t.Errorf("line = %v, want level debug", line)
 				}
 				log = calltest.Record(t)
-				if _, err := client.Check(t.Context(),
-					&healthpb.HealthCheckRequest{Service: "unknown"}); status.Code(
-					err) != codes.NotFound {
-					t.Fatal(err)
+				unknown := &healthpb.HealthCheckRequest{Service: "unknown"}
+				_, err := client.Check(t.Context(), unknown)
+				if status.Code(err) != codes.NotFound {
+					t.Fatalf("error = %v, want NotFound", err)
 				}
 				if line := log.Only("call"); line["level"] != "warn" {
 					t.Errorf("line = %v, want level warn", line)
@@ -216,7 +214,7 @@ func TestAccessLog(t *testing.T) {
 			}
 			if line := log.Only("call"); line["status"] != "INTERNAL" ||
 				line["error_message"] != "the handler did not return" {
-				t.Errorf("line = %v", line)
+				t.Errorf("line = %v, want INTERNAL and the message", line)
 			}
 		}()
 		_, _ = chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
@@ -236,13 +234,13 @@ func drain[M any](receive func() (*M, error)) error {
 }
 
 func TestInFlight(t *testing.T) {
-	flight := new(call.InFlight)
+	inFlight := new(call.InFlight)
 	var seen []int64
-	inAllForms(t, call.Config{InFlight: flight}, appInterceptors{}, func(f *fixture) {
+	inAllForms(t, call.Config{InFlight: inFlight}, appInterceptors{}, func(f *fixture) {
 		for _, kind := range kinds {
 			seen = nil
-			f.does(func(context.Context) error {
-				seen = append(seen, flight.Unary.Load(), flight.Streams.Load())
+			f.setHandlers(func(context.Context) error {
+				seen = append(seen, inFlight.Unary.Load(), inFlight.Streams.Load())
 				return nil
 			})
 			if a := kind.call(f.Context(), f); a.err != nil {
@@ -251,11 +249,11 @@ func TestInFlight(t *testing.T) {
 			if f.Name() == t.Name()+"/fused" && seen[0]+seen[1] != 1 {
 				f.Errorf("%s: in flight = %v, want one", kind.name, seen)
 			}
-			f.does(func(context.Context) error { panic(secret) })
+			f.setHandlers(func(context.Context) error { panic(secret) })
 			kind.call(f.Context(), f)
 		}
 	})
-	if u, s := flight.Unary.Load(), flight.Streams.Load(); u != 0 || s != 0 {
-		t.Errorf("left in flight = %d and %d", u, s)
+	if unary, streams := inFlight.Unary.Load(), inFlight.Streams.Load(); unary+streams != 0 {
+		t.Errorf("calls in flight after the test = %d and %d, want 0", unary, streams)
 	}
 }

@@ -20,19 +20,20 @@ func TestContext(t *testing.T) {
 		log, engine := calltest.NewLog(t)
 		nodes, database := &struct{ int }{1}, &struct{ string }{"database"}
 		app := xlog.NewContext(t.Context(), engine)
-		app = context.WithValue(context.WithValue(app, xctx.RegNodeKey, nodes), xctx.DatabaseKey,
-			database)
-		app, over := context.WithCancel(app)
-		over() // must not cancel the calls
+		app = context.WithValue(app, xctx.RegNodeKey, nodes)
+		app = context.WithValue(app, xctx.DatabaseKey, database)
+		app, cancel := context.WithCancel(app)
+		cancel() // must not cancel the calls
 		inAllKinds(t, call.Config{App: app}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(ctx context.Context) error {
-					if got, err := xctxutil.Get[*struct{ string }](ctx,
-						xctx.DatabaseKey); got != database || err != nil {
-						f.Errorf("database = %v, %v", got, err)
+				f.setHandlers(func(ctx context.Context) error {
+					got, err := xctxutil.Get[*struct{ string }](ctx, xctx.DatabaseKey)
+					if got != database || err != nil {
+						f.Errorf("database = %v, %v; want %v", got, err, database)
 					}
 					if ctx.Value(xctx.RegNodeKey) != nodes || ctx.Err() != nil {
-						f.Errorf("nodes = %v, end = %v", ctx.Value(xctx.RegNodeKey), ctx.Err())
+						f.Errorf("nodes = %v, context error = %v; want %v and nil",
+							ctx.Value(xctx.RegNodeKey), ctx.Err(), nodes)
 					}
 					xlog.Info(ctx, "from "+f.Name(), slog.Int("k", 1))
 					return nil
@@ -51,7 +52,7 @@ func TestContext(t *testing.T) {
 		inAllKinds(t, call.Config{App: context.Background()}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
 				ctx, cancel := context.WithCancel(f.Context())
-				f.does(func(ctx context.Context) error {
+				f.setHandlers(func(ctx context.Context) error {
 					cancel()
 					<-ctx.Done()
 					return ctx.Err()
@@ -69,9 +70,9 @@ func TestContext(t *testing.T) {
 	t.Run("is optional", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(ctx context.Context) error {
+				f.setHandlers(func(ctx context.Context) error {
 					if v := ctx.Value(xctx.RegNodeKey); v != nil {
-						f.Errorf("nodes = %v", v)
+						f.Errorf("nodes = %v, want nil", v)
 					}
 					return nil
 				})
@@ -85,19 +86,19 @@ func TestContext(t *testing.T) {
 	t.Run("remains valid after the call", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				var kept []context.Context
-				f.does(func(ctx context.Context) error {
-					kept = append(kept, ctx)
+				var contexts []context.Context
+				f.setHandlers(func(ctx context.Context) error {
+					contexts = append(contexts, ctx)
 					return nil
 				})
 				ids := []string{do(f.Context()).id(f.T), do(f.Context()).id(f.T)}
-				for i, ctx := range kept {
+				for i, ctx := range contexts {
 					if got := xctxutil.GetRequestKey(ctx); got != ids[i] {
 						f.Errorf("id = %s, want %s", got, ids[i])
 					}
 				}
 				if ids[0] == ids[1] {
-					f.Errorf("both ids are %s", ids[0])
+					f.Errorf("ids = %q, want different ones", ids)
 				}
 			})
 	})

@@ -19,8 +19,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// ownStatus returns a status with a detail.
-func ownStatus(t *testing.T) *status.Status {
+// customStatus returns a status with a detail that this module does not create.
+func customStatus(t *testing.T) *status.Status {
 	t.Helper()
 	s, err := status.New(codes.OutOfRange, "custom message").WithDetails(&errdetails.RetryInfo{})
 	if err != nil {
@@ -29,10 +29,10 @@ func ownStatus(t *testing.T) *status.Status {
 	return s
 }
 
-// failures returns errors and their expected conversions.
+// failures returns errors with their expected conversions.
 func failures(t *testing.T) []failure {
 	t.Helper()
-	own := ownStatus(t)
+	custom := customStatus(t)
 	return []failure{
 		{
 			name: "from the catalog", err: xerror.New(xerror.NotFound, "no such user"),
@@ -55,10 +55,10 @@ func failures(t *testing.T) []failure {
 			name: "deadline exceeded", err: fmt.Errorf("%s: %w", secret, context.DeadlineExceeded),
 			code: codes.DeadlineExceeded,
 		},
-		{name: "custom status", err: own.Err(), code: codes.OutOfRange, own: own},
+		{name: "custom status", err: custom.Err(), code: codes.OutOfRange, custom: custom},
 		{
-			name: "wrapped custom status",
-			err:  fmt.Errorf("%s: %w", secret, own.Err()), code: codes.OutOfRange, own: own,
+			name: "wrapped custom status", err: fmt.Errorf("%s: %w", secret, custom.Err()),
+			code: codes.OutOfRange, custom: custom,
 		},
 	}
 }
@@ -69,7 +69,7 @@ type failure struct {
 	code   codes.Code
 	output string
 	text   string
-	own    *status.Status
+	custom *status.Status
 }
 
 // check compares the error that the client received with the expected one.
@@ -79,9 +79,9 @@ func (w *failure) check(t *testing.T, a *outcome) {
 	if got.Code() != w.code {
 		t.Fatalf("got %v, want %v", a.err, w.code)
 	}
-	if w.own != nil {
-		if !proto.Equal(got.Proto(), w.own.Proto()) {
-			t.Errorf("got %v, want the own status as it is", got.Proto())
+	if w.custom != nil {
+		if !proto.Equal(got.Proto(), w.custom.Proto()) {
+			t.Errorf("got %v, want the custom status unchanged", got.Proto())
 		}
 		return
 	}
@@ -102,7 +102,7 @@ func TestErrors(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				inAllKinds(t, call.Config{}, appInterceptors{},
 					func(f *fixture, do func(context.Context) *outcome) {
-						f.does(func(context.Context) error { return tc.err })
+						f.setHandlers(func(context.Context) error { return tc.err })
 						tc.check(f.T, do(f.Context()))
 					})
 			})
@@ -113,8 +113,8 @@ func TestErrors(t *testing.T) {
 		for _, tc := range failures(t) {
 			t.Run(tc.name, func(t *testing.T) {
 				r := new(middleware.Registry)
-				r.UseUnary(&pb.TestService_ServiceDesc, failsUnary(tc.err))
-				r.UseStream(&pb.TestService_ServiceDesc, failsStream(tc.err))
+				r.UseUnary(&pb.TestService_ServiceDesc, failUnary(tc.err))
+				r.UseStream(&pb.TestService_ServiceDesc, failStream(tc.err))
 				inAllKinds(t, call.Config{Registry: r}, appInterceptors{},
 					func(f *fixture, do func(context.Context) *outcome) {
 						tc.check(f.T, do(f.Context()))
@@ -127,8 +127,8 @@ func TestErrors(t *testing.T) {
 		for _, tc := range failures(t) {
 			t.Run(tc.name, func(t *testing.T) {
 				app := appInterceptors{
-					unary:  []grpc.UnaryServerInterceptor{failsUnary(tc.err)},
-					stream: []grpc.StreamServerInterceptor{failsStream(tc.err)},
+					unary:  []grpc.UnaryServerInterceptor{failUnary(tc.err)},
+					stream: []grpc.StreamServerInterceptor{failStream(tc.err)},
 				}
 				inAllKinds(t, call.Config{}, app,
 					func(f *fixture, do func(context.Context) *outcome) {
@@ -141,15 +141,15 @@ func TestErrors(t *testing.T) {
 	t.Run("exposes the original error to application interceptors", func(t *testing.T) {
 		var seen []error
 		app := appInterceptors{
-			unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
-				_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+			unary: []grpc.UnaryServerInterceptor{func(
+				ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 			) (any, error) {
 				resp, err := next(ctx, req)
 				seen = append(seen, err)
 				return resp, err
 			}},
-			stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
-				_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+			stream: []grpc.StreamServerInterceptor{func(
+				srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 			) error {
 				err := next(srv, ss)
 				seen = append(seen, err)
@@ -158,11 +158,11 @@ func TestErrors(t *testing.T) {
 		}
 		inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *outcome) {
 			seen = nil
-			f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
+			f.setHandlers(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
 			do(f.Context())
 			if len(seen) != 1 || !errors.Is(seen[0], xerror.NotFound) ||
 				status.Code(seen[0]) != codes.NotFound {
-				f.Errorf("seen = %v, want one that is NotFound in both ways", seen)
+				f.Errorf("errors = %v, want one that is NotFound and has the status NotFound", seen)
 			}
 		})
 	})
@@ -170,26 +170,26 @@ func TestErrors(t *testing.T) {
 	// An interceptor of the application may wrap the error.
 	t.Run("logs an error once", func(t *testing.T) {
 		app := appInterceptors{
-			unary: []grpc.UnaryServerInterceptor{func(ctx context.Context, req any,
-				_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+			unary: []grpc.UnaryServerInterceptor{func(
+				ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 			) (any, error) {
 				resp, err := next(ctx, req)
 				return resp, fmt.Errorf("in between: %w", err)
 			}},
-			stream: []grpc.StreamServerInterceptor{func(srv any, ss grpc.ServerStream,
-				_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+			stream: []grpc.StreamServerInterceptor{func(
+				srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 			) error {
 				return fmt.Errorf("in between: %w", next(srv, ss))
 			}},
 		}
 		inAllKinds(t, call.Config{}, app, func(f *fixture, do func(context.Context) *outcome) {
-			f.does(func(context.Context) error { return errors.New(secret) })
+			f.setHandlers(func(context.Context) error { return errors.New(secret) })
 			if a := do(f.Context()); status.Code(a.err) != codes.Internal ||
 				strings.Contains(a.err.Error(), "between") {
-				f.Errorf("err = %v", a.err)
+				f.Errorf("err = %v, want Internal without the wrapper", a.err)
 			}
-			if line := f.log.Only("call failed"); !strings.Contains(fmt.Sprint(line["error"]),
-				secret) {
+			line := f.log.Only("call failed")
+			if !strings.Contains(fmt.Sprint(line["error"]), secret) {
 				f.Errorf("line = %v, want the cause", line)
 			}
 		})
@@ -200,8 +200,8 @@ func TestErrors(t *testing.T) {
 			f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 				return &pb.TestResponse{Text: "both"}, xerror.New(xerror.Existed, "")
 			}
-			if a := unaryOf(f.Context(), f.client); envelopeOf(f.T,
-				a.err).GetOutput() != "EXISTED" {
+			a := unaryOf(f.Context(), f.client)
+			if envelopeOf(f.T, a.err).GetOutput() != "EXISTED" {
 				f.Errorf("err = %v, want EXISTED", a.err)
 			}
 		})
@@ -210,16 +210,15 @@ func TestErrors(t *testing.T) {
 	t.Run("ignores a typed nil error", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
-					error,
-				) {
-					var none *xerror.Error
+				var none *xerror.Error
+				f.service.OnUnary = func(
+					context.Context, *pb.TestRequest,
+				) (*pb.TestResponse, error) {
 					return &pb.TestResponse{Text: "fine"}, none
 				}
-				f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-					pb.TestResponse],
+				f.service.OnBidi = func(
+					stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
 				) error {
-					var none *xerror.Error
 					if err := stream.Send(&pb.TestResponse{Text: "fine"}); err != nil {
 						return err
 					}
@@ -247,13 +246,13 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func failsUnary(err error) grpc.UnaryServerInterceptor {
+func failUnary(err error) grpc.UnaryServerInterceptor {
 	return func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
 		return nil, err
 	}
 }
 
-func failsStream(err error) grpc.StreamServerInterceptor {
+func failStream(err error) grpc.StreamServerInterceptor {
 	return func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
 		return err
 	}

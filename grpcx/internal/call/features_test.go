@@ -17,18 +17,18 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// counted returns a registry with middleware that counts calls.
-func counted() (*middleware.Registry, *atomic.Int64) {
+// countingMiddleware returns a registry with middleware that counts calls.
+func countingMiddleware() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
-		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	r.UseUnary(&pb.TestService_ServiceDesc, func(
+		ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 	) (any, error) {
 		n.Add(1)
 		return next(ctx, req)
 	})
-	r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
-		_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+	r.UseStream(&pb.TestService_ServiceDesc, func(
+		srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) error {
 		n.Add(1)
 		return next(srv, ss)
@@ -38,20 +38,20 @@ func counted() (*middleware.Registry, *atomic.Int64) {
 
 func TestFeatures(t *testing.T) {
 	t.Run("runs a feature once if it is mounted twice", func(t *testing.T) {
-		registry, runs := counted()
+		registry, runs := countingMiddleware()
 		first := context.WithValue(t.Context(), xctx.RegNodeKey, "first")
 		second := context.WithValue(context.WithValue(t.Context(), xctx.RegNodeKey, "second"),
 			xctx.DebugKey, true)
-		c, again := call.Config{App: first, Registry: registry},
-			call.Config{App: second, Registry: registry}
+		c := call.Config{App: first, Registry: registry}
+		repeated := call.Config{App: second, Registry: registry}
 		var unary []grpc.UnaryServerInterceptor
 		var stream []grpc.StreamServerInterceptor
 		for _, p := range order {
-			unary, stream = append(unary, call.Unary(p, c), call.Unary(p, again)),
-				append(stream, call.Stream(p, c), call.Stream(p, again))
+			unary = append(unary, call.Unary(p, c), call.Unary(p, repeated))
+			stream = append(stream, call.Stream(p, c), call.Stream(p, repeated))
 		}
-		unary, stream = append(unary, call.Unary(all, again)),
-			append(stream, call.Stream(all, again))
+		unary = append(unary, call.Unary(all, repeated))
+		stream = append(stream, call.Stream(all, repeated))
 		log, service := calltest.Record(t), &calltest.Service{}
 		client := pb.NewTestServiceClient(calltest.Serve(t, service,
 			grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)))
@@ -61,7 +61,7 @@ func TestFeatures(t *testing.T) {
 				runs.Store(0)
 				inner := &fixture{T: t, log: calltest.Record(t), service: service, client: client}
 				var node any
-				f.does(func(ctx context.Context) error {
+				f.setHandlers(func(ctx context.Context) error {
 					node = ctx.Value(xctx.RegNodeKey)
 					return nil
 				})
@@ -74,21 +74,20 @@ func TestFeatures(t *testing.T) {
 				if id := a.id(t); inner.log.Only("call")["request_id"] != id {
 					t.Errorf("id = %s, log:\n%s", id, inner.log)
 				}
-				f.does(func(context.Context) error { panic(secret) })
+				f.setHandlers(func(context.Context) error { panic(secret) })
 				panicked := &fixture{
-					T: t, log: calltest.Record(t), service: service,
-					client: client,
+					T: t, log: calltest.Record(t), service: service, client: client,
 				}
-				panicked.isInternal(kind.call(t.Context(), panicked), secret)
+				panicked.wantInternal(kind.call(t.Context(), panicked), secret)
 			})
 		}
 	})
 
-	t.Run("supports an interceptor that retries", func(t *testing.T) {
-		registry, asked := authenticated()
+	t.Run("supports an interceptor that calls next twice", func(t *testing.T) {
+		registry, authentications := rejectingMiddleware()
 		var errs []error
-		retry := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
-			next grpc.UnaryHandler,
+		retry := func(
+			ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 		) (any, error) {
 			first, err := next(ctx, req)
 			errs = append(errs, err)
@@ -99,18 +98,17 @@ func TestFeatures(t *testing.T) {
 		inAllForms(t, call.Config{Registry: registry},
 			appInterceptors{unary: []grpc.UnaryServerInterceptor{retry}}, func(f *fixture) {
 				errs = nil
-				asked.Store(0)
+				authentications.Store(0)
 				var handled int
-				f.does(func(context.Context) error {
+				f.setHandlers(func(context.Context) error {
 					handled++
 					return nil
 				})
 				a := unaryOf(f.Context(), f.client)
-				if a.err != nil || asked.Load() != 2 || handled != 1 || len(errs) != 2 ||
-					errs[0] != nil ||
-					!errors.Is(errs[1], xerror.Unauthorized) {
+				if a.err != nil || authentications.Load() != 2 || handled != 1 || len(errs) != 2 ||
+					errs[0] != nil || !errors.Is(errs[1], xerror.Unauthorized) {
 					f.Errorf("err = %v, authentication ran %d times, the handler %d, errors %v",
-						a.err, asked.Load(), handled, errs)
+						a.err, authentications.Load(), handled, errs)
 				}
 				if a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
 					f.Errorf("response = %v", a.responses[0])
@@ -119,21 +117,21 @@ func TestFeatures(t *testing.T) {
 			})
 	})
 
-	t.Run("supports an interceptor that hedges", func(t *testing.T) {
-		registry, asked := authenticated()
+	t.Run("supports an interceptor that calls next concurrently", func(t *testing.T) {
+		registry, authentications := rejectingMiddleware()
 		inAllForms(t, call.Config{Registry: registry},
 			appInterceptors{unary: []grpc.UnaryServerInterceptor{hedge}}, func(f *fixture) {
-				asked.Store(0)
+				authentications.Store(0)
 				var handled atomic.Int64
-				f.does(func(context.Context) error {
+				f.setHandlers(func(context.Context) error {
 					handled.Add(1)
 					return nil
 				})
 				a := unaryOf(f.Context(), f.client)
-				if a.err != nil || asked.Load() != 2 || handled.Load() != 1 ||
+				if a.err != nil || authentications.Load() != 2 || handled.Load() != 1 ||
 					a.responses[0].GetBaseResponse().GetContext() != a.id(f.T) {
 					f.Errorf("got %v, %v; authentication ran %d times, the handler %d",
-						a.responses, a.err, asked.Load(), handled.Load())
+						a.responses, a.err, authentications.Load(), handled.Load())
 				}
 			})
 	})
@@ -167,30 +165,30 @@ func TestFeatures(t *testing.T) {
 		}
 	})
 
-	// The handler calls another method of the same server with its own context.
-	t.Run("treats a nested call as a call of its own", func(t *testing.T) {
-		registry, runs := counted()
+	// The handler calls another method of the same server with its context.
+	t.Run("treats a nested call as a separate call", func(t *testing.T) {
+		registry, runs := countingMiddleware()
 		chain := call.Unary(all, call.Config{Registry: registry})
 		inAllForms(t, call.Config{Registry: registry}, appInterceptors{}, func(f *fixture) {
 			runs.Store(0)
 			var outer, inner string
-			f.does(func(ctx context.Context) error {
+			f.setHandlers(func(ctx context.Context) error {
 				outer, _ = ctx.Value(xctx.RequestKey).(string)
-				own := incoming(ctx, "x_request_uuid", "of-the-inner-call")
+				nested := incoming(ctx, "x_request_uuid", "inner-id")
 				info := &grpc.UnaryServerInfo{FullMethod: pb.TestService_UnarySafe_FullMethodName}
-				response, err := chain(own, &pb.TestRequest{}, info,
+				response, err := chain(nested, &pb.TestRequest{}, info,
 					func(ctx context.Context, _ any) (any, error) {
 						inner, _ = ctx.Value(xctx.RequestKey).(string)
 						return &pb.TestResponse{}, nil
 					})
 				if err != nil ||
-					response.(*pb.TestResponse).GetBaseResponse().GetContext() != "of-the-inner-call" {
-					f.Errorf("the inner call = %v, %v", response, err)
+					response.(*pb.TestResponse).GetBaseResponse().GetContext() != "inner-id" {
+					f.Errorf("response of the inner call = %v, %v; want inner-id", response, err)
 				}
 				return nil
 			})
 			a := unaryOf(f.Context(), f.client)
-			if a.err != nil || a.id(f.T) != outer || inner != "of-the-inner-call" ||
+			if a.err != nil || a.id(f.T) != outer || inner != "inner-id" ||
 				runs.Load() != 2 {
 				f.Errorf("err = %v, ids %s, %s and %s, middlewares ran %d times",
 					a.err, a.id(f.T), outer, inner, runs.Load())
@@ -204,13 +202,13 @@ func TestFeatures(t *testing.T) {
 	})
 }
 
-// authenticated returns a registry with middleware that rejects every second call, and a
-// counter of the calls.
-func authenticated() (*middleware.Registry, *atomic.Int64) {
+// rejectingMiddleware returns a registry with middleware that rejects every second call,
+// and the number of calls.
+func rejectingMiddleware() (*middleware.Registry, *atomic.Int64) {
 	var n atomic.Int64
 	r := new(middleware.Registry)
-	r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
-		_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	r.UseUnary(&pb.TestService_ServiceDesc, func(
+		ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 	) (any, error) {
 		if n.Add(1)%2 == 0 {
 			return nil, xerror.New(xerror.Unauthorized, "")

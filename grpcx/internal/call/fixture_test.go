@@ -39,7 +39,7 @@ type appInterceptors struct {
 }
 
 // forms are the ways to mount the features. The application's interceptors run between
-// the outer and the inner features, or before the fused interceptor.
+// the outer and the inner interceptors.
 var forms = []struct {
 	name    string
 	options func(c call.Config, app appInterceptors) []grpc.ServerOption
@@ -47,20 +47,23 @@ var forms = []struct {
 	{name: "one by one", options: func(c call.Config, app appInterceptors) []grpc.ServerOption {
 		return split(c, app, order[:4], order[4:])
 	}},
-	{name: "outer and inner", options: func(c call.Config,
-		app appInterceptors,
-	) []grpc.ServerOption {
-		return split(c, app, []call.Features{call.Outer}, []call.Features{call.Inner})
-	}},
+	{
+		name: "outer and inner",
+		options: func(c call.Config, app appInterceptors) []grpc.ServerOption {
+			return split(c, app, []call.Features{call.Outer}, []call.Features{call.Inner})
+		},
+	},
 	{name: "fused", options: func(c call.Config, app appInterceptors) []grpc.ServerOption {
 		if app.unary != nil || app.stream != nil {
-			// features mounted twice run once
+			// Features that are mounted twice run once.
 			return split(c, app, []call.Features{call.Outer}, []call.Features{all})
 		}
 		return split(c, app, []call.Features{all}, nil)
 	}},
 }
 
+// split returns the options for outer interceptors, the application's interceptors and
+// inner interceptors.
 func split(c call.Config, app appInterceptors, outer, inner []call.Features) []grpc.ServerOption {
 	var unary []grpc.UnaryServerInterceptor
 	var stream []grpc.StreamServerInterceptor
@@ -93,8 +96,8 @@ func inAllForms(t *testing.T, c call.Config, app appInterceptors, test func(f *f
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			f := &fixture{T: t, log: calltest.Record(t), service: &calltest.Service{}}
-			f.client = pb.NewTestServiceClient(calltest.Serve(t, f.service,
-				form.options(c, app)...))
+			f.client = pb.NewTestServiceClient(
+				calltest.Serve(t, f.service, form.options(c, app)...))
 			test(f)
 		})
 	}
@@ -127,7 +130,7 @@ func envelopeOf(t *testing.T, err error) *generate.BaseResponse {
 	return nil
 }
 
-// outcome is what a client received.
+// outcome contains what a client received.
 type outcome struct {
 	responses []*pb.TestResponse
 	trailer   metadata.MD
@@ -168,8 +171,8 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *out
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}),
-		stream.CloseSend()); err != nil && !errors.Is(err, io.EOF) {
+	err = errors.Join(stream.Send(&pb.TestRequest{Text: "hello"}), stream.CloseSend())
+	if err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	a := &outcome{}
@@ -186,18 +189,18 @@ func bidiOf(ctx context.Context, t *testing.T, client pb.TestServiceClient) *out
 	}
 }
 
-// does sets the handlers: they run do and echo the request if it returns nil.
-func (f *fixture) does(do func(ctx context.Context) error) {
-	f.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse,
-		error,
-	) {
+// setHandlers sets handlers that run do and, if it returns nil, echo the request.
+func (f *fixture) setHandlers(do func(ctx context.Context) error) {
+	f.service.OnUnary = func(
+		ctx context.Context, request *pb.TestRequest,
+	) (*pb.TestResponse, error) {
 		if err := do(ctx); err != nil {
 			return nil, err
 		}
 		return &pb.TestResponse{Text: request.GetText()}, nil
 	}
-	f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-		pb.TestResponse],
+	f.service.OnBidi = func(
+		stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
 	) error {
 		if err := do(stream.Context()); err != nil {
 			return err
@@ -220,8 +223,7 @@ func inAllKinds(
 		for _, kind := range kinds {
 			f.Run(kind.name, func(t *testing.T) {
 				inner := &fixture{
-					T: t, log: calltest.Record(t), service: f.service,
-					client: f.client,
+					T: t, log: calltest.Record(t), service: f.service, client: f.client,
 				}
 				test(inner, func(ctx context.Context) *outcome { return kind.call(ctx, inner) })
 			})
@@ -243,9 +245,9 @@ func (t *transport) SetTrailer(md metadata.MD) error {
 // incoming returns the context of a call with the metadata of a grpc-go client.
 func incoming(ctx context.Context, pairs ...string) context.Context {
 	md := metadata.Pairs(append([]string{
-		":authority", "127.0.0.1:1119", "content-type",
-		"application/grpc", "user-agent", "grpc-go/1.82.1",
+		":authority", "127.0.0.1:1119", "content-type", "application/grpc",
+		"user-agent", "grpc-go/1.82.1",
 	}, pairs...)...)
-	return metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(ctx, &transport{}),
-		md)
+	ctx = grpc.NewContextWithServerTransportStream(ctx, &transport{})
+	return metadata.NewIncomingContext(ctx, md)
 }

@@ -35,13 +35,14 @@ func TestTrace(t *testing.T) {
 					{name: "none"},
 					{
 						name:  "underscores",
-						pairs: []string{"x_request_uuid", "abc.DEF-1_2"}, want: "abc.DEF-1_2",
+						pairs: []string{"x_request_uuid", "abc.DEF-1_2"},
+						want:  "abc.DEF-1_2",
 					},
 					{name: "dashes", pairs: []string{"x-request-uuid", "dashed"}, want: "dashed"},
 					{
 						name:  "both",
-						pairs: []string{"x-request-uuid", "dashed", "x_request_uuid", "own"},
-						want:  "own",
+						pairs: []string{"x-request-uuid", "dashed", "x_request_uuid", "second"},
+						want:  "second",
 					},
 					{
 						name:  "two values",
@@ -61,8 +62,8 @@ func TestTrace(t *testing.T) {
 					f.Run(tc.name, func(t *testing.T) {
 						a := do(with(t.Context(), tc.pairs...))
 						id := a.id(t)
-						if a.err != nil || tc.want != "" && id != tc.want || tc.want == "" &&
-							!uuid.MatchString(id) {
+						if a.err != nil || tc.want != "" && id != tc.want ||
+							tc.want == "" && !uuid.MatchString(id) {
 							t.Errorf("id = %q, err = %v, want %q", id, a.err, tc.want)
 						}
 					})
@@ -86,7 +87,7 @@ func TestTrace(t *testing.T) {
 						var id string
 						var start time.Time
 						before := time.Now()
-						f.does(func(ctx context.Context) error {
+						f.setHandlers(func(ctx context.Context) error {
 							id, _ = ctx.Value(xctx.RequestKey).(string)
 							start, _ = ctx.Value(xctx.UserStartTimeKey).(time.Time)
 							return tc.do()
@@ -106,7 +107,7 @@ func TestTrace(t *testing.T) {
 						}
 						for row := range strings.Lines(f.log.String()) {
 							if !strings.Contains(row, id) {
-								f.Errorf("a line without the id: %s", row)
+								f.Errorf("line = %s, want the id %s", row, id)
 							}
 						}
 					})
@@ -115,18 +116,18 @@ func TestTrace(t *testing.T) {
 	})
 
 	// The Runner reuses the maps of trailers.
-	t.Run("keeps the trailers of concurrent calls apart", func(t *testing.T) {
+	t.Run("does not mix the trailers of concurrent calls", func(t *testing.T) {
 		inAllKinds(t, call.Config{InFlight: new(call.InFlight)}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(context.Context) error { return nil })
+				f.setHandlers(func(context.Context) error { return nil })
 				var calls sync.WaitGroup
 				for caller := range 8 {
 					calls.Go(func() {
 						for n := range 50 {
 							want := fmt.Sprintf("%d.%d", caller, n)
-							if got := do(with(f.Context(), "x_request_uuid",
-								want)).trailer.Get("x_request_uuid"); !slices.Equal(got,
-								[]string{want}) {
+							a := do(with(f.Context(), "x_request_uuid", want))
+							got := a.trailer.Get("x_request_uuid")
+							if !slices.Equal(got, []string{want}) {
 								f.Errorf("ids of the trailer = %q, want %q", got, want)
 							}
 						}
@@ -136,25 +137,23 @@ func TestTrace(t *testing.T) {
 			})
 	})
 
-	// An interceptor outside a Runner may have any transport.
+	// Without the Runner, a server may use any transport.
 	t.Run("allows a transport to retain the trailer", func(t *testing.T) {
 		trace := call.Unary(call.Trace, call.Config{})
 		first, second := &transport{}, &transport{}
-		for id, kept := range map[string]*transport{"first": first, "second": second} {
+		for id, transport := range map[string]*transport{"first": first, "second": second} {
 			md := metadata.Pairs("x_request_uuid", id)
-			ctx := metadata.NewIncomingContext(grpc.NewContextWithServerTransportStream(t.Context(),
-				kept), md)
+			ctx := grpc.NewContextWithServerTransportStream(t.Context(), transport)
+			ctx = metadata.NewIncomingContext(ctx, md)
 			_, err := trace(ctx, &pb.TestRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
-				func(context.Context, any) (any, error) {
-					return &pb.TestResponse{}, nil
-				})
+				func(context.Context, any) (any, error) { return &pb.TestResponse{}, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, want := [...]string{trailerID(t, first.trailer), trailerID(t, second.trailer)},
-			[...]string{"first", "second"}; got != want {
-			t.Errorf("ids of the trailers = %q, want %q", got, want)
+		ids := [...]string{trailerID(t, first.trailer), trailerID(t, second.trailer)}
+		if want := [...]string{"first", "second"}; ids != want {
+			t.Errorf("ids of the trailers = %q, want %q", ids, want)
 		}
 	})
 
@@ -170,12 +169,16 @@ func TestTrace(t *testing.T) {
 	t.Run("translates errors to the caller's language", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
-				english, chinese := do(f.Context()),
-					do(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
-				if a, b := envelopeOf(f.T, english.err).GetMessage(),
-					envelopeOf(f.T, chinese.err).GetMessage(); a == b || a == "" || b == "" {
-					f.Errorf("messages = %q and %q, want one of each language", a, b)
+				f.setHandlers(func(context.Context) error {
+					return xerror.New(xerror.NotFound, "")
+				})
+				message := func(ctx context.Context) string {
+					return envelopeOf(f.T, do(ctx).err).GetMessage()
+				}
+				english := message(f.Context())
+				chinese := message(with(f.Context(), "accept-language", "zh-CN,zh;q=0.9"))
+				if english == chinese || english == "" || chinese == "" {
+					f.Errorf("messages = %q and %q, want English and Chinese", english, chinese)
 				}
 			})
 	})

@@ -19,9 +19,9 @@ import (
 
 const secret = "swordfish"
 
-// isInternal checks the outcome of a panic: status INTERNAL with an ID, one log line, and
-// no text on the wire.
-func (f *fixture) isInternal(a *outcome, text string) {
+// wantInternal checks the outcome of a panic: status INTERNAL with an ID, one log line,
+// and no panic text on the wire.
+func (f *fixture) wantInternal(a *outcome, text string) {
 	f.Helper()
 	if status.Code(a.err) != codes.Internal {
 		f.Fatalf("err = %v, want Internal", a.err)
@@ -34,26 +34,25 @@ func (f *fixture) isInternal(a *outcome, text string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, inside := range []string{secret, text, "goroutine", ".go:"} {
-		if strings.Contains(string(wire), inside) {
-			f.Errorf("the wire contains %q: %q", inside, wire)
+	for _, part := range []string{secret, text, "goroutine", ".go:"} {
+		if strings.Contains(string(wire), part) {
+			f.Errorf("the wire contains %q: %q", part, wire)
 		}
 	}
 	line := f.log.Only("panic")
 	stack, _ := line["stack"].(string)
 	value, _ := line["panic"].(string)
 	method, _ := line["method"].(string)
-	if !strings.Contains(value, text) || !strings.HasPrefix(method,
-		"/plinth.grpcx.testproto.TestService/") || !strings.Contains(stack, "_test.go:") {
+	if !strings.Contains(value, text) || !strings.Contains(stack, "_test.go:") ||
+		!strings.HasPrefix(method, "/plinth.grpcx.testproto.TestService/") {
 		f.Errorf("line = %v, want %q, the method and the stack", line, text)
 	}
 	if line := f.log.Only("call"); line["status"] != "INTERNAL" || line["level"] != "info" {
-		f.Errorf("line = %v, want INTERNAL at level info, because the panic is logged at error",
-			line)
+		f.Errorf("line = %v, want INTERNAL at level info, because the panic has a line", line)
 	}
 }
 
-// panics are ways to panic, with the logged text.
+// panics are functions that panic, with a part of the logged text.
 var panics = []struct {
 	name string
 	do   func()
@@ -75,11 +74,11 @@ func TestRecover(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				inAllKinds(t, call.Config{}, appInterceptors{},
 					func(f *fixture, do func(context.Context) *outcome) {
-						f.does(func(context.Context) error {
+						f.setHandlers(func(context.Context) error {
 							tc.do()
 							return nil
 						})
-						f.isInternal(do(f.Context()), tc.want)
+						f.wantInternal(do(f.Context()), tc.want)
 					})
 			})
 		}
@@ -88,7 +87,7 @@ func TestRecover(t *testing.T) {
 	t.Run("truncates the logged panic value", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(context.Context) error { panic(strings.Repeat("é", 1<<20)) })
+				f.setHandlers(func(context.Context) error { panic(strings.Repeat("é", 1<<20)) })
 				do(f.Context())
 				if text, _ := f.log.Only("panic")["panic"].(string); len(text) < 1024 ||
 					len(text) > 8192 {
@@ -99,8 +98,8 @@ func TestRecover(t *testing.T) {
 
 	t.Run("recovers a panic after the first message of a stream", func(t *testing.T) {
 		inAllForms(t, call.Config{}, appInterceptors{}, func(f *fixture) {
-			f.service.OnBidi = func(stream grpc.BidiStreamingServer[pb.TestRequest,
-				pb.TestResponse],
+			f.service.OnBidi = func(
+				stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse],
 			) error {
 				if err := stream.Send(&pb.TestResponse{Text: "first"}); err != nil {
 					return err
@@ -111,7 +110,7 @@ func TestRecover(t *testing.T) {
 			if len(a.responses) != 1 || a.responses[0].GetText() != "first" {
 				f.Errorf("responses = %v, want the first", a.responses)
 			}
-			f.isInternal(a, secret)
+			f.wantInternal(a, secret)
 		})
 	})
 
@@ -127,16 +126,16 @@ func TestRecover(t *testing.T) {
 			})
 		inAllKinds(t, call.Config{Registry: r}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.isInternal(do(f.Context()), secret)
+				f.wantInternal(do(f.Context()), secret)
 			})
 	})
 
 	t.Run("recovers a panic in a check", func(t *testing.T) {
 		check := func(context.Context, any) error { panic(secret) }
-		inAllKinds(t, call.Config{Checks: []func(context.Context, any) error{check}},
-			appInterceptors{},
+		c := call.Config{Checks: []func(context.Context, any) error{check}}
+		inAllKinds(t, c, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.isInternal(do(f.Context()), secret)
+				f.wantInternal(do(f.Context()), secret)
 			})
 	})
 
@@ -161,8 +160,8 @@ func TestRecover(t *testing.T) {
 
 	// A second Recover is mounted inside an interceptor that starts goroutines.
 	t.Run("recovers a panic in a goroutine of an interceptor", func(t *testing.T) {
-		elsewhere := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
-			next grpc.UnaryHandler,
+		inGoroutine := func(
+			ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 		) (resp any, err error) {
 			done := make(chan struct{})
 			go func() {
@@ -172,12 +171,12 @@ func TestRecover(t *testing.T) {
 			<-done
 			return resp, err
 		}
-		again := call.Unary(call.Recover, call.Config{})
+		second := call.Unary(call.Recover, call.Config{})
 		inAllForms(t, call.Config{},
-			appInterceptors{unary: []grpc.UnaryServerInterceptor{elsewhere, again}},
+			appInterceptors{unary: []grpc.UnaryServerInterceptor{inGoroutine, second}},
 			func(f *fixture) {
-				f.does(func(context.Context) error { panic(secret) })
-				f.isInternal(unaryOf(f.Context(), f.client), secret)
+				f.setHandlers(func(context.Context) error { panic(secret) })
+				f.wantInternal(unaryOf(f.Context(), f.client), secret)
 			})
 	})
 
@@ -186,7 +185,7 @@ func TestRecover(t *testing.T) {
 	t.Run("logs runtime.Goexit in a handler", func(t *testing.T) {
 		inAllKinds(t, call.Config{}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
-				f.does(func(context.Context) error {
+				f.setHandlers(func(context.Context) error {
 					runtime.Goexit()
 					return nil
 				})
@@ -205,9 +204,9 @@ func TestRecover(t *testing.T) {
 				if a := <-got; status.Code(a.err) != codes.Canceled {
 					f.Errorf("err = %v, want Canceled", a.err)
 				}
-				f.does(func(context.Context) error { return nil })
+				f.setHandlers(func(context.Context) error { return nil })
 				if a := do(f.Context()); a.err != nil {
-					f.Errorf("the next call: %v", a.err)
+					f.Errorf("error of the next call = %v, want nil", a.err)
 				}
 			})
 	})
@@ -217,8 +216,8 @@ func TestRecover_PanicNil(t *testing.T) {
 	t.Setenv("GODEBUG", "panicnil=1")
 	inAllKinds(t, call.Config{}, appInterceptors{},
 		func(f *fixture, do func(context.Context) *outcome) {
-			f.does(func(context.Context) error { panic(nil) })
-			f.isInternal(do(f.Context()), "panic(nil)")
+			f.setHandlers(func(context.Context) error { panic(nil) })
+			f.wantInternal(do(f.Context()), "panic(nil)")
 		})
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// served runs the chain without a server, with a handler that returns response, which may
-// be of any type.
-func served(t *testing.T, response any) (any, error) {
+// runChain runs the chain without a server. The handler returns response, which may have
+// any type.
+func runChain(t *testing.T, response any) (any, error) {
 	t.Helper()
 	chain := call.Unary(all, call.Config{})
 	ctx := incoming(t.Context(), "x_request_uuid", "abc")
@@ -28,9 +28,9 @@ func served(t *testing.T, response any) (any, error) {
 func TestRespond(t *testing.T) {
 	t.Run("completes the envelope", func(t *testing.T) {
 		success := &generate.BaseResponse{Context: "abc", Output: "Success", Code: 200}
-		own := &generate.BaseResponse{
-			Context: "forged", Output: "Accepted",
-			Code: 202, Message: "later", ErrorMessage: new("x"),
+		custom := &generate.BaseResponse{
+			Context: "forged", Output: "Accepted", Code: 202, Message: "later",
+			ErrorMessage: new("x"),
 		}
 		for _, tc := range []struct {
 			name     string
@@ -46,15 +46,15 @@ func TestRespond(t *testing.T) {
 				want: &pb.TestResponse{BaseResponse: success},
 			},
 			{
-				name: "own", response: &pb.TestResponse{BaseResponse: own},
+				name: "custom", response: &pb.TestResponse{BaseResponse: custom},
 				want: &pb.TestResponse{BaseResponse: &generate.BaseResponse{
 					Context: "abc", Output: "Accepted", Code: 202, Message: "later",
 					ErrorMessage: new("x"),
 				}},
 			},
 			{
-				name:     "the envelope itself",
-				response: &generate.BaseResponse{Message: "m"}, want: &generate.BaseResponse{
+				name: "the envelope itself", response: &generate.BaseResponse{Message: "m"},
+				want: &generate.BaseResponse{
 					Context: "abc", Output: "Success", Code: 200, Message: "m",
 				},
 			},
@@ -74,7 +74,7 @@ func TestRespond(t *testing.T) {
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				got, err := served(t, tc.response)
+				got, err := runChain(t, tc.response)
 				if err != nil || !proto.Equal(got.(proto.Message), tc.want) {
 					t.Errorf("got %v, %v, want %v", got, err, tc.want)
 				}
@@ -89,7 +89,7 @@ func TestRespond(t *testing.T) {
 			"a nil envelope": (*generate.BaseResponse)(nil),
 		} {
 			t.Run(name, func(t *testing.T) {
-				got, err := served(t, response)
+				got, err := runChain(t, response)
 				if got != nil || err == nil ||
 					envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 					t.Errorf("got %v, %v, want DEVELOPER_ERROR", got, err)
@@ -103,17 +103,17 @@ func TestRespond(t *testing.T) {
 			"nil":            nil,
 			"a nil response": (*pb.TestResponse)(nil),
 		} {
-			silent := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any,
-				error, //nolint:unparam // its type
-			) {
+			returnNil := func(
+				context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler,
+			) (any, error) { //nolint:unparam // the type of an interceptor
 				return response, nil
 			}
 			t.Run("middleware, "+name, func(t *testing.T) {
 				registry := &middleware.Registry{}
-				registry.UseUnary(&pb.TestService_ServiceDesc, silent)
+				registry.UseUnary(&pb.TestService_ServiceDesc, returnNil)
 				inAllForms(t, call.Config{Registry: registry}, appInterceptors{}, func(f *fixture) {
-					if err := unaryOf(f.Context(), f.client).err; envelopeOf(f.T,
-						err).GetOutput() != xerror.DeveloperError.GetOutput() {
+					err := unaryOf(f.Context(), f.client).err
+					if envelopeOf(f.T, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 						f.Errorf("err = %v, want DEVELOPER_ERROR", err)
 					}
 				})
@@ -122,7 +122,7 @@ func TestRespond(t *testing.T) {
 				chain := call.Unary(call.Outer, call.Config{})
 				_, err := chain(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod},
 					func(ctx context.Context, req any) (any, error) {
-						return silent(ctx, req, nil, nil)
+						return returnNil(ctx, req, nil, nil)
 					})
 				if envelopeOf(t, err).GetOutput() != xerror.DeveloperError.GetOutput() {
 					t.Errorf("err = %v, want DEVELOPER_ERROR", err)
@@ -139,9 +139,11 @@ func TestRespond(t *testing.T) {
 				if (b.GetOverhead() > 0) != debug || (b.Overhead != nil) != debug {
 					f.Errorf("debug %t: envelope = %v", debug, b)
 				}
-				f.does(func(context.Context) error { return xerror.New(xerror.NotFound, "") })
-				if b := envelopeOf(f.T,
-					unaryOf(f.Context(), f.client).err); (b.Overhead != nil) != debug {
+				f.setHandlers(func(context.Context) error {
+					return xerror.New(xerror.NotFound, "")
+				})
+				b = envelopeOf(f.T, unaryOf(f.Context(), f.client).err)
+				if (b.Overhead != nil) != debug {
 					f.Errorf("debug %t: envelope of an error = %v", debug, b)
 				}
 			})

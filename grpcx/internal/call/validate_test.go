@@ -21,21 +21,20 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// rejects returns a check that rejects requests with this text.
-func rejects(text string) validation.Check {
+// rejectText returns a check that rejects requests with this text.
+func rejectText(text string) validation.Check {
 	return func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
 			return validation.Refuse(ctx, []xvalid.FieldError{{
-				Field: "text", Tag: "allowed",
-				Message: "text is not allowed",
+				Field: "text", Tag: "allowed", Message: "text is not allowed",
 			}}, nil)
 		}
 		return nil
 	}
 }
 
-// isRejection checks that err contains the field.
-func isRejection(t *testing.T, err error) {
+// wantRejection checks that err contains the field.
+func wantRejection(t *testing.T, err error) {
 	t.Helper()
 	s := status.Convert(err)
 	if s.Code() != codes.InvalidArgument || envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
@@ -54,19 +53,19 @@ func TestValidate(t *testing.T) {
 	t.Run("runs between middleware and handler", func(t *testing.T) {
 		var steps []string
 		r := new(middleware.Registry)
-		r.UseUnary(&pb.TestService_ServiceDesc, func(ctx context.Context, req any,
-			_ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+		r.UseUnary(&pb.TestService_ServiceDesc, func(
+			ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 		) (any, error) {
 			steps = append(steps, "middleware")
 			return next(context.WithValue(ctx, userKey{}, "ada"), req)
 		})
-		r.UseStream(&pb.TestService_ServiceDesc, func(srv any, ss grpc.ServerStream,
-			_ *grpc.StreamServerInfo, next grpc.StreamHandler,
+		r.UseStream(&pb.TestService_ServiceDesc, func(
+			srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 		) error {
 			steps = append(steps, "middleware")
 			return next(srv, withContext{ss, context.WithValue(ss.Context(), userKey{}, "ada")})
 		})
-		note := func(name string) validation.Check {
+		record := func(name string) validation.Check {
 			return func(ctx context.Context, _ any) error {
 				user, _ := ctx.Value(userKey{}).(string)
 				steps = append(steps, name+" of "+user)
@@ -77,18 +76,18 @@ func TestValidate(t *testing.T) {
 			var none *xerror.Error
 			return none
 		}
-		checks := []validation.Check{note("first"), typedNil, rejects("hello"), note("last")}
+		checks := []validation.Check{record("first"), typedNil, rejectText("hello"), record("last")}
 		inAllKinds(t, call.Config{Registry: r, Checks: checks[:3:3]}, appInterceptors{},
 			func(f *fixture, do func(context.Context) *outcome) {
 				steps = nil
-				f.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse,
-					error,
-				) {
+				f.service.OnUnary = func(
+					context.Context, *pb.TestRequest,
+				) (*pb.TestResponse, error) {
 					steps = append(steps, "handler")
 					return &pb.TestResponse{}, nil
 				}
 				a := do(f.Context())
-				isRejection(f.T, a.err)
+				wantRejection(f.T, a.err)
 				if want := []string{"middleware", "first of ada"}; !slices.Equal(steps[:2], want) ||
 					slices.Contains(steps, "handler") {
 					f.Errorf("steps = %q, want %q", steps, want)
@@ -97,20 +96,21 @@ func TestValidate(t *testing.T) {
 		inAllKinds(t, call.Config{Registry: r, Checks: append(slices.Clone(checks[:2]), checks[3])},
 			appInterceptors{}, func(f *fixture, do func(context.Context) *outcome) {
 				steps = nil
-				f.does(func(context.Context) error { return nil })
-				if a := do(f.Context()); a.err != nil || !slices.Equal(slices.Compact(steps)[:3],
-					[]string{"middleware", "first of ada", "last of ada"}) {
-					f.Errorf("err = %v, steps = %q", a.err, steps)
+				f.setHandlers(func(context.Context) error { return nil })
+				a := do(f.Context())
+				want := []string{"middleware", "first of ada", "last of ada"}
+				if a.err != nil || !slices.Equal(slices.Compact(steps)[:3], want) {
+					f.Errorf("err = %v, steps = %q, want %q", a.err, steps, want)
 				}
 			})
 	})
 
 	t.Run("checks the request of a server stream", func(t *testing.T) {
-		inAllForms(t, call.Config{Checks: []validation.Check{rejects("bad")}}, appInterceptors{},
+		inAllForms(t, call.Config{Checks: []validation.Check{rejectText("bad")}}, appInterceptors{},
 			func(f *fixture) {
 				called := false
-				f.service.OnServer = func(*pb.TestRequest,
-					grpc.ServerStreamingServer[pb.TestResponse],
+				f.service.OnServer = func(
+					*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse],
 				) error {
 					called = true
 					return nil
@@ -120,7 +120,7 @@ func TestValidate(t *testing.T) {
 					f.Fatal(err)
 				}
 				_, err = stream.Recv()
-				isRejection(f.T, err)
+				wantRejection(f.T, err)
 				if called {
 					f.Error("the handler was called")
 				}
@@ -128,11 +128,11 @@ func TestValidate(t *testing.T) {
 	})
 
 	t.Run("checks each message of a client stream", func(t *testing.T) {
-		inAllForms(t, call.Config{Checks: []validation.Check{rejects("bad")}}, appInterceptors{},
+		inAllForms(t, call.Config{Checks: []validation.Check{rejectText("bad")}}, appInterceptors{},
 			func(f *fixture) {
 				var got []string
-				f.service.OnClient = func(stream grpc.ClientStreamingServer[pb.TestRequest,
-					pb.TestResponse],
+				f.service.OnClient = func(
+					stream grpc.ClientStreamingServer[pb.TestRequest, pb.TestResponse],
 				) error {
 					for {
 						request, err := stream.Recv()
@@ -153,7 +153,7 @@ func TestValidate(t *testing.T) {
 					}
 				}
 				_, err = stream.CloseAndRecv()
-				isRejection(f.T, err)
+				wantRejection(f.T, err)
 				if !slices.Equal(got, []string{"good"}) {
 					f.Errorf("messages = %q, want the valid one", got)
 				}
@@ -168,26 +168,25 @@ func TestValidate(t *testing.T) {
 		for _, form := range forms {
 			t.Run(form.name, func(t *testing.T) {
 				log := calltest.Record(t)
-				server := grpc.NewServer(
-					form.options(call.Config{Checks: []validation.Check{func(context.Context,
-						any,
-					) error {
-						return xerror.New(xerror.Forbidden, "")
-					}}}, appInterceptors{})...)
+				forbid := func(context.Context, any) error {
+					return xerror.New(xerror.Forbidden, "")
+				}
+				c := call.Config{Checks: []validation.Check{forbid}}
+				server := grpc.NewServer(form.options(c, appInterceptors{})...)
 				server.RegisterService(&strictService, nil)
 				conn := calltest.Start(t, server)
-				ask := func(text string) error {
-					return conn.Invoke(t.Context(), strictMethod, &pb.TestRequest{Text: text},
-						new(pb.TestResponse))
+				invoke := func(text string) error {
+					return conn.Invoke(t.Context(), strictMethod,
+						&pb.TestRequest{Text: text}, new(pb.TestResponse))
 				}
-				if err := ask("bad"); status.Code(err) != codes.InvalidArgument ||
+				if err := invoke("bad"); status.Code(err) != codes.InvalidArgument ||
 					envelopeOf(t, err).GetOutput() != "PARAMETER_ERROR" {
 					t.Errorf("bad = %v, want PARAMETER_ERROR", err)
 				}
-				if err := ask("good"); status.Code(err) != codes.PermissionDenied {
+				if err := invoke("good"); status.Code(err) != codes.PermissionDenied {
 					t.Errorf("good = %v, want the error of the check", err)
 				}
-				if err := ask("panic"); status.Code(err) != codes.Internal ||
+				if err := invoke("panic"); status.Code(err) != codes.Internal ||
 					log.Only("panic")["panic"] != secret {
 					t.Errorf("panic = %v, want Internal", err)
 				}
@@ -198,7 +197,7 @@ func TestValidate(t *testing.T) {
 	t.Run("panics on a nil check", func(t *testing.T) {
 		defer func() {
 			if recover() == nil {
-				t.Error("no panic")
+				t.Error("Unary did not panic")
 			}
 		}()
 		call.Unary(call.Validate, call.Config{Checks: []validation.Check{nil}})
@@ -207,7 +206,7 @@ func TestValidate(t *testing.T) {
 
 type userKey struct{}
 
-// withContext is a stream with another context, as authentication middleware creates it.
+// withContext is a stream with another context, as created by authentication middleware.
 type withContext struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -232,12 +231,14 @@ func (s *strict) Validate() error {
 
 const strictMethod = "/test.Strict/Unary"
 
-// strictService is the descriptor that protoc-gen-go-grpc would generate.
+// strictService is a service description like those of protoc-gen-go-grpc.
 var strictService = grpc.ServiceDesc{
 	ServiceName: "test.Strict",
-	HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+	HandlerType: (*any)(nil),
+	Methods: []grpc.MethodDesc{{
 		MethodName: "Unary",
-		Handler: func(srv any, ctx context.Context, decode func(any) error,
+		Handler: func(
+			srv any, ctx context.Context, decode func(any) error,
 			chain grpc.UnaryServerInterceptor,
 		) (any, error) {
 			in := &strict{TestRequest: new(pb.TestRequest)}

@@ -26,7 +26,7 @@ func filled() *generate.BaseResponse {
 // embedding is a message that embeds a generated message.
 type embedding struct{ *pb.TestResponse }
 
-// embeddingAny is a message that embeds the interface.
+// embeddingAny is a message that embeds proto.Message.
 type embeddingAny struct{ proto.Message }
 
 func of(message any) *envelope.Field { return envelope.Of(reflect.TypeOf(message)) }
@@ -41,7 +41,7 @@ func TestField_Set(t *testing.T) {
 		{"open, delimited", &pb.DelimitedResponse{}},
 		{"hybrid", &pb.HybridResponse{}},
 		{"opaque", &pb.OpaqueResponse{}},
-		{"around open", embedding{&pb.TestResponse{}}.pointer()},
+		{"embedding open", embedding{&pb.TestResponse{}}.pointer()},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := of(tc.message)
@@ -57,8 +57,8 @@ func TestField_Set(t *testing.T) {
 			if diff := cmp.Diff(filled(), f.Get(tc.message), protocmp.Transform()); diff != "" {
 				t.Errorf("Get after Set (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(filled(), transferred(t, tc.message),
-				protocmp.Transform()); diff != "" {
+			received := transferred(t, tc.message)
+			if diff := cmp.Diff(filled(), received, protocmp.Transform()); diff != "" {
 				t.Errorf("received envelope (-want +got):\n%s", diff)
 			}
 		})
@@ -84,8 +84,7 @@ func transferred(t *testing.T, message proto.Message) *generate.BaseResponse {
 func TestField_Get(t *testing.T) {
 	t.Run("stores the envelope without a copy", func(t *testing.T) {
 		for _, message := range []proto.Message{
-			&pb.TestResponse{}, &pb.HybridResponse{},
-			&pb.OpaqueResponse{},
+			&pb.TestResponse{}, &pb.HybridResponse{}, &pb.OpaqueResponse{},
 		} {
 			b := filled()
 			if f := of(message); !f.Set(message, b) || f.Get(message) != b {
@@ -100,18 +99,18 @@ func TestField_Get(t *testing.T) {
 		if f.Get(b) != b {
 			t.Error("Get returned another message")
 		}
-		given := filled()
-		given.Overhead = nil
-		if !f.Set(b, given) || !proto.Equal(b, given) {
-			t.Errorf("after Set = %v, want %v", b, given)
+		want := filled()
+		want.Overhead = nil
+		if !f.Set(b, want) || !proto.Equal(b, want) {
+			t.Errorf("after Set = %v, want %v", b, want)
 		}
-		if !f.Set(b, b) || !proto.Equal(b, given) {
-			t.Errorf("after Set of itself = %v, want %v", b, given)
+		if !f.Set(b, b) || !proto.Equal(b, want) {
+			t.Errorf("after Set of itself = %v, want %v", b, want)
 		}
 	})
 }
 
-// plain is a struct with the field that is not a message.
+// plain is a struct with an envelope that is not a message.
 type plain struct {
 	BaseResponse *generate.BaseResponse
 }
@@ -135,7 +134,7 @@ func TestOf(t *testing.T) {
 			t    reflect.Type
 		}{
 			{"nil", nil},
-			{"message without", reflect.TypeFor[*pb.WithoutEnvelope]()},
+			{"message without the field", reflect.TypeFor[*pb.WithoutEnvelope]()},
 			{"opaque message without the field", reflect.TypeFor[*pb.OpaqueWithout]()},
 			{"other message type", reflect.TypeFor[*pb.OtherType]()},
 			{"scalar", reflect.TypeFor[*pb.ScalarType]()},
@@ -145,13 +144,13 @@ func TestOf(t *testing.T) {
 			{"member of a oneof", reflect.TypeFor[*pb.OneofType]()},
 			{"member of an opaque oneof", reflect.TypeFor[*pb.OpaqueOneof]()},
 			{"message of dynamicpb", reflect.TypeFor[*dynamicpb.Message]()},
-			{"message embedding any other", reflect.TypeFor[*embeddingAny]()},
+			{"message that embeds proto.Message", reflect.TypeFor[*embeddingAny]()},
 			{"pointer to pointer", reflect.TypeFor[**pb.TestResponse]()},
 			{"interface", reflect.TypeOf(&none).Elem()},
 			{"pointer to an interface", reflect.TypeOf(&none)},
 			{"struct with another type", reflect.TypeFor[*struct{ BaseResponse string }]()},
 			{"struct with an embedded field", reflect.TypeFor[*struct{ plain }]()},
-			{"text", reflect.TypeFor[string]()},
+			{"string", reflect.TypeFor[string]()},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if envelope.Of(tc.t) != nil {
@@ -187,7 +186,7 @@ func TestField_Set_Ignored(t *testing.T) {
 				t.Errorf("%T has no field", message)
 			}
 			if f.Get(message) != nil || f.Set(message, filled()) {
-				t.Errorf("a nil %T returned an envelope", message)
+				t.Errorf("a nil %T has an envelope", message)
 			}
 		}
 	})
@@ -216,7 +215,8 @@ func TestField_Allocations(t *testing.T) {
 		for _, message := range []any{
 			filled(), &pb.TestResponse{BaseResponse: filled()}, &pb.WithoutEnvelope{}, opaque,
 		} {
-			if got := testing.AllocsPerRun(1000, func() { _ = of(message).Get(message) }); got != 0 {
+			got := testing.AllocsPerRun(1000, func() { _ = of(message).Get(message) })
+			if got != 0 {
 				t.Errorf("Get of %T: allocations = %v, want 0", message, got)
 			}
 		}

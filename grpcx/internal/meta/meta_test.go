@@ -11,7 +11,7 @@ import (
 )
 
 func TestNewKey(t *testing.T) {
-	for _, tt := range []struct {
+	for _, tc := range []struct {
 		key  constant.Metadata
 		want meta.Key
 	}{
@@ -20,48 +20,51 @@ func TestNewKey(t *testing.T) {
 		{"X-Tenant", meta.Key{"x-tenant", "x-tenant"}},
 		{"Shop_Tenant", meta.Key{"shop_tenant", "shop-tenant"}},
 	} {
-		if got := meta.NewKey(tt.key); got != tt.want {
-			t.Errorf("NewKey(%q) = %q, want %q", tt.key, got, tt.want)
+		if got := meta.NewKey(tc.key); got != tc.want {
+			t.Errorf("NewKey(%q) = %q, want %q", tc.key, got, tc.want)
 		}
 	}
 }
 
 func TestFirst(t *testing.T) {
 	key := meta.NewKey("a_b")
-	for _, tt := range []struct {
-		name  string
-		md    metadata.MD
-		want  string
-		holds bool
+	for _, tc := range []struct {
+		name string
+		md   metadata.MD
+		want string
+		has  bool
 	}{
 		{"no metadata", nil, "", false},
 		{"another key", metadata.Pairs("a", "1"), "", false},
 		{"a key without values", metadata.MD{"a_b": nil, "a-b": {}}, "", false},
-		{"its own", metadata.Pairs("a_b", "1", "a_b", "2"), "1", true},
-		{"with dashes", metadata.Pairs("a-b", "1"), "1", true},
+		{"own spelling", metadata.Pairs("a_b", "1", "a_b", "2"), "1", true},
+		{"dashes", metadata.Pairs("a-b", "1"), "1", true},
 		{
-			"after blank ones", metadata.Pairs("a_b", "", "a_b", " \t\u00a0", "a_b", " 1 "), " 1 ",
-			true,
+			"after blank values",
+			metadata.Pairs("a_b", "", "a_b", " \t\u00a0", "a_b", " 1 "), " 1 ", true,
 		},
 		{
-			"its own after a blank one, before dashes",
+			"own spelling after a blank value, before dashes",
 			metadata.Pairs("a-b", "2", "a_b", "", "a_b", "1"), "1", true,
 		},
-		{"dashed, with a blank one in the own spelling", metadata.Pairs("a_b", " ", "a-b", "2"), "2", true},
+		{
+			"dashes, if the own spelling is blank",
+			metadata.Pairs("a_b", " ", "a-b", "2"), "2", true,
+		},
 		{"blank", metadata.Pairs("a_b", " ", "a-b", ""), "", true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := meta.First(tt.md, key); got != tt.want {
-				t.Errorf("First = %q, want %q", got, tt.want)
+		t.Run(tc.name, func(t *testing.T) {
+			if got := meta.First(tc.md, key); got != tc.want {
+				t.Errorf("First = %q, want %q", got, tc.want)
 			}
-			if got := meta.Has(tt.md, key); got != tt.holds {
-				t.Errorf("Has = %t, want %t", got, tt.holds)
+			if got := meta.Has(tc.md, key); got != tc.has {
+				t.Errorf("Has = %t, want %t", got, tc.has)
 			}
 		})
 	}
 }
 
-// Checks that Incoming finds the stored map: the fallback would copy it.
+// TestIncoming also counts allocations, because the fallback of Incoming copies the map.
 func TestIncoming(t *testing.T) {
 	type other struct{}
 	own, dashed := meta.NewKey("a_b"), meta.NewKey("c_d")
@@ -89,14 +92,14 @@ func TestIncoming(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	key := meta.NewKey(constant.MetadataRequestUUID)
-	for _, tt := range []struct{ name, sent string }{
+	for _, tc := range []struct{ name, sent string }{
 		{"own", "x_request_uuid"},
 		{"dashed", "x-request-uuid"},
 		{"miss", "other"},
 	} {
-		b.Run(tt.name, func(b *testing.B) {
+		b.Run(tc.name, func(b *testing.B) {
 			ctx := metadata.NewIncomingContext(b.Context(),
-				metadata.Pairs(tt.sent, "1", "user-agent", "x", ":authority", "y"))
+				metadata.Pairs(tc.sent, "1", "user-agent", "x", ":authority", "y"))
 			b.ReportAllocs()
 			for b.Loop() {
 				meta.First(meta.Incoming(ctx), key)

@@ -29,8 +29,7 @@ func TestToStatus_Details(t *testing.T) {
 	t.Run("contains the data as the second detail", func(t *testing.T) {
 		quiet(t)
 		failures := []xvalid.FieldError{{
-			Field: "items[2].price", Tag: "min-Len8",
-			Message: "too short",
+			Field: "items[2].price", Tag: "min-Len8", Message: "too short",
 		}}
 		bad, ok := detail(t, failures).(*errdetails.BadRequest)
 		if v := bad.GetFieldViolations(); !ok || len(v) != 1 ||
@@ -43,7 +42,7 @@ func TestToStatus_Details(t *testing.T) {
 			t.Errorf("detail of data = %v", value)
 		}
 		for name, data := range map[string]any{
-			"none": nil, "a function": func() {}, "a channel": make(chan int), "a cyclic": cyclic(),
+			"none": nil, "a function": func() {}, "a channel": make(chan int), "a cycle": cyclic(),
 			"too large": strings.Repeat("x", 2561), "too large as numbers": make([]int, 1000),
 		} {
 			if got := detail(t, data); got != nil {
@@ -56,15 +55,13 @@ func TestToStatus_Details(t *testing.T) {
 		quiet(t)
 		var failures []xvalid.FieldError
 		for range 100 {
-			failures = append(failures,
-				xvalid.FieldError{
-					Field: "field", Tag: "required",
-					Message: strings.Repeat("x", 100),
-				})
+			failures = append(failures, xvalid.FieldError{
+				Field: "field", Tag: "required", Message: strings.Repeat("x", 100),
+			})
 		}
 		bad, _ := detail(t, failures).(*errdetails.BadRequest)
 		if n := len(bad.GetFieldViolations()); n < 15 || n >= 25 {
-			t.Errorf("%d violations, want as many as 2.5 KiB hold", n)
+			t.Errorf("%d violations, want as many as fit within 2.5 KiB", n)
 		}
 		if bad, ok := detail(t, []xvalid.FieldError{}).(*errdetails.BadRequest); !ok ||
 			len(bad.GetFieldViolations()) != 0 {
@@ -82,16 +79,16 @@ func TestToStatus_Details(t *testing.T) {
 			{name: "invalid", text: "a\xffb", want: "a\uFFFDb"},
 			{name: "at the limit", text: strings.Repeat("x", 512), want: strings.Repeat("x", 512)},
 			{
-				name: "over the limit",
-				text: strings.Repeat("x", 513), want: strings.Repeat("x", 512),
+				name: "above the limit", text: strings.Repeat("x", 513),
+				want: strings.Repeat("x", 512),
 			},
 			{
 				name: "a rune across the limit", text: strings.Repeat("x", 511) + "é",
 				want: strings.Repeat("x", 511),
 			},
 			{
-				name: "three-byte runes",
-				text: strings.Repeat("码", 300), want: strings.Repeat("码", 170),
+				name: "three-byte runes", text: strings.Repeat("码", 300),
+				want: strings.Repeat("码", 170),
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -112,8 +109,7 @@ func TestToStatus_Details(t *testing.T) {
 		long := xerror.RemoteCode(40499, strings.Repeat("L", 5000), strings.Repeat("m", 5000))
 		b := envelope(t, rpcstatus.ToStatus(ctx, xerror.New(long, "")))
 		for name, text := range map[string]string{
-			"context": b.GetContext(), "output": b.GetOutput(),
-			"message": b.GetMessage(),
+			"context": b.GetContext(), "output": b.GetOutput(), "message": b.GetMessage(),
 		} {
 			if len(text) == 0 || len(text) > 512 || !utf8.ValidString(text) {
 				t.Errorf("%s has %d bytes, want 1 to 512 of UTF-8", name, len(text))
@@ -140,7 +136,7 @@ func detail(t *testing.T, data any) any {
 	return nil
 }
 
-// handler returns an error from each call.
+// handler returns the error of fail from each call.
 type handler struct {
 	testproto.UnimplementedTestServiceServer
 	fail func() error
@@ -149,9 +145,9 @@ type handler struct {
 func (h handler) Unary(
 	ctx context.Context, _ *testproto.TestRequest,
 ) (*testproto.TestResponse, error) {
-	// as the Trace interceptor does
-	if err := grpc.SetTrailer(ctx,
-		metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))); err != nil {
+	// The Trace interceptor sends this trailer, too.
+	trailer := metadata.Pairs("x_request_uuid", strings.Repeat("x", 64))
+	if err := grpc.SetTrailer(ctx, trailer); err != nil {
 		return nil, err
 	}
 	return nil, h.fail()
@@ -187,8 +183,7 @@ func call(t *testing.T, fail func() error, options ...grpc.DialOption) error {
 func TestToStatus_HeaderSize(t *testing.T) {
 	quiet(t)
 	for name, filler := range map[string]string{
-		"of ASCII": "x", "percent": "%", "of Chinese": "码",
-		"invalid": "\xff", "quotes": `"<`,
+		"ASCII": "x", "percent": "%", "Chinese": "码", "invalid": "\xff", "quotes": `"<`,
 	} {
 		text := strings.Repeat(filler, 5000)
 		code := xerror.RemoteCode(40499, text, text)
@@ -212,7 +207,7 @@ func TestToStatus_HeaderSize(t *testing.T) {
 				}
 				err := call(t, fail, grpc.WithMaxHeaderListSize(8<<10))
 				if got := status.Code(err); got != codes.NotFound {
-					t.Fatalf("error = %.200v, want what the server sent", err)
+					t.Fatalf("error = %.200v, want NotFound from the server", err)
 				}
 				envelope(t, err)
 			})
@@ -231,20 +226,24 @@ func TestFromStatus_RoundTrip(t *testing.T) {
 		{name: "code alone", sent: xerror.New(xerror.NotExist, ""), want: nil},
 		{name: "message", sent: xerror.New(xerror.TooManyRequests, "in a minute"), want: nil},
 		{
-			name: "failures", sent: xerror.WrapData(xerror.ParameterError, "2 fields",
-				nil, failures),
+			name: "failures",
+			sent: xerror.WrapData(xerror.ParameterError, "2 fields", nil, failures),
 			want: failures,
 		},
-		{name: "map", sent: xerror.WrapData(xerror.Conflict, "",
-			nil, map[string]any{"a": []int{1, 2}}), want: map[string]any{"a": []any{1.0, 2.0}}},
+		{
+			name: "map",
+			sent: xerror.WrapData(xerror.Conflict, "", nil, map[string]any{"a": []int{1, 2}}),
+			want: map[string]any{"a": []any{1.0, 2.0}},
+		},
 		{name: "text", sent: xerror.WrapData(xerror.Conflict, "", nil, "text"), want: "text"},
 		{
 			name: "several values",
-			sent: xerror.WrapData(xerror.Conflict, "", nil, 1, "two"), want: []any{1.0, "two"},
+			sent: xerror.WrapData(xerror.Conflict, "", nil, 1, "two"),
+			want: []any{1.0, "two"},
 		},
 		{
 			name: "unknown code",
-			sent: xerror.New(xerror.RemoteCode(40988, "OTHERS_OWN", "remote text"), "more"),
+			sent: xerror.New(xerror.RemoteCode(40988, "OTHER_CODE", "remote text"), "more"),
 			want: nil,
 		},
 		{name: "unknown error", sent: xerror.From(errors.New("secret")), want: nil},
@@ -272,9 +271,9 @@ func TestFromStatus_RoundTrip(t *testing.T) {
 				strings.Contains(got.Error(), "secret") {
 				t.Errorf("got %v, want the status as the cause", got)
 			}
-			for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
-				if errors.Is(got, ended) != errors.Is(tc.sent, ended) {
-					t.Errorf("errors.Is(%v) = %t", ended, errors.Is(got, ended))
+			for _, target := range []error{context.Canceled, context.DeadlineExceeded} {
+				if want := errors.Is(tc.sent, target); errors.Is(got, target) != want {
+					t.Errorf("errors.Is(%v) = %t, want %t", target, !want, want)
 				}
 			}
 		})
