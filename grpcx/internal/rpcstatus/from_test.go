@@ -23,18 +23,23 @@ import (
 func TestFromStatus(t *testing.T) {
 	t.Run("maps a status without an envelope by its code", func(t *testing.T) {
 		for code, want := range map[codes.Code]*xerror.ErrorCode{
-			codes.Canceled: xerror.Canceled, codes.Unknown: xerror.RemoteError,
-			codes.InvalidArgument:  xerror.ParameterError,
-			codes.DeadlineExceeded: xerror.UpstreamTimeout, codes.NotFound: xerror.NotFound,
+			codes.Canceled:           xerror.Canceled,
+			codes.Unknown:            xerror.RemoteError,
+			codes.InvalidArgument:    xerror.ParameterError,
+			codes.DeadlineExceeded:   xerror.UpstreamTimeout,
+			codes.NotFound:           xerror.NotFound,
 			codes.AlreadyExists:      xerror.Existed,
 			codes.PermissionDenied:   xerror.PermissionDenied,
 			codes.ResourceExhausted:  xerror.TooManyRequests,
-			codes.FailedPrecondition: xerror.UnprocessableEntity, codes.Aborted: xerror.Conflict,
-			codes.OutOfRange:    xerror.RangeError,
-			codes.Unimplemented: xerror.UnsupportedOp, codes.Internal: xerror.RemoteError,
-			codes.Unavailable: xerror.ServiceUnavailable,
-			codes.DataLoss:    xerror.RemoteError, codes.Unauthenticated: xerror.Unauthorized,
-			codes.Code(77): xerror.RemoteError,
+			codes.FailedPrecondition: xerror.UnprocessableEntity,
+			codes.Aborted:            xerror.Conflict,
+			codes.OutOfRange:         xerror.RangeError,
+			codes.Unimplemented:      xerror.UnsupportedOp,
+			codes.Internal:           xerror.RemoteError,
+			codes.Unavailable:        xerror.ServiceUnavailable,
+			codes.DataLoss:           xerror.RemoteError,
+			codes.Unauthenticated:    xerror.Unauthorized,
+			codes.Code(77):           xerror.RemoteError,
 		} {
 			sent := status.Error(code, "remote text")
 			e := rpcstatus.FromStatus(sent)
@@ -48,8 +53,8 @@ func TestFromStatus(t *testing.T) {
 			if got := errors.Is(e, context.Canceled); got != (code == codes.Canceled) {
 				t.Errorf("%v: errors.Is(context.Canceled) = %t", code, got)
 			}
-			if got := errors.Is(e,
-				context.DeadlineExceeded); got != (code == codes.DeadlineExceeded) {
+			got := errors.Is(e, context.DeadlineExceeded)
+			if got != (code == codes.DeadlineExceeded) {
 				t.Errorf("%v: errors.Is(context.DeadlineExceeded) = %t", code, got)
 			}
 		}
@@ -60,13 +65,13 @@ func TestFromStatus(t *testing.T) {
 		if got := rpcstatus.FromStatus(e); got != e {
 			t.Errorf("FromStatus = %v, want the same error", got)
 		}
-		around := fmt.Errorf("around: %w", e)
-		if got := rpcstatus.FromStatus(around); !errors.Is(got, around) ||
+		wrapped := fmt.Errorf("around: %w", e)
+		if got := rpcstatus.FromStatus(wrapped); !errors.Is(got, wrapped) ||
 			got.GetErrorCode() != xerror.NotExist {
-			t.Errorf("FromStatus = %v, want its code", got)
+			t.Errorf("FromStatus = %v, want the code of the wrapped error", got)
 		}
-		if got := rpcstatus.FromStatus(context.DeadlineExceeded); !errors.Is(got,
-			context.DeadlineExceeded) ||
+		got := rpcstatus.FromStatus(context.DeadlineExceeded)
+		if !errors.Is(got, context.DeadlineExceeded) ||
 			status.Code(rpcstatus.ToStatus(t.Context(), got)) != codes.DeadlineExceeded {
 			t.Errorf("FromStatus = %v, want a timeout", got)
 		}
@@ -78,8 +83,7 @@ func TestFromStatus(t *testing.T) {
 			&generate.BaseResponse{Output: "FIRST", Code: 40401, Message: "first"},
 			&generate.BaseResponse{Output: "SECOND", Code: 40402},
 			&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{
-				Field:  "f",
-				Reason: "MIN_LEN", Description: "d",
+				Field: "f", Reason: "MIN_LEN", Description: "d",
 			}}},
 			structpb.NewStringValue("second"),
 		)
@@ -98,15 +102,14 @@ func TestFromStatus(t *testing.T) {
 
 	t.Run("replaces a code out of range", func(t *testing.T) {
 		for _, n := range []uint64{0, 1, 200, 39999, 60000, 1 << 40, 1<<64 - 1} {
-			st, err := status.New(codes.NotFound,
-				"x").WithDetails(&generate.BaseResponse{Output: "ODD", Code: n})
+			st, err := status.New(codes.NotFound, "x").
+				WithDetails(&generate.BaseResponse{Output: "OTHER", Code: n})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := rpcstatus.FromStatus(
-				st.Err()).GetErrorCode(); got.GetCode() != xerror.RemoteError.GetCode() ||
-				got.GetOutput() != "ODD" {
-				t.Errorf("code of %d = %d %s, want %d ODD",
+			got := rpcstatus.FromStatus(st.Err()).GetErrorCode()
+			if got.GetCode() != xerror.RemoteError.GetCode() || got.GetOutput() != "OTHER" {
+				t.Errorf("code of %d = %d %s, want %d OTHER",
 					n, got.GetCode(), got, xerror.RemoteError.GetCode())
 			}
 		}
@@ -121,8 +124,8 @@ func TestFromStatus(t *testing.T) {
 	})
 }
 
-// FuzzFrom fuzzes a google.rpc.Status in wire format.
-func FuzzFrom(f *testing.F) {
+// FuzzFromStatus fuzzes a google.rpc.Status in wire format.
+func FuzzFromStatus(f *testing.F) {
 	quiet(f)
 	seed := func(details ...proto.Message) {
 		s := &spb.Status{Code: 5, Message: "x"}
@@ -153,22 +156,22 @@ func FuzzFrom(f *testing.F) {
 		e := rpcstatus.FromStatus(err)
 		if err == nil {
 			if e != nil {
-				t.Errorf("FromStatus(nil) = %v", e)
+				t.Errorf("FromStatus(nil) = %v, want nil", e)
 			}
 			return
 		}
 		if n := e.GetErrorCode().GetCode(); n < 40000 || n > 59999 {
-			t.Errorf("number = %d", n)
+			t.Errorf("code = %d, want 40000 to 59999", n)
 		}
 		if e.GetErrorCode().GetOutput() == "" || status.Code(e) != status.Code(err) {
-			t.Errorf("FromStatus = %v of %v", e, err)
+			t.Errorf("FromStatus(%v) = %v, want a label and the same status code", err, e)
 		}
 		_ = e.Error()
-		again := rpcstatus.ToStatus(context.Background(), e)
-		if _, failed := proto.Marshal(status.Convert(again).Proto()); failed != nil {
-			t.Errorf("the status of the error does not marshal: %v", failed)
+		converted := rpcstatus.ToStatus(context.Background(), e)
+		if _, err := proto.Marshal(status.Convert(converted).Proto()); err != nil {
+			t.Errorf("cannot marshal the status of the error: %v", err)
 		}
-		checkEnvelope(t, again)
+		checkEnvelope(t, converted)
 	})
 }
 

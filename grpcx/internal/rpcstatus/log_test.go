@@ -20,9 +20,9 @@ func TestToStatus_Log(t *testing.T) {
 	t.Run("logs the cause and hides it from the client", func(t *testing.T) {
 		const secret = "SELECT password FROM users"
 		for name, err := range map[string]error{
-			"bare":      errors.New(secret),
-			"of a file": &fs.PathError{Op: "open", Path: secret, Err: errors.New("x")},
-			"cause":     xerror.Wrap(xerror.NotExist, "public", errors.New(secret)),
+			"unknown": errors.New(secret),
+			"file":    &fs.PathError{Op: "open", Path: secret, Err: errors.New("x")},
+			"cause":   xerror.Wrap(xerror.NotExist, "public", errors.New(secret)),
 		} {
 			t.Run(name, func(t *testing.T) {
 				lines := capture(t)
@@ -30,7 +30,7 @@ func TestToStatus_Log(t *testing.T) {
 				wire, _ := proto.Marshal(status.Convert(got).Proto())
 				if bytes.Contains(wire, []byte("SELECT")) ||
 					strings.Contains(got.Error(), "SELECT") {
-					t.Errorf("status = %q, which contains the text", wire)
+					t.Errorf("status = %q, want one without the text", wire)
 				}
 				if !errors.Is(got, err) {
 					t.Errorf("errors.Is does not find the error in %v", got)
@@ -59,19 +59,21 @@ func TestToStatus_Log(t *testing.T) {
 			xerror.Wrap(xerror.DatabaseError, "", errors.New("cause")))
 		before := lines.String()
 		for name, err := range map[string]error{
-			"wrapped": fmt.Errorf("around: %w", sent), "joined": errors.Join(errors.New("x"), sent),
+			"wrapped":       fmt.Errorf("around: %w", sent),
+			"joined":        errors.Join(errors.New("x"), sent),
 			"exposed by As": asError{sent},
 		} {
-			if got := rpcstatus.ToStatus(t.Context(), err); got != sent { //nolint:errorlint // the same error
+			got := rpcstatus.ToStatus(t.Context(), err)
+			if got != sent { //nolint:errorlint // the same error
 				t.Errorf("%s: ToStatus = %v, want the same error", name, got)
 			}
 		}
 		if got := lines.String(); got != before || strings.Count(before, "\n") != 1 {
 			t.Errorf("log = %q, want one line", got)
 		}
-		recoded := rpcstatus.ToStatus(t.Context(), xerror.Wrap(xerror.NotFound, "", sent))
-		if status.Code(recoded) != codes.NotFound || !errors.Is(recoded, xerror.DatabaseError) {
-			t.Errorf("ToStatus = %v, want the outer code", recoded)
+		outer := rpcstatus.ToStatus(t.Context(), xerror.Wrap(xerror.NotFound, "", sent))
+		if status.Code(outer) != codes.NotFound || !errors.Is(outer, xerror.DatabaseError) {
+			t.Errorf("ToStatus = %v, want the code of the outer error", outer)
 		}
 	})
 
@@ -79,7 +81,7 @@ func TestToStatus_Log(t *testing.T) {
 		lines := capture(t)
 		_ = rpcstatus.ToStatus(t.Context(), errors.New(strings.Repeat("é", 1<<20)))
 		if got := lines.Len(); got < 1024 || got > 8192 {
-			t.Errorf("the line has %d bytes", got)
+			t.Errorf("log line = %d bytes, want 1024 to 8192", got)
 		}
 	})
 }
@@ -92,22 +94,24 @@ func TestLoggedAtError(t *testing.T) {
 		want bool
 	}{
 		{"unknown", errors.New("secret"), true},
-		{"of the service", xerror.New(xerror.DatabaseError, ""), true},
-		{"wrapped again", fmt.Errorf("in between: %w",
-			rpcstatus.ToStatus(t.Context(), errors.New("secret"))), true},
+		{"server error", xerror.New(xerror.DatabaseError, ""), true},
+		{
+			"wrapped after the conversion",
+			fmt.Errorf("around: %w", rpcstatus.ToStatus(t.Context(), errors.New("secret"))), true,
+		},
 		{"rejected", xerror.New(xerror.NotFound, ""), false},
 		{"a plain status", status.Error(codes.Unavailable, "secret"), false},
 		{"none", nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			lines := capture(t)
-			if got := rpcstatus.LoggedAtError(rpcstatus.ToStatus(t.Context(),
-				tc.err)); got != tc.want {
+			got := rpcstatus.LoggedAtError(rpcstatus.ToStatus(t.Context(), tc.err))
+			if got != tc.want {
 				t.Errorf("LoggedAtError = %t, want %t", got, tc.want)
 			}
-			if tc.name != "wrapped again" &&
+			if tc.name != "wrapped after the conversion" &&
 				strings.Contains(lines.String(), `"level":"error"`) != tc.want {
-				t.Errorf("log = %s", lines)
+				t.Errorf("log = %s, want a line at level error: %t", lines, tc.want)
 			}
 		})
 	}

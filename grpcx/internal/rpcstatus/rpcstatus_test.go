@@ -21,13 +21,21 @@ import (
 
 // table is the table of the specification.
 var table = map[int]codes.Code{
-	400: codes.InvalidArgument, 401: codes.Unauthenticated, 403: codes.PermissionDenied,
+	400: codes.InvalidArgument,
+	401: codes.Unauthenticated,
+	403: codes.PermissionDenied,
 	404: codes.NotFound,
-	405: codes.Unimplemented, 406: codes.FailedPrecondition, 408: codes.DeadlineExceeded,
+	405: codes.Unimplemented,
+	406: codes.FailedPrecondition,
+	408: codes.DeadlineExceeded,
 	409: codes.Aborted,
-	410: codes.NotFound, 413: codes.ResourceExhausted, 415: codes.InvalidArgument,
+	410: codes.NotFound,
+	413: codes.ResourceExhausted,
+	415: codes.InvalidArgument,
 	422: codes.FailedPrecondition,
-	429: codes.ResourceExhausted, 500: codes.Internal, 502: codes.Unavailable,
+	429: codes.ResourceExhausted,
+	500: codes.Internal,
+	502: codes.Unavailable,
 	503: codes.Unavailable,
 	504: codes.DeadlineExceeded,
 }
@@ -67,7 +75,7 @@ func TestCode(t *testing.T) {
 		}
 	})
 
-	t.Run("keeps the codes of context errors", func(t *testing.T) {
+	t.Run("preserves the codes of context errors", func(t *testing.T) {
 		quiet(t)
 		for _, tc := range []struct {
 			name string
@@ -76,12 +84,12 @@ func TestCode(t *testing.T) {
 		}{
 			{name: "canceled", err: context.Canceled, want: codes.Canceled},
 			{
-				name: "deadline exceeded",
-				err:  context.DeadlineExceeded, want: codes.DeadlineExceeded,
+				name: "deadline exceeded", err: context.DeadlineExceeded,
+				want: codes.DeadlineExceeded,
 			},
 			{
-				name: "canceled, wrapped",
-				err:  fmt.Errorf("read: %w", context.Canceled), want: codes.Canceled,
+				name: "canceled, wrapped", err: fmt.Errorf("read: %w", context.Canceled),
+				want: codes.Canceled,
 			},
 			{
 				name: "deadline exceeded, wrapped",
@@ -94,18 +102,23 @@ func TestCode(t *testing.T) {
 				want: codes.DeadlineExceeded,
 			},
 			{
-				name: "cause of its customStatus code",
-				err:  xerror.Wrap(xerror.Canceled, "", context.Canceled), want: codes.Canceled,
+				name: "cause of the code CANCELED",
+				err:  xerror.Wrap(xerror.Canceled, "", context.Canceled),
+				want: codes.Canceled,
 			},
 			{
 				name: "cause of another code",
-				err:  xerror.Wrap(xerror.NotFound, "", context.Canceled), want: codes.NotFound,
+				err:  xerror.Wrap(xerror.NotFound, "", context.Canceled),
+				want: codes.NotFound,
 			},
-			{name: "cause of a server error", err: xerror.Wrap(xerror.DatabaseError, "",
-				context.DeadlineExceeded), want: codes.Internal},
 			{
-				name: "the code without the context error",
-				err:  xerror.New(xerror.Canceled, ""), want: codes.InvalidArgument,
+				name: "cause of a server error",
+				err:  xerror.Wrap(xerror.DatabaseError, "", context.DeadlineExceeded),
+				want: codes.Internal,
+			},
+			{
+				name: "the code without the context error", err: xerror.New(xerror.Canceled, ""),
+				want: codes.InvalidArgument,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -118,10 +131,10 @@ func TestCode(t *testing.T) {
 	})
 }
 
-// nilPanics is an error whose nil pointer panics.
-type nilPanics struct{ text string }
+// pointerError is an error whose Error panics for a nil pointer.
+type pointerError struct{ text string }
 
-func (f *nilPanics) Error() string { return f.text }
+func (e *pointerError) Error() string { return e.text }
 
 // customStatus is a status error of another package.
 type customStatus struct{ st *status.Status }
@@ -133,9 +146,10 @@ func TestToStatus(t *testing.T) {
 	t.Run("returns nil for nil errors", func(t *testing.T) {
 		lines := capture(t)
 		for name, err := range map[string]error{
-			"nil": nil, "nil *xerror.Error": (*xerror.Error)(nil),
+			"nil":                         nil,
+			"nil *xerror.Error":           (*xerror.Error)(nil),
 			"nil *ErrorCode":              (*xerror.ErrorCode)(nil),
-			"nil pointer of another type": (*nilPanics)(nil),
+			"nil pointer of another type": (*pointerError)(nil),
 			"nil status of another type":  (*customStatus)(nil),
 		} {
 			if got := rpcstatus.ToStatus(t.Context(), err); got != nil {
@@ -152,7 +166,7 @@ func TestToStatus(t *testing.T) {
 
 	t.Run("skips nil pointers in the error tree", func(t *testing.T) {
 		quiet(t)
-		notFound := status.Error(codes.NotFound, "gone")
+		notFound := status.Error(codes.NotFound, "deleted")
 		for _, tc := range []struct {
 			name string
 			err  error
@@ -160,30 +174,37 @@ func TestToStatus(t *testing.T) {
 		}{
 			{
 				name: "before a status",
-				err:  errors.Join((*xerror.Error)(nil), notFound), want: codes.NotFound,
+				err:  errors.Join((*xerror.Error)(nil), notFound),
+				want: codes.NotFound,
 			},
-			{name: "before an xerror", err: errors.Join((*xerror.Error)(nil),
-				xerror.New(xerror.Conflict, "")), want: codes.Aborted},
+			{
+				name: "before an xerror",
+				err:  errors.Join((*xerror.Error)(nil), xerror.New(xerror.Conflict, "")),
+				want: codes.Aborted,
+			},
 			{
 				name: "a nil xerror alone",
-				err:  fmt.Errorf("around: %w", (*xerror.Error)(nil)), want: codes.Internal,
+				err:  fmt.Errorf("around: %w", (*xerror.Error)(nil)),
+				want: codes.Internal,
 			},
 			{
 				name: "a nil code before a status",
-				err:  errors.Join((*xerror.ErrorCode)(nil), notFound), want: codes.NotFound,
+				err:  errors.Join((*xerror.ErrorCode)(nil), notFound),
+				want: codes.NotFound,
 			},
 			{
 				name: "a nil status alone",
-				err:  fmt.Errorf("around: %w", (*customStatus)(nil)), want: codes.Internal,
+				err:  fmt.Errorf("around: %w", (*customStatus)(nil)),
+				want: codes.Internal,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				if got := status.Code(rpcstatus.ToStatus(t.Context(), tc.err)); got != tc.want {
 					t.Errorf("ToStatus = %v, want %v", got, tc.want)
 				}
-				if e := rpcstatus.FromStatus(tc.err); e == nil || tc.want == codes.NotFound &&
-					!errors.Is(e, xerror.NotFound) {
-					t.Errorf("FromStatus = %v, want the same", e)
+				if e := rpcstatus.FromStatus(tc.err); e == nil ||
+					tc.want == codes.NotFound && !errors.Is(e, xerror.NotFound) {
+					t.Errorf("FromStatus = %v, want an error of the same code", e)
 				}
 			})
 		}
@@ -191,16 +212,19 @@ func TestToStatus(t *testing.T) {
 
 	t.Run("returns a status unchanged", func(t *testing.T) {
 		lines := capture(t)
-		err := status.Error(codes.AlreadyExists, "there already")
-		if got := rpcstatus.ToStatus(t.Context(), err); got != err { //nolint:errorlint // the same error
+		err := status.Error(codes.AlreadyExists, "user exists")
+		got := rpcstatus.ToStatus(t.Context(), err)
+		if got != err { //nolint:errorlint // the same error
 			t.Errorf("ToStatus = %v, want the same error", got)
 		}
 		o := &customStatus{st: status.New(codes.DataLoss, "lost")}
-		if got := rpcstatus.ToStatus(t.Context(), o); got != error(o) { //nolint:errorlint // the same error
+		got = rpcstatus.ToStatus(t.Context(), o)
+		if got != error(o) { //nolint:errorlint // the same error
 			t.Errorf("ToStatus = %v, want the same error", got)
 		}
 		once := rpcstatus.ToStatus(t.Context(), xerror.New(xerror.NotExist, ""))
-		if got := rpcstatus.ToStatus(t.Context(), once); got != once { //nolint:errorlint // the same error
+		got = rpcstatus.ToStatus(t.Context(), once)
+		if got != once { //nolint:errorlint // the same error
 			t.Errorf("ToStatus of the result = %v, want the same error", got)
 		}
 		for name, wrapped := range map[string]error{
@@ -209,28 +233,28 @@ func TestToStatus(t *testing.T) {
 		} {
 			got := rpcstatus.ToStatus(t.Context(), wrapped)
 			if st, ok := status.FromError(got); !ok || st.Code() != codes.AlreadyExists ||
-				st.Message() != "there already" {
-				t.Errorf("%s: status = %v, want the inner one without the text around it",
-					name, got)
+				st.Message() != "user exists" {
+				t.Errorf("%s: status = %v, want the wrapped status without other text", name, got)
 			}
 		}
 		if strings.Contains(lines.String(), "hunter2") {
-			t.Errorf("log = %s", lines)
+			t.Errorf("log = %s, want no text of the wrappers", lines)
 		}
 	})
 
 	t.Run("ignores a status with code OK", func(t *testing.T) {
 		quiet(t)
 		for name, err := range map[string]error{
-			"OK": &customStatus{st: status.New(codes.OK, "")}, "none": &customStatus{},
-			"OK inside": fmt.Errorf("around: %w", &customStatus{st: status.New(codes.OK, "")}),
+			"OK":         &customStatus{st: status.New(codes.OK, "")},
+			"no status":  &customStatus{},
+			"wrapped OK": fmt.Errorf("around: %w", &customStatus{st: status.New(codes.OK, "")}),
 		} {
 			got := rpcstatus.ToStatus(t.Context(), err)
 			if status.Code(got) != codes.Internal {
 				t.Errorf("%s: ToStatus = %v, want Internal", name, got)
 			}
 			if strings.Contains(got.Error(), "secret") {
-				t.Errorf("%s: ToStatus = %v, which contains the text", name, got)
+				t.Errorf("%s: ToStatus = %v, want one without the text", name, got)
 			}
 			if e := rpcstatus.FromStatus(err); !errors.Is(e, xerror.ServerInternalError) {
 				t.Errorf("%s: FromStatus = %v, want SERVER_INTERNAL_ERROR", name, e)
@@ -254,14 +278,12 @@ func TestToStatus(t *testing.T) {
 			t.Errorf("envelope = %v", b)
 		}
 		if b.Overhead != nil {
-			t.Errorf("overhead = %d outside debug mode", b.GetOverhead())
+			t.Errorf("overhead outside debug mode = %d, want none", b.GetOverhead())
 		}
 		r.SetDebug(true)
-		if b = envelope(t, rpcstatus.ToStatus(r,
-			xerror.New(xerror.NotExist, ""))); b.GetOverhead() < 1 ||
-			b.ErrorMessage != nil {
-			t.Errorf("envelope in debug mode = %v, want an overhead, and no error message",
-				b)
+		b = envelope(t, rpcstatus.ToStatus(r, xerror.New(xerror.NotExist, "")))
+		if b.GetOverhead() < 1 || b.ErrorMessage != nil {
+			t.Errorf("envelope in debug mode = %v, want an overhead and no error message", b)
 		}
 	})
 }
@@ -276,7 +298,8 @@ func TestFromPanic(t *testing.T) {
 	lines := capture(t)
 	err := rpcstatus.FromPanic(t.Context())
 	if st := status.Convert(err); st.Code() != codes.Internal || !rpcstatus.LoggedAtError(err) {
-		t.Errorf("FromPanic = %v, LoggedAtError = %t", err, rpcstatus.LoggedAtError(err))
+		t.Errorf("FromPanic = %v, LoggedAtError = %t; want Internal, true",
+			err, rpcstatus.LoggedAtError(err))
 	}
 	if lines.Len() != 0 {
 		t.Errorf("log = %s, want empty", lines)
@@ -293,10 +316,14 @@ func TestCodeAndMessage(t *testing.T) {
 	}{
 		{name: "none", err: nil, code: 0, want: ""},
 		{name: "plain status", err: status.Error(codes.NotFound, "x"), code: 0, want: "x"},
-		{name: "with a message", err: rpcstatus.ToStatus(t.Context(),
-			xerror.New(xerror.NotExist, "user 7")), code: 40000, want: "user 7"},
 		{
-			name: "without", err: rpcstatus.ToStatus(t.Context(), xerror.New(xerror.NotExist, "")),
+			name: "with a message",
+			err:  rpcstatus.ToStatus(t.Context(), xerror.New(xerror.NotExist, "user 7")),
+			code: 40000, want: "user 7",
+		},
+		{
+			name: "without a message",
+			err:  rpcstatus.ToStatus(t.Context(), xerror.New(xerror.NotExist, "")),
 			code: 40000, want: xerror.NotExist.GetMessage(),
 		},
 	} {
