@@ -9,23 +9,24 @@ import (
 
 const repository = "github.com/plinthgo/plinth/"
 
-// Checks direct and indirect dependencies. Tests may import more.
+// TestDependencies checks the direct and indirect dependencies of the packages. Tests may
+// import more.
 func TestDependencies(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f",
 		`{{.ImportPath}} {{join .Deps " "}}`, "./...")
-	var problem strings.Builder
-	cmd.Stderr = &problem
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, problem.String())
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
 	}
 	listed := 0
 	for line := range strings.Lines(string(out)) {
 		dependency := strings.Fields(line)
 		listed++
 		for _, path := range dependency[1:] {
-			if why := forbidden(path); why != "" {
-				t.Errorf("%s depends on %s: %s", dependency[0], path, why)
+			if reason := forbidden(path); reason != "" {
+				t.Errorf("%s depends on %s: %s", dependency[0], path, reason)
 			}
 		}
 	}
@@ -34,7 +35,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// forbidden returns why no package of this module may depend on path, or "".
+// forbidden returns the reason why the module must not depend on path, or "".
 func forbidden(path string) string {
 	rest, ours := strings.CutPrefix(path, repository)
 	dir, _, _ := strings.Cut(rest, "/")
@@ -43,8 +44,8 @@ func forbidden(path string) string {
 		return "a gRPC service must not link the web engine"
 	case strings.HasPrefix(path, "gorm.io/"):
 		return "a gRPC service must not link the ORM"
-	case ours && (dir != "core" && dir != "grpcx" ||
-		strings.HasPrefix(rest, "grpcx/protovalidate")):
+	case ours && dir != "core" && dir != "grpcx",
+		ours && strings.HasPrefix(rest, "grpcx/protovalidate"):
 		return "a plugin must not import another plugin"
 	}
 	return ""
