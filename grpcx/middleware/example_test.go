@@ -51,8 +51,8 @@ func ExampleUseUnary() {
 	call := func(pairs ...string) {
 		ctx := metadata.NewIncomingContext(context.Background(), metadata.Pairs(pairs...))
 		chain := middleware.Default.Unary("plinth.grpcx.testproto.TestService")
-		response, err := chain(ctx, "request",
-			nil, func(context.Context, any) (any, error) { return "response", nil })
+		response, err := chain(ctx, "request", nil,
+			func(context.Context, any) (any, error) { return "response", nil })
 		fmt.Println(response, err)
 	}
 	call()
@@ -82,8 +82,8 @@ func ExampleGuard() {
 	middleware.UseUnary(pb.TestService_ServiceDesc, unary)
 	middleware.UseStream(pb.TestService_ServiceDesc, stream)
 
-	_, err := unary(context.Background(), "request",
-		nil, func(context.Context, any) (any, error) { return "response", nil })
+	_, err := unary(context.Background(), "request", nil,
+		func(context.Context, any) (any, error) { return "response", nil })
 	fmt.Println(err)
 	// Output: NOT_EXIST: metadata "shop_tenant" is missing
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/plinthgo/plinth/grpcx/middleware"
 )
 
-// contextStream is a stream with a context only.
+// contextStream is a stream that only implements Context.
 type contextStream struct {
 	grpc.ServerStream
 	ctx context.Context
 }
 
-func (o contextStream) Context() context.Context { return o.ctx }
+func (s contextStream) Context() context.Context { return s.ctx }
 
 type callerKey struct{}
 
@@ -52,11 +52,11 @@ func TestGuard(t *testing.T) {
 		}
 		for _, err := range call(context.WithValue(t.Context(), callerKey{}, "ada")) {
 			if err != nil {
-				t.Errorf("call = %v", err)
+				t.Errorf("call with credentials = %v, want nil", err)
 			}
 		}
 		if len(seen) != 2 || seen[0] != "ada" || seen[1] != "ada" {
-			t.Errorf("the handlers saw %v, want ada twice", seen)
+			t.Errorf("callers in the handlers = %v, want ada twice", seen)
 		}
 	})
 

@@ -19,10 +19,10 @@ const service = "plinth.grpcx.testproto.TestService"
 
 var info = &grpc.UnaryServerInfo{FullMethod: "/" + service + "/Unary"}
 
-// named returns a middleware that records when it starts and returns.
-func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
+// recordUnary returns a middleware that records its start and return in trace.
+func recordUnary(name string, trace *[]string) grpc.UnaryServerInterceptor {
+	return func(
+		ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 	) (any, error) {
 		*trace = append(*trace, name+"-in")
 		response, err := next(ctx, request)
@@ -31,10 +31,10 @@ func named(name string, trace *[]string) grpc.UnaryServerInterceptor {
 	}
 }
 
-// namedStream is the streaming counterpart of named.
-func namedStream(name string, trace *[]string) grpc.StreamServerInterceptor {
-	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo,
-		next grpc.StreamHandler,
+// recordStream is the streaming counterpart of recordUnary.
+func recordStream(name string, trace *[]string) grpc.StreamServerInterceptor {
+	return func(
+		srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) error {
 		*trace = append(*trace, name+"-in")
 		err := next(srv, stream)
@@ -75,13 +75,13 @@ func TestRegistry_UseUnary(t *testing.T) {
 	t.Run("runs middleware outermost first", func(t *testing.T) {
 		var trace []string
 		var r middleware.Registry
-		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace),
-			named("C", &trace))
-		got, err := r.Unary(service)(t.Context(), "request",
-			info, func(context.Context, any) (any, error) {
-				trace = append(trace, "handler")
-				return "response", nil
-			})
+		r.UseUnary(&pb.TestService_ServiceDesc,
+			recordUnary("A", &trace), recordUnary("B", &trace), recordUnary("C", &trace))
+		handler := func(context.Context, any) (any, error) {
+			trace = append(trace, "handler")
+			return "response", nil
+		}
+		got, err := r.Unary(service)(t.Context(), "request", info, handler)
 		if got != "response" || err != nil {
 			t.Errorf("response = %v, %v", got, err)
 		}
@@ -93,26 +93,26 @@ func TestRegistry_UseUnary(t *testing.T) {
 	t.Run("appends to earlier registrations", func(t *testing.T) {
 		var trace []string
 		var r middleware.Registry
-		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace))
+		r.UseUnary(&pb.TestService_ServiceDesc, recordUnary("A", &trace))
 		before := r.Unary(service)
-		r.UseUnary(&pb.TestService_ServiceDesc, named("B", &trace), named("C", &trace))
+		r.UseUnary(&pb.TestService_ServiceDesc, recordUnary("B", &trace), recordUnary("C", &trace))
 		if _, err := r.Unary(service)(t.Context(), nil, info, echo); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"},
-			trace); diff != "" {
+		want := []string{"A-in", "B-in", "C-in", "C-out", "B-out", "A-out"}
+		if diff := cmp.Diff(want, trace); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
 		trace = nil
 		if _, err := before(t.Context(), nil, info, echo); err != nil || len(trace) != 2 {
-			t.Errorf("the handler looked up before ran %v, %v", trace, err)
+			t.Errorf("an earlier lookup ran %v, %v; want A only", trace, err)
 		}
 	})
 
 	t.Run("copies the list of the caller", func(t *testing.T) {
 		var trace []string
 		var r middleware.Registry
-		list := []grpc.UnaryServerInterceptor{named("A", &trace)}
+		list := []grpc.UnaryServerInterceptor{recordUnary("A", &trace)}
 		r.UseUnary(&pb.TestService_ServiceDesc, list...)
 		list[0] = nil
 		if found := r.LookupUnary(service); len(found) != 1 || found[0] == nil {
@@ -124,17 +124,17 @@ func TestRegistry_UseUnary(t *testing.T) {
 func TestRegistry_UseStream(t *testing.T) {
 	var trace []string
 	var r middleware.Registry
-	r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace),
-		namedStream("C", &trace))
+	r.UseStream(&pb.TestService_ServiceDesc,
+		recordStream("A", &trace), recordStream("B", &trace), recordStream("C", &trace))
 	failure := errors.New("no")
-	err := r.Stream(service)("service",
-		nil, &grpc.StreamServerInfo{}, func(srv any, _ grpc.ServerStream) error {
-			if srv != "service" {
-				t.Errorf("service = %v", srv)
-			}
-			trace = append(trace, "handler")
-			return failure
-		})
+	handler := func(srv any, _ grpc.ServerStream) error {
+		if srv != "service" {
+			t.Errorf("service = %v, want service", srv)
+		}
+		trace = append(trace, "handler")
+		return failure
+	}
+	err := r.Stream(service)("service", nil, &grpc.StreamServerInfo{}, handler)
 	if !errors.Is(err, failure) {
 		t.Errorf("error = %v, want %v", err, failure)
 	}
@@ -149,8 +149,7 @@ func TestRegistry_LookupUnary(t *testing.T) {
 		check := func(when string) {
 			t.Helper()
 			if r.Unary(service) != nil || r.Stream(service) != nil ||
-				r.LookupUnary(service) != nil ||
-				r.LookupStream(service) != nil {
+				r.LookupUnary(service) != nil || r.LookupStream(service) != nil {
 				t.Errorf("%s: the service has middleware", when)
 			}
 		}
@@ -170,7 +169,7 @@ func TestRegistry_LookupUnary(t *testing.T) {
 	t.Run("returns a copy", func(t *testing.T) {
 		var trace []string
 		var r middleware.Registry
-		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
+		r.UseUnary(&pb.TestService_ServiceDesc, recordUnary("A", &trace), recordUnary("B", &trace))
 		r.UseStream(&pb.TestService_ServiceDesc, streamPassThrough)
 		found := r.LookupUnary(service)
 		if len(found) != 2 || len(r.LookupStream(service)) != 1 {
@@ -216,14 +215,15 @@ func TestRegistry_Panics(t *testing.T) {
 		want string
 	}{
 		{
-			"nil unary", func() {
-				middleware.UseUnary(pb.TestService_ServiceDesc, passThrough, nil)
-			},
+			"nil unary",
+			func() { middleware.UseUnary(pb.TestService_ServiceDesc, passThrough, nil) },
 			"UseUnary: middleware 2 of service " + service + " is nil",
 		},
-		{"nil stream", func() {
-			middleware.UseStream(pb.TestService_ServiceDesc, nil, streamPassThrough)
-		}, "UseStream: middleware 1 of service " + service + " is nil"},
+		{
+			"nil stream",
+			func() { middleware.UseStream(pb.TestService_ServiceDesc, nil, streamPassThrough) },
+			"UseStream: middleware 1 of service " + service + " is nil",
+		},
 		{
 			"no service", func() { middleware.UseUnary((*grpc.ServiceDesc)(nil), passThrough) },
 			"UseUnary: the service is nil: pass the generated description",
@@ -237,7 +237,8 @@ func TestRegistry_Panics(t *testing.T) {
 			"UseUnary: the service has no name: pass the generated description",
 		},
 		{
-			"slash", func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, passThrough) },
+			"slash",
+			func() { middleware.UseUnary(grpc.ServiceDesc{ServiceName: "a/b"}, passThrough) },
 			`UseUnary: the service name "a/b" contains a slash`,
 		},
 		{
@@ -247,9 +248,9 @@ func TestRegistry_Panics(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			defer func() {
-				if got, _ := recover().(string); !strings.HasPrefix(got,
-					"grpcx/middleware: "+tc.want) {
-					t.Errorf("panic = %q, want it to contain %q", got, tc.want)
+				got, _ := recover().(string)
+				if !strings.HasPrefix(got, "grpcx/middleware: "+tc.want) {
+					t.Errorf("panic = %q, want the prefix %q", got, "grpcx/middleware: "+tc.want)
 				}
 			}()
 			tc.call()
@@ -286,7 +287,7 @@ func TestRegistry_Concurrency(t *testing.T) {
 				}
 				now := len(r.LookupUnary(service))
 				if now < seen {
-					t.Errorf("%d middlewares after %d", now, seen)
+					t.Errorf("number of middleware = %d after %d, want no decrease", now, seen)
 				}
 				seen = now
 			}
@@ -295,9 +296,9 @@ func TestRegistry_Concurrency(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	if u, s := len(r.LookupUnary(service)), len(r.LookupStream(service)); u != writers*each ||
-		s != writers*each {
-		t.Errorf("%d and %d middlewares, want %d each", u, s, writers*each)
+	unary, streams := len(r.LookupUnary(service)), len(r.LookupStream(service))
+	if unary != writers*each || streams != writers*each {
+		t.Errorf("number of middleware = %d and %d, want %d each", unary, streams, writers*each)
 	}
 }
 
@@ -310,16 +311,17 @@ func TestRegistry_Allocations(t *testing.T) {
 		{"one", []grpc.UnaryServerInterceptor{passThrough}, 0},
 		{"two", []grpc.UnaryServerInterceptor{passThrough, passThrough}, 1},
 		{"five", []grpc.UnaryServerInterceptor{
-			passThrough, passThrough, passThrough, passThrough,
-			passThrough,
+			passThrough, passThrough, passThrough, passThrough, passThrough,
 		}, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var r middleware.Registry
 			r.UseUnary(&pb.TestService_ServiceDesc, tc.chain...)
 			ctx, request := t.Context(), any("request")
-			if got := testing.AllocsPerRun(1000,
-				func() { _, _ = r.Unary(service)(ctx, request, info, echo) }); got != tc.want {
+			got := testing.AllocsPerRun(1000, func() {
+				_, _ = r.Unary(service)(ctx, request, info, echo)
+			})
+			if got != tc.want {
 				t.Errorf("allocations = %v, want %v", got, tc.want)
 			}
 		})

@@ -49,15 +49,16 @@ func (echoServer) BidiStream(
 func serve(t *testing.T, r *middleware.Registry) pb.TestServiceClient {
 	t.Helper()
 	server := grpc.NewServer(
-		grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
-			next grpc.UnaryHandler,
+		grpc.UnaryInterceptor(func(
+			ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 		) (any, error) {
 			if m := r.Unary(middleware.ExtractServiceName(info.FullMethod)); m != nil {
 				return m(ctx, request, info, next)
 			}
 			return next(ctx, request)
 		}),
-		grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+		grpc.StreamInterceptor(func(
+			srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
 			next grpc.StreamHandler,
 		) error {
 			if m := r.Stream(middleware.ExtractServiceName(info.FullMethod)); m != nil {
@@ -82,7 +83,7 @@ func TestMiddleware_Server(t *testing.T) {
 		if got, err := call(); got != "hello" || err != nil {
 			t.Errorf("without middleware = %q, %v", got, err)
 		}
-		r.UseUnary(&pb.TestService_ServiceDesc, named("A", &trace), named("B", &trace))
+		r.UseUnary(&pb.TestService_ServiceDesc, recordUnary("A", &trace), recordUnary("B", &trace))
 		if got, err := call(); got != "hello" || err != nil {
 			t.Errorf("with middleware = %q, %v", got, err)
 		}
@@ -93,8 +94,8 @@ func TestMiddleware_Server(t *testing.T) {
 		if got, err := call(); got != "" || status.Code(err) != codes.PermissionDenied {
 			t.Errorf("with a rejecting middleware = %q, %v", got, err)
 		}
-		twice := []string{"A-in", "B-in", "B-out", "A-out"}
-		if diff := cmp.Diff(append(twice, twice...), trace); diff != "" {
+		once := []string{"A-in", "B-in", "B-out", "A-out"}
+		if diff := cmp.Diff(append(once, once...), trace); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
 	})
@@ -102,7 +103,8 @@ func TestMiddleware_Server(t *testing.T) {
 	t.Run("stream", func(t *testing.T) {
 		var trace []string
 		var r middleware.Registry
-		r.UseStream(&pb.TestService_ServiceDesc, namedStream("A", &trace), namedStream("B", &trace))
+		r.UseStream(&pb.TestService_ServiceDesc,
+			recordStream("A", &trace), recordStream("B", &trace))
 		stream, err := serve(t, &r).BidiStream(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +119,7 @@ func TestMiddleware_Server(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-			t.Errorf("end = %v, want EOF", err)
+			t.Errorf("error at the end = %v, want EOF", err)
 		}
 		if diff := cmp.Diff([]string{"A-in", "B-in", "B-out", "A-out"}, trace); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
