@@ -66,7 +66,7 @@ message_type { # an expression that does not compile
   field { name: "age" number: 2 type: TYPE_INT32
     options { [buf.validate.field] { cel { id: "broken.too" expression: "this +" } } } }
 }
-message_type { # an expression that does not compile, behind one that fails on an empty message
+message_type { # a rule that fails on an empty message, before one that does not compile
   name: "Hidden"
   options { [buf.validate.message] { cel { id: "hidden.first" message: "no" expression: "1 / this.number > 0" } } }
   field { name: "number" number: 1 type: TYPE_INT32 }
@@ -75,7 +75,7 @@ message_type { # an expression that does not compile, behind one that fails on a
   nested_type { name: "BrokenEntry" options { map_entry: true }
     field { name: "key" number: 1 type: TYPE_STRING } field { name: "value" number: 2 type: TYPE_MESSAGE type_name: ".shop.Broken" } }
 }
-message_type { name: "HoldsBroken"
+message_type { name: "ContainsBroken"
   field { name: "broken" number: 1 type: TYPE_MESSAGE type_name: ".shop.Broken" label: LABEL_REPEATED }
 }
 message_type { # an expression that fails on some values
@@ -88,9 +88,9 @@ service {
   method { name: "Place" input_type: ".shop.Order" output_type: ".shop.Item" }
 }
 service {
-  name: "Wrecks"
-  method { name: "Sink" input_type: ".shop.HoldsBroken" output_type: ".shop.Item" }
-  method { name: "Raise" input_type: ".shop.HoldsBroken" output_type: ".shop.Item" }
+  name: "BrokenService"
+  method { name: "First" input_type: ".shop.ContainsBroken" output_type: ".shop.Item" }
+  method { name: "Second" input_type: ".shop.ContainsBroken" output_type: ".shop.Item" }
 }`
 
 // file is the compiled shop.proto.
@@ -117,8 +117,8 @@ func message(name protoreflect.Name, text string) proto.Message {
 	return m
 }
 
-// failed returns the failures of a request, or nil if it is valid.
-func failed(t *testing.T, check validation.Check, request any) []xvalid.FieldError {
+// failuresOf returns the failures of a request, or nil if it is valid.
+func failuresOf(t *testing.T, check validation.Check, request any) []xvalid.FieldError {
 	t.Helper()
 	err := check(t.Context(), request)
 	if err == nil {
@@ -126,17 +126,17 @@ func failed(t *testing.T, check validation.Check, request any) []xvalid.FieldErr
 	}
 	var e *xerror.Error
 	if !errors.As(err, &e) || e.GetErrorCode() != xerror.ParameterError {
-		t.Fatalf("got %v, want a PARAMETER_ERROR", err)
+		t.Fatalf("error = %v, want PARAMETER_ERROR", err)
 	}
 	list, ok := e.GetData().([]xvalid.FieldError)
 	if !ok {
-		t.Fatalf("got the data %T, want []xvalid.FieldError", e.GetData())
+		t.Fatalf("data = %T, want []xvalid.FieldError", e.GetData())
 	}
 	return list
 }
 
-// logged returns a context whose log is written to the buffer.
-func logged(t *testing.T) (context.Context, *bytes.Buffer) {
+// contextWithLog returns a context whose log is written to the buffer.
+func contextWithLog(t *testing.T) (context.Context, *bytes.Buffer) {
 	t.Helper()
 	var buf bytes.Buffer
 	engine, err := xlog.New(xlog.Config{Format: xlog.FormatJSON, Writer: &buf})

@@ -22,8 +22,7 @@ func TestNew(t *testing.T) {
 		check := protovalidate.MustNew()
 		positive := func(field string) xvalid.FieldError {
 			return xvalid.FieldError{
-				Field: field, Tag: "int32.gt",
-				Message: "must be greater than 0",
+				Field: field, Tag: "int32.gt", Message: "must be greater than 0",
 			}
 		}
 		tests := []struct {
@@ -34,16 +33,15 @@ func TestNew(t *testing.T) {
 			{
 				"a field", `name: "x"`,
 				[]xvalid.FieldError{{
-					Field: "name", Tag: "string.min_len",
-					Message: "must be at least 3 characters",
+					Field: "name", Tag: "string.min_len", Message: "must be at least 3 characters",
 				}},
 			},
 			{
-				"two", `name: "abc" items {price: 1} items {} items {price: -1}`,
+				"two fields", `name: "abc" items {price: 1} items {} items {price: -1}`,
 				[]xvalid.FieldError{positive("items[1].price"), positive("items[2].price")},
 			},
 			{
-				"nested", `name: "abc" parent {name: "abc" items {}}`,
+				"a nested message", `name: "abc" parent {name: "abc" items {}}`,
 				[]xvalid.FieldError{positive("parent.items[0].price")},
 			},
 			{
@@ -69,23 +67,21 @@ func TestNew(t *testing.T) {
 			{
 				"the key itself", `name: "abc" by {key: "hunter2" value {price: 1}}`,
 				[]xvalid.FieldError{{
-					Field: "by[*]", Tag: "string.not_in",
-					Message: "must not be in list [hunter2]",
+					Field: "by[*]", Tag: "string.not_in", Message: "must not be in list [hunter2]",
 				}},
 			},
 			{
 				"the message", `name: "abc" from: 2 until: 1`,
 				[]xvalid.FieldError{{
-					Field: "", Tag: "order.dates",
-					Message: "the end is before the start",
+					Field: "", Tag: "order.dates", Message: "the end is before the start",
 				}},
 			},
 		}
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				if diff := cmp.Diff(tt.want,
-					failed(t, check, message("Order", tt.order))); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
+		for _, tc := range tests {
+			t.Run(tc.name, func(t *testing.T) {
+				got := failuresOf(t, check, message("Order", tc.order))
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("failures (-want +got):\n%s", diff)
 				}
 			})
 		}
@@ -97,7 +93,8 @@ func TestNew(t *testing.T) {
 		if !errors.As(err, &found) {
 			t.Fatalf("got %v, want the error of protovalidate as the cause", err)
 		}
-		const want = "PARAMETER_ERROR: name: must be at least 3 characters: grpcx/validation: invalid request: name (string.min_len)"
+		const want = "PARAMETER_ERROR: name: must be at least 3 characters: " +
+			"grpcx/validation: invalid request: name (string.min_len)"
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)
 		}
@@ -107,14 +104,14 @@ func TestNew(t *testing.T) {
 		check := protovalidate.MustNew()
 		for _, request := range []any{nil, "hello", &struct{ Name string }{}} {
 			if err := check(t.Context(), request); err != nil {
-				t.Errorf("%T: got %v", request, err)
+				t.Errorf("error for %T = %v, want nil", request, err)
 			}
 		}
 	})
 
 	t.Run("validates a nil message as empty", func(t *testing.T) {
 		order := dynamicpb.NewMessageType(file.Messages().ByName("Order")).Zero().Interface()
-		if got := failed(t, protovalidate.MustNew(), order); len(got) != 1 ||
+		if got := failuresOf(t, protovalidate.MustNew(), order); len(got) != 1 ||
 			got[0].Field != "name" {
 			t.Errorf("got %v, want the failure of name", got)
 		}
@@ -122,7 +119,7 @@ func TestNew(t *testing.T) {
 
 	t.Run("limits the number of failures", func(t *testing.T) {
 		request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 200)+`""]`)
-		if got := len(failed(t, protovalidate.MustNew(), request)); got != xvalid.MaxFailures {
+		if got := len(failuresOf(t, protovalidate.MustNew(), request)); got != xvalid.MaxFailures {
 			t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
 		}
 	})
@@ -130,18 +127,17 @@ func TestNew(t *testing.T) {
 	t.Run("reports the first failure of a large request", func(t *testing.T) {
 		request := message("Order", `name: "abc" codes: `+"["+strings.Repeat(`"", `, 40_000)+`""]`)
 		want := []xvalid.FieldError{{
-			Field: "codes[0]", Tag: "string.min_len",
-			Message: "must be at least 1 characters",
+			Field: "codes[0]", Tag: "string.min_len", Message: "must be at least 1 characters",
 		}}
-		if diff := cmp.Diff(want, failed(t, protovalidate.MustNew(), request)); diff != "" {
+		if diff := cmp.Diff(want, failuresOf(t, protovalidate.MustNew(), request)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 
 	t.Run("limits the length of a path", func(t *testing.T) {
-		order := message("Order", strings.Repeat(`name: "abc" parent {`,
-			1000)+`name: "x"`+strings.Repeat("}", 1000))
-		got := failed(t, protovalidate.MustNew(), order)
+		order := message("Order", strings.Repeat(`name: "abc" parent {`, 1000)+
+			`name: "x"`+strings.Repeat("}", 1000))
+		got := failuresOf(t, protovalidate.MustNew(), order)
 		if want := strings.Repeat("parent.", 31) + "parent"; len(got) != 1 || got[0].Field != want {
 			t.Errorf("got %.400v, want the path %s", got, want)
 		}
@@ -149,8 +145,8 @@ func TestNew(t *testing.T) {
 
 	t.Run("applies the options of protovalidate", func(t *testing.T) {
 		check := protovalidate.MustNew(buf.WithFailFast())
-		if got := failed(t, check,
-			message("Order", `name: "abc" items {} items {}`)); len(got) != 1 {
+		order := message("Order", `name: "abc" items {} items {}`)
+		if got := failuresOf(t, check, order); len(got) != 1 {
 			t.Errorf("got %d failures, want 1", len(got))
 		}
 	})
@@ -158,39 +154,42 @@ func TestNew(t *testing.T) {
 	t.Run("compiles the rules of WithMessages", func(t *testing.T) {
 		check := protovalidate.MustNew(buf.WithMessages(message("Order", "")),
 			buf.WithDisableLazy())
-		if got := failed(t, check, message("Order", `name: "x"`)); len(got) != 1 {
+		if got := failuresOf(t, check, message("Order", `name: "x"`)); len(got) != 1 {
 			t.Errorf("got %v, want the failure of name", got)
 		}
-		ctx, _ := logged(t)
-		internal(t, check(ctx, message("Fragile", "")))
+		ctx, _ := contextWithLog(t)
+		wantInternal(t, check(ctx, message("Fragile", "")))
 	})
 }
 
 func TestNew_RuleErrors(t *testing.T) {
-	t.Run("does not compile", func(t *testing.T) {
-		for _, request := range []proto.Message{message("Broken", ""), message("HoldsBroken",
-			"broken {}"), message("Hidden", `number: 1 broken {key: "a" value {}}`)} {
-			ctx, log := logged(t)
+	t.Run("are logged if a rule does not compile", func(t *testing.T) {
+		for _, request := range []proto.Message{
+			message("Broken", ""),
+			message("ContainsBroken", "broken {}"),
+			message("Hidden", `number: 1 broken {key: "a" value {}}`),
+		} {
+			ctx, log := contextWithLog(t)
 			err := protovalidate.MustNew()(ctx, request)
-			internal(t, err)
+			wantInternal(t, err)
 			if got := log.String(); !strings.Contains(got, "no_such_field") ||
 				!strings.Contains(got, "shop.") {
-				t.Errorf("the log does not contain the rule that does not compile:\n%s", got)
+				t.Errorf("log = %s, want the rule that does not compile", got)
 			}
 		}
 	})
 
-	t.Run("fails at run time without exposing the value", func(t *testing.T) {
-		ctx, log := logged(t)
+	t.Run("hide the value if a rule fails at run time", func(t *testing.T) {
+		ctx, log := contextWithLog(t)
 		err := protovalidate.MustNew()(ctx, message("Fragile", `at: "hunter2"`))
-		internal(t, err)
+		wantInternal(t, err)
 		var runtime *buf.RuntimeError
 		if !errors.As(err, &runtime) {
 			t.Errorf("got %v, want the error of protovalidate as the cause", err)
 		}
 		if got := log.String(); !strings.Contains(got, "fragile.rule") ||
 			strings.Contains(got, "hunter2") {
-			t.Errorf("the log contains the value or lacks the rule:\n%s", got)
+			t.Errorf("log = %s, want the rule without the value", got)
 		}
 	})
 }
@@ -204,21 +203,22 @@ func TestNew_Concurrency(t *testing.T) {
 				t.Error("an invalid order was accepted")
 			}
 			if err := check(context.Background(), message("Order", `name: "abc"`)); err != nil {
-				t.Errorf("got %v", err)
+				t.Errorf("error = %v, want nil", err)
 			}
 		})
 	}
 	calls.Wait()
 }
 
-// internal checks that err is logged and exposes nothing to the client.
-func internal(t *testing.T, err error) {
+// wantInternal checks that err is logged and exposes nothing to the client.
+func wantInternal(t *testing.T, err error) {
 	t.Helper()
 	var e *xerror.Error
 	if !errors.As(err, &e) || e.GetErrorCode() != xerror.ServerInternalError {
-		t.Fatalf("got %v, want a SERVER_INTERNAL_ERROR", err)
+		t.Fatalf("error = %v, want SERVER_INTERNAL_ERROR", err)
 	}
 	if e.GetErrorMessage() != "" || e.GetData() != nil || !e.Logged() {
-		t.Errorf("message %q, data %v, logged %t", e.GetErrorMessage(), e.GetData(), e.Logged())
+		t.Errorf("message = %q, data = %v, logged = %t; want none, none, true",
+			e.GetErrorMessage(), e.GetData(), e.Logged())
 	}
 }

@@ -24,7 +24,8 @@ var orders = grpc.ServiceDesc{
 	HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{
 		MethodName: "Place",
-		Handler: func(_ any, ctx context.Context, decode func(any) error,
+		Handler: func(
+			_ any, ctx context.Context, decode func(any) error,
 			intercept grpc.UnaryServerInterceptor,
 		) (any, error) {
 			order := dynamicpb.NewMessage(file.Messages().ByName("Order"))
@@ -38,7 +39,7 @@ var orders = grpc.ServiceDesc{
 	}},
 }
 
-// serve starts a server of the service and returns a connection.
+// serve starts a server with the service orders and returns a connection.
 func serve(t *testing.T, interceptors ...grpc.UnaryServerInterceptor) *grpc.ClientConn {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -76,24 +77,24 @@ func TestNew_Server(t *testing.T) {
 	}
 	item, err := place(message("Order", `name: "abc"`))
 	if err != nil || !proto.Equal(item, message("Item", `price: 7`)) {
-		t.Errorf("a valid order: got %v, %v", item, err)
+		t.Errorf("response to a valid order = %v, %v", item, err)
 	}
 	_, err = place(message("Order", `name: "abc" items {price: 1} items {}`))
-	refused := status.Convert(err)
-	if refused.Code() != codes.InvalidArgument ||
-		!strings.Contains(refused.Message(), "items[1].price: must be greater than 0") {
-		t.Errorf("an invalid order: got %v", err)
+	st := status.Convert(err)
+	if st.Code() != codes.InvalidArgument ||
+		!strings.Contains(st.Message(), "items[1].price: must be greater than 0") {
+		t.Errorf("error of an invalid order = %v, want INVALID_ARGUMENT and the field", err)
 	}
 	want := &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 		{Field: "items[1].price", Reason: "INT32_GT", Description: "must be greater than 0"},
 	}}
-	for _, detail := range refused.Details() {
+	for _, detail := range st.Details() {
 		if got, ok := detail.(*errdetails.BadRequest); ok {
 			if !proto.Equal(got, want) {
-				t.Errorf("got the violations %v, want %v", got, want)
+				t.Errorf("violations = %v, want %v", got, want)
 			}
 			return
 		}
 	}
-	t.Errorf("no violations among the details %v", refused.Details())
+	t.Errorf("details = %v, want the violations", st.Details())
 }
