@@ -18,22 +18,21 @@ import (
 	"github.com/plinthgo/plinth/grpcx/result"
 )
 
-// call returns the context of a call.
-func call(ctx context.Context) context.Context {
+// callContext returns the context of a call.
+func callContext(ctx context.Context) context.Context {
 	r := xctx.NewRequest(ctx, nil)
 	r.SetID("6f9619ff")
 	return r
 }
 
 var want = &generate.BaseResponse{
-	Context: "6f9619ff", Output: "Success",
-	Code: 200, Message: "done",
+	Context: "6f9619ff", Output: "Success", Code: 200, Message: "done",
 }
 
 func TestSuccess(t *testing.T) {
 	t.Run("returns a success envelope", func(t *testing.T) {
-		if diff := cmp.Diff(want, result.Success(call(t.Context()), "done"),
-			protocmp.Transform()); diff != "" {
+		got := result.Success(callContext(t.Context()), "done")
+		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 			t.Errorf("envelope (-want +got):\n%s", diff)
 		}
 	})
@@ -43,7 +42,7 @@ func TestSuccess(t *testing.T) {
 			got := result.Success(ctx, "done")
 			if got.GetContext() != "" || got.GetCode() != 200 || got.ErrorMessage != nil ||
 				got.Overhead != nil {
-				t.Errorf("envelope = %v", got)
+				t.Errorf("envelope = %v, want no request ID, error message or overhead", got)
 			}
 		}
 	})
@@ -51,7 +50,7 @@ func TestSuccess(t *testing.T) {
 
 func TestSuccessWith(t *testing.T) {
 	t.Run("sets the envelope", func(t *testing.T) {
-		ctx := call(t.Context())
+		ctx := callContext(t.Context())
 		for _, tc := range []struct {
 			name string
 			got  interface {
@@ -64,8 +63,8 @@ func TestSuccessWith(t *testing.T) {
 			{"opaque", result.SuccessWith[*pb.OpaqueResponse](ctx, "done")},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				if diff := cmp.Diff(want, tc.got.GetBaseResponse(),
-					protocmp.Transform()); diff != "" {
+				got := tc.got.GetBaseResponse()
+				if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 					t.Errorf("envelope (-want +got):\n%s", diff)
 				}
 			})
@@ -83,14 +82,14 @@ func TestSuccessWith(t *testing.T) {
 		wg.Wait()
 		for i, r := range responses {
 			if got := r.GetBaseResponse().GetMessage(); got != fmt.Sprint(i) {
-				t.Errorf("message of response %d = %q", i, got)
+				t.Errorf("message of response %d = %q, want %d", i, got, i)
 			}
 		}
 	})
 
 	t.Run("supports structs that are not messages", func(t *testing.T) {
-		if got := result.SuccessWith[*enveloped](t.Context(),
-			"done").BaseResponse; got.GetMessage() != "done" || got.GetCode() != 200 {
+		got := result.SuccessWith[*enveloped](t.Context(), "done").BaseResponse
+		if got.GetMessage() != "done" || got.GetCode() != 200 {
 			t.Errorf("envelope = %v, want a success", got)
 		}
 	})
@@ -101,7 +100,7 @@ func TestSuccessWith(t *testing.T) {
 			{"struct", panicOf[pb.TestResponse](ctx), "testproto.TestResponse"},
 			{"interface", panicOf[proto.Message](ctx), "protoreflect.ProtoMessage"},
 			{"any", panicOf[any](ctx), "interface {}"},
-			{"text", panicOf[string](ctx), "string"},
+			{"string", panicOf[string](ctx), "string"},
 			{"pointer to a pointer", panicOf[**pb.TestResponse](ctx), "**testproto.TestResponse"},
 			{
 				"struct without the field",
@@ -118,32 +117,37 @@ func TestSuccessWith(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				want := "grpcx/result: SuccessWith[" + tc.want +
-					"]: the type must be a pointer to a generated message with the field base_response of type xBase.BaseResponse"
+					"]: the type must be a pointer to a generated message " +
+					"with the field base_response of type xBase.BaseResponse"
 				if !strings.HasPrefix(tc.got, want) {
 					t.Errorf("panic = %q, want %q", tc.got, want)
 				}
 			})
 		}
-		if got := panicOf[*generate.BaseResponse](ctx); !strings.HasSuffix(got,
-			"use Success for the envelope itself") {
-			t.Errorf("panic for the envelope = %q, want it to contain Success", got)
+		got := panicOf[*generate.BaseResponse](ctx)
+		if !strings.HasSuffix(got, "use Success for the envelope itself") {
+			t.Errorf("panic for the envelope = %q, want a hint to Success", got)
 		}
 	})
 
 	t.Run("allocates the response and its envelope", func(t *testing.T) {
-		ctx := call(t.Context())
-		if got := testing.AllocsPerRun(1000,
-			func() { _ = result.SuccessWith[*pb.TestResponse](ctx, "done") }); got != 2 {
+		ctx := callContext(t.Context())
+		got := testing.AllocsPerRun(1000, func() {
+			_ = result.SuccessWith[*pb.TestResponse](ctx, "done")
+		})
+		if got != 2 {
 			t.Errorf("allocations = %v, want 2", got)
 		}
-		if got := testing.AllocsPerRun(1000,
-			func() { _ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done") }); got != 2 {
+		got = testing.AllocsPerRun(1000, func() {
+			_ = result.SuccessWith[*pb.OpaqueResponse](ctx, "done")
+		})
+		if got != 2 {
 			t.Errorf("allocations of an opaque response = %v, want 2", got)
 		}
 	})
 }
 
-// enveloped is a struct with the field that is not a message.
+// enveloped is a struct with an envelope that is not a message.
 type enveloped struct {
 	BaseResponse *generate.BaseResponse
 }
