@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reader returns the value of the metadata key in the request.
+// reader is a service that returns the value of the metadata key in the request.
 type reader struct {
 	pb.UnimplementedTestServiceServer
 }
@@ -33,7 +33,7 @@ func TestExtractMetadata_Server(t *testing.T) {
 	for _, tc := range []struct{ name, sent, want string }{
 		{"underscores", "app_secret_key", "cs_7"},
 		{"dashes", "app-secret-key", "cs_7"},
-		{"nothing", "another", ""},
+		{"another key", "another", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(t.Context(), tc.sent, "", tc.sent, "cs_7")

@@ -27,20 +27,19 @@ func TestExtractMetadata(t *testing.T) {
 			pairs []string
 			want  string
 		}{
-			{"one", []string{"app_access_id", "7"}, "7"},
-			{"several", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
-			{"after blank ones", []string{
-				"app_access_id", "", "app_access_id", " \t", "app_access_id",
-				"7",
-			}, "7"},
+			{"one value", []string{"app_access_id", "7"}, "7"},
+			{"several values", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
+			{
+				"after blank values",
+				[]string{"app_access_id", "", "app_access_id", " \t", "app_access_id", "7"}, "7",
+			},
 			{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
 			{"with dashes", []string{"app-access-id", "7"}, "7"},
 			{"in capitals", []string{"App-Access-ID", "7"}, "7"},
 			{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
 			{
 				"blank in the first spelling",
-				[]string{"app_access_id", " ", "app-access-id", "8"},
-				"8",
+				[]string{"app_access_id", " ", "app-access-id", "8"}, "8",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
@@ -61,21 +60,26 @@ func TestExtractMetadata(t *testing.T) {
 			{"no context", nil},
 			{"no metadata", t.Context()},
 			{"other keys", incoming(t.Context(), "app_access_id", "7", "authorization", "hunter2")},
-			{"blank values", incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ",
-				"app-secret-key", "\u00a0")},
-			{"outgoing metadata", metadata.AppendToOutgoingContext(t.Context(), "app_secret_key",
-				"hunter2")},
+			{
+				"blank values",
+				incoming(t.Context(), "app_secret_key", "", "app_secret_key", " \t ",
+					"app-secret-key", "\u00a0"),
+			},
+			{
+				"outgoing metadata",
+				metadata.AppendToOutgoingContext(t.Context(), "app_secret_key", "hunter2"),
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				got, err := utility.ExtractMetadata(tc.ctx, constant.MetadataAppSecretKey)
 				if got != "" || !errors.Is(err, xerror.NotExist) {
 					t.Fatalf("ExtractMetadata = %q, %v, want NotExist", got, err)
 				}
-				if want := `metadata "app_secret_key" is missing`; err.GetErrorMessage().String() != want {
+				const want = `metadata "app_secret_key" is missing`
+				if err.GetErrorMessage().String() != want {
 					t.Errorf("message = %q, want %q", err.GetErrorMessage(), want)
 				}
-				if text := fmt.Sprintf("%v %v",
-					err, err.GetData()); strings.Contains(text, "hunter2") {
+				if text := fmt.Sprint(err, err.GetData()); strings.Contains(text, "hunter2") {
 					t.Errorf("the error contains a value: %s", text)
 				}
 			})
@@ -84,9 +88,9 @@ func TestExtractMetadata(t *testing.T) {
 
 	t.Run("reads a key of the application", func(t *testing.T) {
 		const tenant constant.Metadata = "shop_tenant"
-		if got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"),
-			tenant); got != "7" || err != nil {
-			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		got, err := utility.ExtractMetadata(incoming(t.Context(), "shop-tenant", "7"), tenant)
+		if got != "7" || err != nil {
+			t.Errorf("ExtractMetadata = %q, %v; want 7", got, err)
 		}
 	})
 
@@ -94,7 +98,7 @@ func TestExtractMetadata(t *testing.T) {
 		for _, key := range []constant.Metadata{"X-Tenant", "x-tenant", "X_Tenant"} {
 			got, err := utility.ExtractMetadata(incoming(t.Context(), "x-tenant", "7"), key)
 			if got != "7" || err != nil {
-				t.Errorf("ExtractMetadata of %s = %q, %v", key, got, err)
+				t.Errorf("ExtractMetadata of %s = %q, %v; want 7", key, got, err)
 			}
 		}
 	})
@@ -105,7 +109,7 @@ func TestExtractMetadata(t *testing.T) {
 		n := testing.AllocsPerRun(100, func() {
 			if _, err := utility.ExtractMetadata(ctx, tenant); err != nil ||
 				utility.Source(ctx) != "orders" {
-				t.Error("not found")
+				t.Error("the value or the source is missing")
 			}
 		})
 		if n != 0 {
@@ -115,21 +119,21 @@ func TestExtractMetadata(t *testing.T) {
 
 	t.Run("reads a key with dashes", func(t *testing.T) {
 		ctx := incoming(t.Context(), "accept-language", "zh")
-		if got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage); got != "zh" ||
-			err != nil {
-			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		got, err := utility.ExtractMetadata(ctx, constant.MetadataAcceptLanguage)
+		if got != "zh" || err != nil {
+			t.Errorf("ExtractMetadata = %q, %v; want zh", got, err)
 		}
-		if _, err := utility.ExtractMetadata(t.Context(),
-			constant.MetadataAcceptLanguage); !errors.Is(err, xerror.NotExist) {
+		_, err = utility.ExtractMetadata(t.Context(), constant.MetadataAcceptLanguage)
+		if !errors.Is(err, xerror.NotExist) {
 			t.Errorf("error = %v, want NotExist", err)
 		}
 	})
 
 	t.Run("reads through the context of a call", func(t *testing.T) {
 		call := xctx.NewRequest(incoming(t.Context(), "app_access_id", "7"), context.Background())
-		if got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID); got != "7" ||
-			err != nil {
-			t.Errorf("ExtractMetadata = %q, %v", got, err)
+		got, err := utility.ExtractMetadata(call, constant.MetadataAppAccessID)
+		if got != "7" || err != nil {
+			t.Errorf("ExtractMetadata = %q, %v; want 7", got, err)
 		}
 	})
 }
@@ -165,6 +169,6 @@ func TestRequestUUID(t *testing.T) {
 		t.Errorf("RequestUUID outside a call = %q, want empty", got)
 	}
 	if got := utility.RequestUUID(nil); got != "" { //nolint:staticcheck // a nil context is allowed
-		t.Errorf("RequestUUID(nil) = %q", got)
+		t.Errorf("RequestUUID(nil) = %q, want empty", got)
 	}
 }
