@@ -37,8 +37,7 @@ func ExampleRefuse() {
 	openRooms := func(ctx context.Context, request any) error {
 		if r, ok := request.(*BookingRequest); ok && r.Room > 12 {
 			return validation.Refuse(ctx, []xvalid.FieldError{{
-				Field: "room", Tag: "open",
-				Message: "room must be at most 12",
+				Field: "room", Tag: "open", Message: "room must be at most 12",
 			}}, nil)
 		}
 		return nil

@@ -43,7 +43,8 @@ func (e plainError) Field() string  { return e.field }
 func (e plainError) Reason() string { return e.reason }
 func (e plainError) Error() string  { return e.field + e.reason }
 
-const inside = "embedded message failed validation"
+// nestedReason is the reason that protoc-gen-validate reports for a nested message.
+const nestedReason = "embedded message failed validation"
 
 func TestMethods_FieldErrors(t *testing.T) {
 	t.Run("returns a list of failures", func(t *testing.T) {
@@ -53,29 +54,29 @@ func TestMethods_FieldErrors(t *testing.T) {
 			err  error
 			want [][2]string // path and message
 		}{
-			{"one", short, [][2]string{{"City", "too short"}}},
+			{"one failure", short, [][2]string{{"City", "too short"}}},
 			{"a pointer", &short, [][2]string{{"City", "too short"}}},
 			{"with two methods only", plainError{"a", "b"}, [][2]string{{"a", "b"}}},
 			{
-				"all",
+				"two failures",
 				userErrors{short, userError{field: "Name", reason: "too long"}},
 				[][2]string{{"City", "too short"}, {"Name", "too long"}},
 			},
 			{
-				"nested",
-				userError{field: "Address", reason: inside, cause: short},
+				"a nested failure",
+				userError{field: "Address", reason: nestedReason, cause: short},
 				[][2]string{{"Address.City", "too short"}},
 			},
 			{
 				"nested lists",
 				userErrors{userError{
-					field:  "Homes[1]",
-					reason: inside, cause: userErrors{short, plainError{"Zip", "missing"}},
+					field: "Homes[1]", reason: nestedReason,
+					cause: userErrors{short, plainError{"Zip", "missing"}},
 				}},
 				[][2]string{{"Homes[1].City", "too short"}, {"Homes[1].Zip", "missing"}},
 			},
 			{
-				"deeper",
+				"two levels",
 				userError{field: "A", cause: userErrors{userError{field: "B", cause: short}}},
 				[][2]string{{"A.B.City", "too short"}},
 			},
@@ -95,28 +96,29 @@ func TestMethods_FieldErrors(t *testing.T) {
 				[][2]string{{"City", "too short"}, {"a", "b"}},
 			},
 			{
-				"with others",
+				"with another error",
 				userErrors{short, errors.New("too late")},
 				[][2]string{{"City", "too short"}, {"", "too late"}},
 			},
 			{
-				"with wrapped others", errors.Join(short, fmt.Errorf("too %w", errors.New("late"))),
+				"with another wrapped error",
+				errors.Join(short, fmt.Errorf("too %w", errors.New("late"))),
 				[][2]string{{"City", "too short"}, {"", "too late"}},
 			},
 			{"without a reason", plainError{"a", ""}, [][2]string{{"a", "the value is not valid"}}},
 			{"an empty list", userErrors{}, nil},
 		}
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				e := rejected(t, &fakeRequest{err: tt.err}, xerror.ParameterError)
+		for _, tc := range tests {
+			t.Run(tc.name, func(t *testing.T) {
+				e := wantError(t, &fakeRequest{err: tc.err}, xerror.ParameterError)
 				var got [][2]string
 				if e.GetData() != nil {
-					for _, f := range list(t, e) {
+					for _, f := range failures(t, e) {
 						got = append(got, [2]string{f.Field, f.Message})
 					}
 				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("failures (-want +got):\n%s", diff)
 				}
 			})
 		}
@@ -131,12 +133,11 @@ func TestMethods_FieldErrors(t *testing.T) {
 				cause: fmt.Errorf("uri: %w", parse),
 			}},
 		} {
-			e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
+			e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
 			want := []xvalid.FieldError{{
-				Field: "Url",
-				Tag:   validation.TagInvalid, Message: "value must be a valid URI",
+				Field: "Url", Tag: validation.TagInvalid, Message: "value must be a valid URI",
 			}}
-			if diff := cmp.Diff(want, list(t, e)); diff != "" {
+			if diff := cmp.Diff(want, failures(t, e)); diff != "" {
 				t.Errorf("data (-want +got):\n%s", diff)
 			}
 			if strings.Contains(e.Error(), "hunter2") {
@@ -148,10 +149,10 @@ func TestMethods_FieldErrors(t *testing.T) {
 	t.Run("hides the text of a registered foreign error", func(t *testing.T) {
 		_, parse := strconv.Atoi("hunter2")
 		known := fmt.Errorf("age: %w", parse)
-		e := rejected(t, &fakeRequest{err: userErrors{plainError{"a", "b"}, known}},
+		e := wantError(t, &fakeRequest{err: userErrors{plainError{"a", "b"}, known}},
 			xerror.ParameterError)
-		if got := list(t, e)[1].Message; strings.Contains(got, "hunter2") || got == "" {
-			t.Errorf("got the message %q", got)
+		if got := failures(t, e)[1].Message; strings.Contains(got, "hunter2") || got == "" {
+			t.Errorf("message = %q, want one without the value", got)
 		}
 	})
 
@@ -162,23 +163,23 @@ func TestMethods_FieldErrors(t *testing.T) {
 			{"a key", "Labels[a_B-9]", "Labels[*]"},
 			{"digits that are not an index", "Labels[4915112345678]", "Labels[*]"},
 			{"a key of a message", "Labels[a_B-9].x", "Labels[*]"},
-			{"a text", "Labels[a b]", "Labels[*]"},
-			{"no text", "Labels[]", "Labels[*]"},
-			{"a long text", "Labels[" + long + "]", "Labels[*]"},
-			{"brackets", "Labels[a]b]", "Labels[*]"},
-			{"open brackets", "Labels[a[b]", "Labels[*]"},
-			{"a text between brackets", "Labels[a].and so on[b]", "Labels[*]"},
+			{"a key with a space", "Labels[a b]", "Labels[*]"},
+			{"an empty key", "Labels[]", "Labels[*]"},
+			{"a long key", "Labels[" + long + "]", "Labels[*]"},
+			{"a key with a bracket", "Labels[a]b]", "Labels[*]"},
+			{"a key with an open bracket", "Labels[a[b]", "Labels[*]"},
+			{"text between brackets", "Labels[a].and so on[b]", "Labels[*]"},
 			{"many keys", "Labels" + strings.Repeat("[a]", 100), "Labels[*]"},
-			{"no end", "Labels[a", "Labels[*]"},
+			{"no closing bracket", "Labels[a", "Labels[*]"},
 			{"a path", "items[2].price", "items[2].price"},
 			{"a path with keys", "items[2].labels[a b].x", "items[*]"},
 		}
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				e := rejected(t, &fakeRequest{err: plainError{tt.field, "r"}},
+		for _, tc := range tests {
+			t.Run(tc.name, func(t *testing.T) {
+				e := wantError(t, &fakeRequest{err: plainError{tc.field, "r"}},
 					xerror.ParameterError)
-				if got := list(t, e)[0].Field; got != tt.want {
-					t.Errorf("got %q, want %q", got, tt.want)
+				if got := failures(t, e)[0].Field; got != tc.want {
+					t.Errorf("field = %q, want %q", got, tc.want)
 				}
 			})
 		}
@@ -186,77 +187,73 @@ func TestMethods_FieldErrors(t *testing.T) {
 
 	t.Run("masks an invalid map key", func(t *testing.T) {
 		err := userError{field: "Labels[1234]", reason: "too short", key: true}
-		e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
-		if got := list(t, e)[0].Field; got != "Labels[*]" {
-			t.Errorf("got %q, want Labels[*]", got)
+		e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
+		if got := failures(t, e)[0].Field; got != "Labels[*]" {
+			t.Errorf("field = %q, want Labels[*]", got)
 		}
 	})
 
 	t.Run("masks the key of an invalid message", func(t *testing.T) {
 		err := userError{
-			field:  "Homes[old-1]",
-			reason: inside, cause: userError{field: "City", reason: "too short"},
+			field: "Homes[old-1]", reason: nestedReason,
+			cause: userError{field: "City", reason: "too short"},
 		}
-		e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
-		if got := list(t, e)[0].Field; got != "Homes[*].City" {
-			t.Errorf("got %q, want Homes[*].City", got)
+		e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
+		if got := failures(t, e)[0].Field; got != "Homes[*].City" {
+			t.Errorf("field = %q, want Homes[*].City", got)
 		}
 	})
 
 	t.Run("limits the number of failures", func(t *testing.T) {
-		nested := userErrors(slices.Repeat([]error{userError{field: "City", reason: "too short"}},
-			80))
+		short := []error{userError{field: "City", reason: "too short"}}
+		nested := userErrors(slices.Repeat(short, 80))
 		err := userErrors{
 			userError{field: "A", cause: nested},
 			userError{field: "B", cause: nested},
 		}
-		e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
-		if got := len(list(t, e)); got != xvalid.MaxFailures {
-			t.Errorf("got %d failures, want %d", got, xvalid.MaxFailures)
+		e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
+		if got := len(failures(t, e)); got != xvalid.MaxFailures {
+			t.Errorf("failures = %d, want %d", got, xvalid.MaxFailures)
 		}
 	})
 
 	t.Run("limits the depth of nested messages", func(t *testing.T) {
 		var err error = userError{field: "Leaf", reason: "too short"}
 		for range 10_000 {
-			err = userErrors{userError{field: "Parent", reason: inside, cause: err}}
+			err = userErrors{userError{field: "Parent", reason: nestedReason, cause: err}}
 		}
-		e := rejected(t, &fakeRequest{err: err}, xerror.ParameterError)
-		got := list(t, e)
-		if len(got) != 1 || got[0].Message != inside || len(got[0].Field) > 300 {
-			t.Errorf("got %d failures, the first %.400v", len(got), got)
+		e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
+		got := failures(t, e)
+		if len(got) != 1 || got[0].Message != nestedReason || len(got[0].Field) > 300 {
+			t.Errorf("failures = %d %.400v, want one with a limited path", len(got), got)
 		}
 	})
 
 	t.Run("terminates for a cyclic error", func(t *testing.T) {
-		_ = rejected(t, &fakeRequest{err: cyclicError{}}, xerror.ParameterError)
+		_ = wantError(t, &fakeRequest{err: cyclicError{}}, xerror.ParameterError)
 	})
 }
 
 // cyclicError is an error that contains itself.
 type cyclicError struct{}
 
-func (s cyclicError) AllErrors() []error { return []error{s} }
-func (cyclicError) Error() string        { return "again" }
+func (e cyclicError) AllErrors() []error { return []error{e} }
+func (cyclicError) Error() string        { return "cyclic" }
 
 func FuzzMethods_MapKey(f *testing.F) {
 	for _, key := range []string{
-		"", "a", "hunter2", "12", "12345678", "a].b[c", "[", "]", "a.b",
-		"\n", "][",
+		"", "a", "hunter2", "12", "12345678", "a].b[c", "[", "]", "a.b", "\n", "][",
 	} {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		e := rejected(t, &fakeRequest{err: userError{
-			field:  "Labels[" + key + "]",
-			reason: "too short",
-		}},
-			xerror.ParameterError)
-		got := list(t, e)[0].Field
-		n, err := strconv.Atoi(key)
-		if index := err == nil && n >= 0 && len(key) <= 7; got != "Labels[*]" &&
-			(!index || got != "Labels["+key+"]") {
-			t.Errorf("got %q", got)
+		err := userError{field: "Labels[" + key + "]", reason: "too short"}
+		e := wantError(t, &fakeRequest{err: err}, xerror.ParameterError)
+		got := failures(t, e)[0].Field
+		n, parseErr := strconv.Atoi(key)
+		isIndex := parseErr == nil && n >= 0 && len(key) <= 7
+		if got != "Labels[*]" && (!isIndex || got != "Labels["+key+"]") {
+			t.Errorf("field = %q, want Labels[*] or an index", got)
 		}
 	})
 }
