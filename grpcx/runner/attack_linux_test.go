@@ -31,51 +31,54 @@ func (p *process) memory(name string) int {
 	return n >> 10
 }
 
-// latencies makes calls until ctx is canceled and returns their durations.
-func latencies(ctx context.Context, client pb.TestServiceClient) (took []time.Duration, err error) {
-	for tick := time.NewTicker(20 * time.Millisecond); ; {
+// latencies makes calls until ctx is canceled and returns their durations, sorted.
+func latencies(
+	ctx context.Context, client pb.TestServiceClient,
+) (durations []time.Duration, err error) {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
 		started := time.Now()
-		if _, err := client.Unary(context.WithoutCancel(ctx),
-			&pb.TestRequest{Text: "work"}); err != nil {
-			return took, err
+		_, err := client.Unary(context.WithoutCancel(ctx), &pb.TestRequest{Text: "work"})
+		if err != nil {
+			return durations, err
 		}
-		took = append(took, time.Since(started))
+		durations = append(durations, time.Since(started))
 		select {
 		case <-ctx.Done():
-			tick.Stop()
-			slices.Sort(took)
-			return took, nil
-		case <-tick.C:
+			slices.Sort(durations)
+			return durations, nil
+		case <-ticker.C:
 		}
 	}
 }
 
-// during returns a context with timeout d.
-func during(t *testing.T, d time.Duration) context.Context {
+// withTimeout returns a context with timeout d.
+func withTimeout(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// settled waits until the program uses less than most megabytes and returns its memory
-// use.
-func (p *process) settled(client pb.TestServiceClient, most int) int {
+// waitMemory waits until the program uses less than limit megabytes and returns its
+// memory use.
+func (p *process) waitMemory(client pb.TestServiceClient, limit int) int {
 	p.t.Helper()
 	used := p.memory("VmRSS")
-	for end := time.Now().Add(testTimeout); used >= most &&
-		time.Now().Before(end); used = p.memory("VmRSS") {
+	for end := time.Now().Add(testTimeout); used >= limit && time.Now().Before(end); {
 		if _, err := client.Unary(p.t.Context(), &pb.TestRequest{Text: "settle"}); err != nil {
 			p.t.Fatal(err)
 		}
+		used = p.memory("VmRSS")
 	}
 	return used
 }
 
 const (
-	mostMemory  = 256                   // MB during an attack
-	mostLatency = 50 * time.Millisecond // median of another client
-	mostAfter   = 64                    // MB after an attack
+	memoryLimit      = 256                   // MB during an attack
+	latencyLimit     = 50 * time.Millisecond // median of another client
+	memoryLimitAfter = 64                    // MB after an attack
 )
 
 // attackCase is a target and the number of attacking connections.
@@ -87,11 +90,11 @@ type attackCase struct {
 
 // run attacks a server, checks its memory, and returns the median latency of another
 // client and its limit.
-func (a attackCase) run(t *testing.T) (median, most time.Duration) {
+func (a attackCase) run(t *testing.T) (median, limit time.Duration) {
 	t.Helper()
-	p := startProgram(t, "serve", "GRPC_REFLECTION"+"=true").ready()
+	p := startProgram(t, "serve", "GRPC_REFLECTION=true").ready()
 	client := p.client()
-	usual, err := latencies(during(t, 500*time.Millisecond), client)
+	baseline, err := latencies(withTimeout(t, 500*time.Millisecond), client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,30 +103,33 @@ func (a attackCase) run(t *testing.T) (median, most time.Duration) {
 		victimKey.String()+"="+p.address, methodKey.String()+"="+a.method,
 		connectionsKey.String()+"="+strconv.Itoa(a.connections))
 	attackers.line("attacking")
-	took, err := latencies(during(t, 5*time.Second), client)
+	durations, err := latencies(withTimeout(t, 5*time.Second), client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	peak, normal := p.memory("VmHWM"), usual[len(usual)/2]
-	median = took[len(took)/2]
+	peak, normal := p.memory("VmHWM"), baseline[len(baseline)/2]
+	median = durations[len(durations)/2]
 	attackers.release()
-	attackers.exits(0)
-	after := p.settled(client, mostAfter)
-	t.Logf("memory %d MB before, %d MB peak, %d MB after; median call %s before; %d calls during the attack: median %s, 99%% %s, worst %s",
-		before, peak, after, normal, len(took), median, took[len(took)*99/100], took[len(took)-1])
-	if peak >= mostMemory {
-		t.Errorf("memory = %d MB at its peak, want less than %d MB", peak, mostMemory)
+	attackers.wantExit(0)
+	after := p.waitMemory(client, memoryLimitAfter)
+	t.Logf("memory: %d MB before, %d MB peak, %d MB after", before, peak, after)
+	t.Logf("median call before the attack: %s; %d calls during it: median %s, 99%% %s, worst %s",
+		normal, len(durations), median,
+		durations[len(durations)*99/100], durations[len(durations)-1])
+	if peak >= memoryLimit {
+		t.Errorf("peak memory = %d MB, want less than %d MB", peak, memoryLimit)
 	}
-	if after >= mostAfter {
-		t.Errorf("memory = %d MB after the attack, want less than %d MB", after, mostAfter)
+	if after >= memoryLimitAfter {
+		t.Errorf("memory after the attack = %d MB, want less than %d MB",
+			after, memoryLimitAfter)
 	}
 	p.terminate()
-	p.exits(0)
-	return median, max(mostLatency, 10*normal)
+	p.wantExit(0)
+	return median, max(latencyLimit, 10*normal)
 }
 
 // The attackers, the server and other tests share the CPUs. One of three attacks must
-// keep the latency limit; each must keep the memory limit.
+// meet the latency limit. Each must meet the memory limit.
 func TestWithMaxInflightBytes_Attack(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector multiplies the memory of a process")
@@ -133,8 +139,8 @@ func TestWithMaxInflightBytes_Attack(t *testing.T) {
 		{name: "unary, 10 connections", method: testMethod("Unary"), connections: 10},
 		{name: "client stream, 1 connection", method: testMethod("ClientStream"), connections: 1},
 		{
-			name:   "client stream, 10 connections",
-			method: testMethod("ClientStream"), connections: 10,
+			name: "client stream, 10 connections", method: testMethod("ClientStream"),
+			connections: 10,
 		},
 		{
 			name:        "reflection, 10 connections",
@@ -143,14 +149,15 @@ func TestWithMaxInflightBytes_Attack(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			median, most := tc.run(t)
+			median, limit := tc.run(t)
 			for range 2 {
-				if median >= most {
-					median, most = tc.run(t)
+				if median >= limit {
+					median, limit = tc.run(t)
 				}
 			}
-			if median >= most {
-				t.Errorf("median call of another client took %s in the last of three attacks, want less than %s", median, most)
+			if median >= limit {
+				t.Errorf("median call of another client in the last of three attacks = %s, "+
+					"want less than %s", median, limit)
 			}
 		})
 	}

@@ -64,8 +64,8 @@ func ExampleNew() {
 		defer conn.Close() //nolint:errcheck // the program exits
 		health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
 		fmt.Println(health.GetStatus(), err)
-		answer, err := pb.NewTestServiceClient(conn).Unary(ctx, &pb.TestRequest{Text: "hello"})
-		fmt.Println(answer.GetText(), answer.GetBaseResponse().GetOutput(), err)
+		response, err := pb.NewTestServiceClient(conn).Unary(ctx, &pb.TestRequest{Text: "hello"})
+		fmt.Println(response.GetText(), response.GetBaseResponse().GetOutput(), err)
 		stop() // like SIGTERM
 	}
 	fmt.Println(xmain.RunContext(ctx, reg, nil, nil, client, runner.New(

@@ -22,6 +22,6 @@ func TestServe_GRPCLog(t *testing.T) {
 	line := log.Await("grpc-go")
 	if text, _ := line["error"].(string); line["level"] != "error" ||
 		!strings.Contains(text, "failed to encode response") {
-		t.Errorf("line = %v", line)
+		t.Errorf("line = %v, want the encoding error at level error", line)
 	}
 }

@@ -30,21 +30,21 @@ const (
 	notServing = healthpb.HealthCheckResponse_NOT_SERVING
 )
 
-// check calls Check.
+// check returns the status of a service.
 func check(
 	t *testing.T, conn *grpc.ClientConn, service string,
 ) healthpb.HealthCheckResponse_ServingStatus {
 	t.Helper()
-	answer, err := healthpb.NewHealthClient(conn).Check(t.Context(),
+	response, err := healthpb.NewHealthClient(conn).Check(t.Context(),
 		&healthpb.HealthCheckRequest{Service: service})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.GetStatus()
+	return response.GetStatus()
 }
 
-// checkAll checks all services and the list.
-func checkAll(
+// wantHealth checks the status of the server and the test service, and the list.
+func wantHealth(
 	t *testing.T, conn *grpc.ClientConn, want healthpb.HealthCheckResponse_ServingStatus,
 ) {
 	t.Helper()
@@ -53,9 +53,9 @@ func checkAll(
 			t.Errorf("health of %q = %s, want %s", service, got, want)
 		}
 	}
-	answer, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
-	if err != nil || answer.GetStatuses()[""].GetStatus() != want {
-		t.Errorf("list = %v, %v; want %s", answer, err, want)
+	response, err := healthpb.NewHealthClient(conn).List(t.Context(), &healthpb.HealthListRequest{})
+	if err != nil || response.GetStatuses()[""].GetStatus() != want {
+		t.Errorf("list = %v, %v; want %s", response, err, want)
 	}
 }
 
@@ -78,17 +78,17 @@ func watch(t *testing.T, conn *grpc.ClientConn, service string) *watcher {
 // next waits for a status.
 func (w *watcher) next(want healthpb.HealthCheckResponse_ServingStatus) {
 	w.t.Helper()
-	answer, err := w.stream.Recv()
-	if err != nil || answer.GetStatus() != want {
-		w.t.Fatalf("watch = %s, %v; want %s", answer.GetStatus(), err, want)
+	response, err := w.stream.Recv()
+	if err != nil || response.GetStatus() != want {
+		w.t.Fatalf("watch = %s, %v; want %s", response.GetStatus(), err, want)
 	}
 }
 
 // wantError waits until the watch fails with a status code.
 func (w *watcher) wantError(want codes.Code) {
 	w.t.Helper()
-	if answer, err := w.stream.Recv(); status.Code(err) != want {
-		w.t.Errorf("watch = %s, %v; want error code %s", answer.GetStatus(), err, want)
+	if response, err := w.stream.Recv(); status.Code(err) != want {
+		w.t.Errorf("watch = %s, %v; want error code %s", response.GetStatus(), err, want)
 	}
 }
 
@@ -105,14 +105,18 @@ func (n *node) check(context.Context) error {
 func TestHealth(t *testing.T) {
 	t.Run("reports the readiness of the application", func(t *testing.T) {
 		a := prepare(t, fixture{})
-		warm, release := make(chan struct{}), make(chan struct{})
-		a.Life().OnReady("warm", func(context.Context) error { close(warm); <-release; return nil })
+		started, release := make(chan struct{}), make(chan struct{})
+		a.Life().OnReady("test", func(context.Context) error {
+			close(started)
+			<-release
+			return nil
+		})
 		n := &node{}
 		a.Life().AddHealth("node", n.check)
 		a.run()
-		wait(t, warm, "the ready hook")
+		wait(t, started, "the ready hook")
 		conn := a.conn() // gRPC listens before the application is ready
-		checkAll(t, conn, notServing)
+		wantHealth(t, conn, notServing)
 		if code, state := a.readyz(); code != http.StatusServiceUnavailable || state != "starting" {
 			t.Errorf("/readyz = %d, %s; want 503, starting", code, state)
 		}
@@ -120,12 +124,12 @@ func TestHealth(t *testing.T) {
 		w.next(notServing)
 		close(release)
 		w.next(serving)
-		checkAll(t, conn, serving)
+		wantHealth(t, conn, serving)
 		n.unhealthy.Store(true)
-		checkAll(t, conn, notServing)
+		wantHealth(t, conn, notServing)
 		w.next(notServing) // the check notified the watcher
 		n.unhealthy.Store(false)
-		checkAll(t, conn, serving)
+		wantHealth(t, conn, serving)
 		w.next(serving)
 		if err := a.stop(); err != nil {
 			t.Error(err)
@@ -136,23 +140,24 @@ func TestHealth(t *testing.T) {
 
 	t.Run("returns NOT_FOUND for an unknown service", func(t *testing.T) {
 		conn := prepare(t, fixture{}).start().conn()
-		answer, err := healthpb.NewHealthClient(conn).Check(t.Context(),
+		response, err := healthpb.NewHealthClient(conn).Check(t.Context(),
 			&healthpb.HealthCheckRequest{Service: "no.Service"})
 		if status.Code(err) != codes.NotFound {
-			t.Errorf("health = %s, %v; want NOT_FOUND", answer.GetStatus(), err)
+			t.Errorf("health = %s, %v; want NOT_FOUND", response.GetStatus(), err)
 		}
 		watch(t, conn, "no.Service").next(healthpb.HealthCheckResponse_SERVICE_UNKNOWN)
 	})
 
 	t.Run("reports NOT_SERVING during the drain delay", func(t *testing.T) {
-		a := prepare(t, fixture{options: []xoption.Option{xoption.WithDrainDelay(
-			2 * time.Second)}}).start()
+		a := prepare(t, fixture{
+			options: []xoption.Option{xoption.WithDrainDelay(2 * time.Second)},
+		}).start()
 		conn := a.conn()
 		w := watch(t, conn, "")
 		w.next(serving)
 		a.cancel()
-		wait(t, a.Life().Draining(), "the stop")
-		checkAll(t, conn, notServing)
+		wait(t, a.Life().Draining(), "the drain delay")
+		wantHealth(t, conn, notServing)
 		w.next(notServing)
 		call(t, pb.NewTestServiceClient(conn), "served")
 		call(t, a.client(), "served over a new connection")
@@ -168,26 +173,26 @@ func TestHealth(t *testing.T) {
 				calltest.Record(t)
 				t.Setenv("GRPC_REFLECTION", reflection)
 				conn := dial(t, serve(t).address)
-				answer, err := healthpb.NewHealthClient(conn).List(t.Context(),
+				response, err := healthpb.NewHealthClient(conn).List(t.Context(),
 					&healthpb.HealthListRequest{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := slices.Sorted(maps.Keys(answer.GetStatuses())); !slices.Equal(got,
-					[]string{""}) {
+				got := slices.Sorted(maps.Keys(response.GetStatuses()))
+				if !slices.Equal(got, []string{""}) {
 					t.Errorf("names = %q, want only the server", got)
 				}
-				checkAll(t, conn, serving) // a known name can be checked
+				wantHealth(t, conn, serving) // a known name can be checked
 			})
 		}
 	})
 
-	t.Run("keeps the health service of the application", func(t *testing.T) {
-		own := grpchealth.NewServer()
-		own.SetServingStatus("part", healthpb.HealthCheckResponse_NOT_SERVING)
+	t.Run("uses the health service of the application", func(t *testing.T) {
+		custom := grpchealth.NewServer()
+		custom.SetServingStatus("part", healthpb.HealthCheckResponse_NOT_SERVING)
 		a := prepare(t, fixture{runner: []runner.Option{
 			runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
-				healthpb.RegisterHealthServer(r, own)
+				healthpb.RegisterHealthServer(r, custom)
 			}),
 		}}).start()
 		conn := a.conn()
@@ -223,23 +228,24 @@ func TestNew_Readiness(t *testing.T) {
 	}
 }
 
-// bubble is a server with a ready lifecycle in a synctest bubble.
+// bubble is a server of a ready application in a synctest bubble.
 type bubble struct {
 	*testing.T
-	life *xhook.Lifecycle
-	conn *grpc.ClientConn
-	stop context.CancelFunc
+	lifecycle *xhook.Lifecycle
+	conn      *grpc.ClientConn
+	stop      context.CancelFunc
 }
 
+// inBubble runs test with a bubble.
 func inBubble(t *testing.T, test func(b *bubble)) {
 	t.Helper()
 	calltest.Record(t)
 	synctest.Test(t, func(t *testing.T) {
-		life := xhook.New()
-		ctx, cancel := context.WithCancel(xhook.NewContext(t.Context(), life))
+		lifecycle := xhook.New()
+		ctx, cancel := context.WithCancel(xhook.NewContext(t.Context(), lifecycle))
 		conn, done := inMemory(t, ctx, &calltest.Service{})
 		synctest.Wait()
-		if err := life.Ready(ctx); err != nil {
+		if err := lifecycle.Ready(ctx); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -249,17 +255,17 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 				t.Error(err)
 			}
 			_ = conn.Close()
-			<-time.After(xhook.CheckTimeout) // until abandoned checks have finished
+			<-time.After(xhook.CheckTimeout) // abandoned checks finish
 		}()
-		test(&bubble{t, life, conn, cancel})
+		test(&bubble{t, lifecycle, conn, cancel})
 	})
 }
 
-// hang makes the node's check block until its context is canceled while the value is
-// true.
-func (b *bubble) hang() *atomic.Bool {
+// addHangingNode adds a node. While the returned value is true, its check blocks until
+// its context is canceled.
+func (b *bubble) addHangingNode() *atomic.Bool {
 	hangs := &atomic.Bool{}
-	b.life.AddHealth("node", func(ctx context.Context) error {
+	b.lifecycle.AddHealth("node", func(ctx context.Context) error {
 		if !hangs.Load() {
 			return nil
 		}
@@ -270,9 +276,9 @@ func (b *bubble) hang() *atomic.Bool {
 }
 
 func TestHealth_HangingNode(t *testing.T) {
-	t.Run("concurrent checks share one check of the node", func(t *testing.T) {
+	t.Run("shares one check of the node among concurrent checks", func(t *testing.T) {
 		inBubble(t, func(b *bubble) {
-			b.hang().Store(true)
+			b.addHangingNode().Store(true)
 			started := time.Now()
 			var wg sync.WaitGroup
 			for range 50 {
@@ -283,19 +289,19 @@ func TestHealth_HangingNode(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if took := time.Since(started); took > xhook.CheckTimeout+time.Second/10 {
-				b.Errorf("50 checks took %s, want %s", took, xhook.CheckTimeout)
+			if elapsed := time.Since(started); elapsed > xhook.CheckTimeout+time.Second/10 {
+				b.Errorf("50 checks took %s, want %s", elapsed, xhook.CheckTimeout)
 			}
 		})
 	})
 
-	t.Run("a canceled check does not change the status", func(t *testing.T) {
+	t.Run("does not change the status after a canceled check", func(t *testing.T) {
 		inBubble(t, func(b *bubble) {
-			hangs := b.hang()
+			hangs := b.addHangingNode()
 			w := watch(b.T, b.conn, "")
 			w.next(serving)
 			hangs.Store(true)
-			// a deadline would be sent to the server, which would respond itself
+			// A deadline would also end the call on the server.
 			ctx, cancel := context.WithCancel(b.Context())
 			defer time.AfterFunc(time.Second, cancel).Stop()
 			_, err := healthpb.NewHealthClient(b.conn).Check(ctx, &healthpb.HealthCheckRequest{})
@@ -307,8 +313,8 @@ func TestHealth_HangingNode(t *testing.T) {
 			time.AfterFunc(20*time.Second, b.stop)
 			started := time.Now()
 			w.next(notServing) // only at shutdown
-			if took := time.Since(started); took < 20*time.Second {
-				b.Errorf("status changed after %s, want no change before shutdown", took)
+			if elapsed := time.Since(started); elapsed < 20*time.Second {
+				b.Errorf("status changed after %s, want no change before shutdown", elapsed)
 			}
 		})
 	})
@@ -318,18 +324,19 @@ func TestHealth_Watch(t *testing.T) {
 	t.Run("reports an unhealthy node", func(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			n := &node{}
-			b.life.AddHealth("node", n.check)
+			b.lifecycle.AddHealth("node", n.check)
 			w := watch(b.T, b.conn, serviceName)
 			w.next(serving)
 			for _, unhealthy := range []bool{true, false} {
 				n.unhealthy.Store(unhealthy)
 				started := time.Now()
-				w.next(map[bool]healthpb.HealthCheckResponse_ServingStatus{
-					true:  notServing,
-					false: serving,
-				}[unhealthy])
-				if took := time.Since(started); took > 6*time.Second {
-					b.Errorf("status changed after %s, want at most 5s", took)
+				if unhealthy {
+					w.next(notServing)
+				} else {
+					w.next(serving)
+				}
+				if elapsed := time.Since(started); elapsed > 6*time.Second {
+					b.Errorf("status changed after %s, want at most 6s", elapsed)
 				}
 			}
 		})
@@ -338,30 +345,30 @@ func TestHealth_Watch(t *testing.T) {
 	t.Run("does not check nodes without watchers", func(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			var checks atomic.Int32
-			b.life.AddHealth("node", func(context.Context) error { checks.Add(1); return nil })
+			b.lifecycle.AddHealth("node", func(context.Context) error { checks.Add(1); return nil })
 			timer := time.NewTimer(time.Minute)
 			<-timer.C
 			if checks.Load() != 0 {
-				b.Errorf("checked %d times in a minute, want 0", checks.Load())
+				b.Errorf("checks in a minute = %d, want 0", checks.Load())
 			}
 		})
 	})
 
 	t.Run("reports shutdown while a node hangs", func(t *testing.T) {
 		inBubble(t, func(b *bubble) {
-			hangs := b.hang()
+			hangs := b.addHangingNode()
 			w := watch(b.T, b.conn, "")
 			w.next(serving)
 			checks := make(chan struct{}, 10)
-			b.life.AddHealth("witness",
+			b.lifecycle.AddHealth("observer",
 				func(context.Context) error { checks <- struct{}{}; return nil })
 			hangs.Store(true)
 			<-checks // a poll has started and blocks for 2 s
 			started := time.Now()
-			b.life.StartDrain()
+			b.lifecycle.StartDrain()
 			w.next(notServing)
-			if took := time.Since(started); took > time.Second/10 {
-				b.Errorf("status changed after %s, want immediately", took)
+			if elapsed := time.Since(started); elapsed > time.Second/10 {
+				b.Errorf("status changed after %s, want immediately", elapsed)
 			}
 		})
 	})

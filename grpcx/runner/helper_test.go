@@ -33,11 +33,11 @@ import (
 const programKey xenv.EnvKey = "XGRPCRUNNER_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if name, startProgram := xenv.GetEnv(programKey); startProgram {
+	if name, isProgram := xenv.GetEnv(programKey); isProgram {
 		programs[name]()
 		os.Exit(0)
 	}
-	// no logs in the package directory
+	// do not write logs to the package directory
 	if err := os.Setenv("LOG_DIR", "none"); err != nil {
 		panic(err)
 	}
@@ -47,9 +47,9 @@ func TestMain(m *testing.M) {
 // testTimeout limits every wait of these tests.
 const testTimeout = 20 * time.Second
 
-// promptly limits a shutdown without delays. It is far above the usual duration and far
-// below other timeouts: 20 s for a handshake, 30 s for the graceful stop.
-const promptly = 10 * time.Second
+// shutdownLimit limits a shutdown without delays. It is far above the usual duration and
+// far below other timeouts: 20 s for a handshake, 30 s for the graceful stop.
+const shutdownLimit = 10 * time.Second
 
 // serviceName is the full name of the test service.
 var serviceName = pb.TestService_ServiceDesc.ServiceName
@@ -59,7 +59,7 @@ type fixture struct {
 	nodes   []xregnode.Node
 	options []xoption.Option
 	runner  []runner.Option
-	byEnv   bool // use the address of the environment, not a free port
+	byEnv   bool // use the address of the environment instead of a free port
 }
 
 // app is an application that serves the test service and HTTP.
@@ -105,17 +105,17 @@ func prepare(t *testing.T, f fixture) *app {
 		t.Fatal(err)
 	}
 	a.Reg = reg
-	with := []runner.Option{runner.WithRegisterService(func(_ context.Context,
-		r grpc.ServiceRegistrar,
-	) {
-		pb.RegisterTestServiceServer(r, a.service)
-	})}
+	runnerOptions := []runner.Option{
+		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+			pb.RegisterTestServiceServer(r, a.service)
+		}),
+	}
 	if !f.byEnv {
 		g := listen(t)
 		a.address = g.Addr().String()
-		with = append(with, runner.WithListener(g))
+		runnerOptions = append(runnerOptions, runner.WithListener(g))
 	}
-	a.task = runner.New(slices.Concat(with, f.runner)...)
+	a.task = runner.New(slices.Concat(runnerOptions, f.runner)...)
 	return a
 }
 
@@ -171,7 +171,7 @@ func (a *app) conn(options ...grpc.DialOption) *grpc.ClientConn {
 	return dial(a.t, a.address, options...)
 }
 
-// client returns a client with its own connection.
+// client returns a client with a new connection.
 func (a *app) client(options ...grpc.DialOption) pb.TestServiceClient {
 	a.t.Helper()
 	return pb.NewTestServiceClient(a.conn(options...))
@@ -184,14 +184,14 @@ func (a *app) readyz() (code int, state string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	var answer struct{ Status string }
-	if err := json.Unmarshal(body, &answer); err != nil {
+	var response struct{ Status string }
+	if err := json.Unmarshal(body, &response); err != nil {
 		a.t.Fatalf("%s: %v", body, err)
 	}
-	return code, answer.Status
+	return code, response.Status
 }
 
-// get sends a request over its own connection.
+// get sends a request over a new connection.
 func get(t *testing.T, url string) (code int, body []byte, err error) {
 	t.Helper()
 	client := &http.Client{
@@ -213,8 +213,8 @@ func get(t *testing.T, url string) (code int, body []byte, err error) {
 // dial returns a connection that is closed when the test finishes.
 func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	plain := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
-	conn, err := grpc.NewClient(address, append(plain, options...)...)
+	defaults := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	conn, err := grpc.NewClient(address, append(defaults, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,8 +252,8 @@ func call(t *testing.T, client pb.TestServiceClient, text string) *pb.TestRespon
 	return resp
 }
 
-// refused waits until an address does not accept connections.
-func refused(t *testing.T, address string) {
+// waitRefused waits until an address rejects connections.
+func waitRefused(t *testing.T, address string) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		conn, err := (&net.Dialer{Deadline: end}).DialContext(t.Context(), "tcp", address)
@@ -264,5 +264,5 @@ func refused(t *testing.T, address string) {
 			_ = conn.Close()
 		}
 	}
-	t.Fatalf("%s still accepts connections", address)
+	t.Fatalf("%s accepts connections after %s", address, testTimeout)
 }

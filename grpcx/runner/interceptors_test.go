@@ -31,39 +31,38 @@ import (
 	"github.com/plinthgo/plinth/grpcx/validation"
 )
 
-// notes records events in order.
-type notes struct {
+// events records events in order.
+type events struct {
 	mu   sync.Mutex
 	list []string
 }
 
-func (n *notes) add(what string) {
+func (n *events) add(event string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.list = append(n.list, what)
+	n.list = append(n.list, event)
 }
 
-func (n *notes) String() string {
+func (n *events) String() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return strings.Join(n.list, " ")
 }
 
-// unary returns an interceptor that records its start and return, and whether the context
-// contains the request ID.
-func (n *notes) unary(name string) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
-		error,
-	) {
+// unary returns an interceptor that records its start and return.
+func (n *events) unary(name string) grpc.UnaryServerInterceptor {
+	return func(
+		ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+	) (any, error) {
 		n.add(name + "-in")
 		defer n.add(name + "-out")
 		return next(ctx, req)
 	}
 }
 
-func (n *notes) stream(name string) grpc.StreamServerInterceptor {
-	return func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo,
-		next grpc.StreamHandler,
+func (n *events) stream(name string) grpc.StreamServerInterceptor {
+	return func(
+		srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler,
 	) error {
 		n.add(name + "-in")
 		defer n.add(name + "-out")
@@ -72,7 +71,7 @@ func (n *notes) stream(name string) grpc.StreamServerInterceptor {
 }
 
 // chain returns a registry with two middleware of each kind for the test service.
-func (n *notes) chain() *middleware.Registry {
+func (n *events) chain() *middleware.Registry {
 	r := &middleware.Registry{}
 	r.UseUnary(&pb.TestService_ServiceDesc, n.unary("m1"), n.unary("m2"))
 	r.UseStream(&pb.TestService_ServiceDesc, n.stream("m1"), n.stream("m2"))
@@ -81,7 +80,7 @@ func (n *notes) chain() *middleware.Registry {
 
 func TestInterceptors(t *testing.T) {
 	t.Run("run in the documented order", func(t *testing.T) {
-		n := &notes{}
+		n := &events{}
 		a := prepare(t, fixture{runner: []runner.Option{
 			runner.WithMiddleware(n.chain()),
 			runner.WithUnaryInterceptors(n.unary("a"), n.unary("b")),
@@ -95,14 +94,15 @@ func TestInterceptors(t *testing.T) {
 			n.add("handler")
 			return &pb.TestResponse{}, nil
 		}
-		a.service.OnServer = func(*pb.TestRequest,
-			grpc.ServerStreamingServer[pb.TestResponse],
+		a.service.OnServer = func(
+			*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse],
 		) error {
 			n.add("handler")
 			return nil
 		}
 		a.start()
-		const want = "a-in b-in c-in m1-in m2-in check1 check2 handler m2-out m1-out c-out b-out a-out"
+		const want = "a-in b-in c-in m1-in m2-in check1 check2 handler " +
+			"m2-out m1-out c-out b-out a-out"
 		call(t, a.client(), "hello")
 		if n.String() != want {
 			t.Errorf("unary order = %s\nwant %s", n, want)
@@ -121,14 +121,14 @@ func TestInterceptors(t *testing.T) {
 	})
 
 	t.Run("use the registry of the server", func(t *testing.T) {
-		n := &notes{}
+		n := &events{}
 		a := prepare(t, fixture{runner: []runner.Option{
 			runner.WithMiddleware(n.chain()),
 			runner.WithUnaryInterceptors(unary.Middleware()),
 			runner.WithStreamInterceptors(stream.Middleware()),
 		}})
-		a.service.OnServer = func(*pb.TestRequest,
-			grpc.ServerStreamingServer[pb.TestResponse],
+		a.service.OnServer = func(
+			*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse],
 		) error {
 			return nil
 		}
@@ -151,7 +151,7 @@ func TestInterceptors(t *testing.T) {
 		}
 	})
 
-	t.Run("behave the same if listed explicitly", func(t *testing.T) {
+	t.Run("behave the same if they are listed explicitly", func(t *testing.T) {
 		none := observe(t, func(context.Context) []runner.Option { return nil })
 		for _, want := range []struct{ got, prefix string }{
 			{none.Echo, codes.OK.String()},
@@ -178,14 +178,14 @@ func TestInterceptors(t *testing.T) {
 			}
 		})
 		if diff := cmp.Diff(none, listed); diff != "" {
-			t.Errorf("behaviour differs with the list (-without +with):\n%s", diff)
+			t.Errorf("behavior differs with the list (-without +with):\n%s", diff)
 		}
 		if want := strings.TrimSuffix(strings.Repeat("m-in m-out ", 6), " "); none.Order != want {
 			t.Errorf("order = %s, want %s", none.Order, want)
 		}
 	})
 
-	t.Run("expose application and request to the handler", func(t *testing.T) {
+	t.Run("expose nodes and request ID to the handler", func(t *testing.T) {
 		a := prepare(t, fixture{nodes: []xregnode.Node{{
 			Key:  "node",
 			Node: func(context.Context) (any, error) { return 42, nil },
@@ -197,91 +197,87 @@ func TestInterceptors(t *testing.T) {
 			return &pb.TestResponse{}, nil
 		}
 		a.start()
-		answer := call(t, a.client(), "hello")
-		if value != 42 || id == "" || answer.GetBaseResponse().GetContext() != id {
-			t.Errorf("node = %v, id = %q, answered %q; want 42 and the same id",
-				value, id, answer.GetBaseResponse().GetContext())
+		response := call(t, a.client(), "hello")
+		if value != 42 || id == "" || response.GetBaseResponse().GetContext() != id {
+			t.Errorf("node = %v, id = %q, received id = %q; want 42 and the same id",
+				value, id, response.GetBaseResponse().GetContext())
 		}
 	})
 }
 
-// byDefault receives the events of the middleware in the default registry, which cannot
-// be unregistered. It may be nil.
-var byDefault atomic.Pointer[notes]
+// defaultEvents records the events of the middleware in the default registry, which
+// cannot be unregistered. It may be nil.
+var defaultEvents atomic.Pointer[events]
 
-var chainByDefault = sync.OnceFunc(func() {
-	quiet := &notes{}
-	taker := func() *notes {
-		if n := byDefault.Load(); n != nil {
+// registerDefault registers middleware in the default registry.
+var registerDefault = sync.OnceFunc(func() {
+	ignored := &events{}
+	current := func() *events {
+		if n := defaultEvents.Load(); n != nil {
 			return n
 		}
-		return quiet
+		return ignored
 	}
 	middleware.UseUnary(&pb.TestService_ServiceDesc,
-		func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any,
-			error,
-		) {
-			return taker().unary("m")(ctx, req, info, next)
+		func(
+			ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+		) (any, error) {
+			return current().unary("m")(ctx, req, info, next)
 		})
 	middleware.UseStream(&pb.TestService_ServiceDesc,
-		func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
-			next grpc.StreamHandler,
+		func(
+			srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 		) error {
-			return taker().stream("m")(srv, ss, info, next)
+			return current().stream("m")(srv, ss, info, next)
 		})
 })
 
-// behaviour is the result of a call of each kind as seen by client and log.
-type behaviour struct {
+// behavior contains what a client receives from calls of each kind.
+type behavior struct {
 	Echo, Fail, Panic, Invalid, Nothing, StreamPanic string
 	Order                                            string
 }
 
 // observe makes a call of each kind.
-func observe(t *testing.T, options func(app context.Context) []runner.Option) behaviour {
+func observe(t *testing.T, options func(app context.Context) []runner.Option) behavior {
 	t.Helper()
-	n := &notes{}
-	chainByDefault()
-	byDefault.Store(n)
-	defer byDefault.Store(nil)
-	// The interceptors of the specification need the application's context, which exists
-	// before the task is created.
-	var a *app
-	late := func(app context.Context) []runner.Option {
-		return append(options(app),
-			runner.WithValidation(func(ctx context.Context, request any) error {
-				if request.(*pb.TestRequest).GetText() == "invalid" {
-					return validation.Refuse(ctx,
-						[]xvalid.FieldError{{Field: "text", Tag: "valid", Message: "is wrong"}},
-						nil)
-				}
-				return nil
-			}))
+	n := &events{}
+	registerDefault()
+	defaultEvents.Store(n)
+	defer defaultEvents.Store(nil)
+	check := func(ctx context.Context, request any) error {
+		if request.(*pb.TestRequest).GetText() != "invalid" {
+			return nil
+		}
+		failure := xvalid.FieldError{Field: "text", Tag: "valid", Message: "is invalid"}
+		return validation.Refuse(ctx, []xvalid.FieldError{failure}, nil)
 	}
-	a = prepare(t, fixture{nodes: []xregnode.Node{{
+	a := prepare(t, fixture{nodes: []xregnode.Node{{
 		Key:  "node",
 		Node: func(context.Context) (any, error) { return "the node", nil },
 	}}})
 	l := listen(t)
 	a.address = l.Addr().String()
-	a.service.OnUnary = func(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse,
-		error,
-	) {
+	a.service.OnUnary = func(
+		ctx context.Context, request *pb.TestRequest,
+	) (*pb.TestResponse, error) {
 		switch request.GetText() {
 		case "fail":
 			return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
 		case "panic":
-			panic("oh")
+			panic("test")
 		case "nothing":
-			return nil, nil // a mistake of the handler
+			return nil, nil // an error of the handler
 		}
 		value, _ := ctx.Value(xctx.ContextKey("node")).(string)
 		return &pb.TestResponse{Text: value}, nil
 	}
 	a.service.OnServer = func(*pb.TestRequest, grpc.ServerStreamingServer[pb.TestResponse]) error {
-		panic("oh")
+		panic("test")
 	}
-	a.task = runner.New(append(late(a.Init.Ctx), runner.WithListener(l),
+	// The options need the application's context, which exists before the task.
+	a.task = runner.New(append(options(a.Init.Ctx),
+		runner.WithListener(l), runner.WithValidation(check),
 		runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
 			pb.RegisterTestServiceServer(r, a.service)
 		}))...)
@@ -289,39 +285,39 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 	client := a.client()
 	const id = "request-1"
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "x_request_uuid", id)
-	see := func(text string) string {
+	call := func(text string) string {
 		var trailer metadata.MD
-		answer, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.Trailer(&trailer))
-		return describe(t, answer, err) + strings.Join(trailer.Get("x_request_uuid"), ",")
+		response, err := client.Unary(ctx, &pb.TestRequest{Text: text}, grpc.Trailer(&trailer))
+		return describe(t, response, err) + strings.Join(trailer.Get("x_request_uuid"), ",")
 	}
-	b := behaviour{
-		Echo: see("echo"), Fail: see("fail"), Panic: see("panic"),
-		Invalid: see("invalid"), Nothing: see("nothing"),
+	b := behavior{
+		Echo: call("echo"), Fail: call("fail"), Panic: call("panic"),
+		Invalid: call("invalid"), Nothing: call("nothing"),
 	}
 	stream, err := client.ServerStream(ctx, &pb.TestRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = stream.Recv()
-	b.StreamPanic = describe(t, nil, err) + strings.Join(stream.Trailer().Get("x_request_uuid"),
-		",")
+	b.StreamPanic = describe(t, nil, err) +
+		strings.Join(stream.Trailer().Get("x_request_uuid"), ",")
 	b.Order = n.String()
 	if err := a.stop(); err != nil {
 		t.Error(err)
 	}
 	for what, want := range map[string]int{"call": 6, "panic": 2} {
 		if got := len(a.log.Lines(what)); got != want {
-			t.Errorf("%d lines %q, want %d:\n%s", got, what, want, a.log)
+			t.Errorf("lines %q = %d, want %d:\n%s", what, got, want, a.log)
 		}
 	}
 	return b
 }
 
-// describe formats what a client receives, including details.
-func describe(t *testing.T, answer *pb.TestResponse, err error) string {
+// describe formats what a client receives, including the details of the status.
+func describe(t *testing.T, response *pb.TestResponse, err error) string {
 	t.Helper()
 	var out strings.Builder
-	for _, m := range append([]proto.Message{answer}, status.Convert(err).Proto()) {
+	for _, m := range []proto.Message{response, status.Convert(err).Proto()} {
 		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
@@ -333,8 +329,9 @@ func describe(t *testing.T, answer *pb.TestResponse, err error) string {
 }
 
 func TestWithLogger(t *testing.T) {
-	a := prepare(t, fixture{runner: []runner.Option{runner.WithLogger(
-		xlog.WithName("ORDERS"))}}).start()
+	a := prepare(t, fixture{
+		runner: []runner.Option{runner.WithLogger(xlog.WithName("ORDERS"))},
+	}).start()
 	call(t, a.client(), "hello")
 	if err := a.stop(); err != nil {
 		t.Error(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// halfOpen starts a call without sending its message.
-func halfOpen(t *testing.T, conn *grpc.ClientConn, method string) grpc.ClientStream {
+// openWithoutMessage starts a call without sending its message.
+func openWithoutMessage(t *testing.T, conn *grpc.ClientConn, method string) grpc.ClientStream {
 	t.Helper()
 	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
 	stream, err := conn.NewStream(t.Context(), desc, "/"+serviceName+"/"+method)
@@ -52,31 +52,29 @@ func TestWithFirstMessageTimeout(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				service := &calltest.Service{OnUnary: func(context.Context,
-					*pb.TestRequest,
+				service := &calltest.Service{OnUnary: func(
+					context.Context, *pb.TestRequest,
 				) (*pb.TestResponse, error) {
-					// a call whose message has arrived has no limit
-					<-time.After(time.Hour)
+					<-time.After(time.Hour) // no limit applies after the message has arrived
 					return &pb.TestResponse{}, nil
 				}}
 				conn, done := inMemory(t, ctx, service, tc.options...)
 				complete := callUnary(ctx, pb.NewTestServiceClient(conn), "slow")
 				synctest.Wait()
 				started := time.Now()
-				ended := make(chan error, 1)
-				stream := halfOpen(t, conn, tc.method)
-				go func() { ended <- stream.RecvMsg(&pb.TestResponse{}) }()
+				result := make(chan error, 1)
+				stream := openWithoutMessage(t, conn, tc.method)
+				go func() { result <- stream.RecvMsg(&pb.TestResponse{}) }()
 				select {
-				case err := <-ended:
-					if took := time.Since(started); status.Code(err) != codes.DeadlineExceeded ||
-						took != tc.want {
-						t.Errorf(
-							"call without a message = %v after %s, want DEADLINE_EXCEEDED after %s",
-							err, took, tc.want)
+				case err := <-result:
+					elapsed := time.Since(started)
+					if status.Code(err) != codes.DeadlineExceeded || elapsed != tc.want {
+						t.Errorf("call without a message = %v after %s, "+
+							"want DEADLINE_EXCEEDED after %s", err, elapsed, tc.want)
 					}
 				case <-time.After(30 * time.Minute):
 					if tc.want != 0 {
-						t.Errorf("the call continues, want its end after %s", tc.want)
+						t.Errorf("the call is in flight, want DEADLINE_EXCEEDED after %s", tc.want)
 					}
 				}
 				if err := <-complete; err != nil {
@@ -99,8 +97,8 @@ func TestWithMaxConnections(t *testing.T) {
 	call(t, pb.NewTestServiceClient(first), "one")
 	call(t, pb.NewTestServiceClient(second), "two")
 	third := pb.NewTestServiceClient(dial(t, s.address))
-	if _, err := third.Unary(t.Context(),
-		&pb.TestRequest{}); status.Code(err) != codes.Unavailable {
+	_, err := third.Unary(t.Context(), &pb.TestRequest{})
+	if status.Code(err) != codes.Unavailable {
 		t.Errorf("third connection = %v, want UNAVAILABLE", err)
 	}
 	log.Only("connection rejected: too many open connections")
@@ -116,7 +114,7 @@ func TestWithMaxConnections(t *testing.T) {
 			return
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("after another connection closed = %v, want OK", err)
+			t.Fatalf("third connection after another was closed = %v, want OK", err)
 		}
 	}
 }
@@ -138,14 +136,14 @@ func TestWithMaxInflightBytes(t *testing.T) {
 			t.Fatalf("complete message of another connection = %v, want OK", err)
 		}
 	}
-	for ctx.Err() == nil && !strings.Contains(log.String(),
-		"too many bytes of incomplete messages") {
+	for ctx.Err() == nil &&
+		!strings.Contains(log.String(), "too many bytes of incomplete messages") {
 		call(t, client, "more")
 	}
 	log.Only("calls canceled: too many bytes of incomplete messages")
 }
 
-// Canceled calls must not remain in the server's list.
+// The limiter must not retain canceled calls.
 func TestWithMaxInflightBytes_CanceledCalls(t *testing.T) {
 	calltest.Record(t)
 	s := serve(t, runner.WithMaxInflightBytes(2<<20), runner.WithFirstMessageTimeout(0))
@@ -177,7 +175,7 @@ func TestServe_LimitVariables(t *testing.T) {
 			l := listen(t)
 			err := runner.Serve(t.Context(), runner.WithListener(l))
 			if err == nil || !strings.Contains(err.Error(), key.String()) {
-				t.Errorf("error = %v, want one containing %s", err, key)
+				t.Errorf("error = %v, want one that contains %s", err, key)
 			}
 		})
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// limited starts a standalone server with server options.
-func limited(t *testing.T, options ...grpc.ServerOption) *standalone {
+// serveWith starts a standalone server with server options.
+func serveWith(t *testing.T, options ...grpc.ServerOption) *standalone {
 	t.Helper()
 	calltest.Record(t)
 	return serve(t, runner.WithServerOptions(options...))
@@ -41,30 +41,33 @@ func TestLimits_MessageSize(t *testing.T) {
 		want    codes.Code
 	}{
 		{name: "by default", want: codes.ResourceExhausted},
-		{name: "overridden", options: []grpc.ServerOption{
-			grpc.MaxRecvMsgSize(8 << 20),
-			grpc.MaxSendMsgSize(8 << 20),
-		}, want: codes.OK},
+		{
+			name: "overridden",
+			options: []grpc.ServerOption{
+				grpc.MaxRecvMsgSize(8 << 20), grpc.MaxSendMsgSize(8 << 20),
+			},
+			want: codes.OK,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := limited(t, tc.options...)
-			s.service.OnUnary = func(_ context.Context, request *pb.TestRequest) (*pb.TestResponse,
-				error,
-			) {
-				return &pb.TestResponse{Text: request.GetText() + strings.Repeat("x",
-					int(request.GetNumber()))}, nil
+			s := serveWith(t, tc.options...)
+			s.service.OnUnary = func(
+				_ context.Context, request *pb.TestRequest,
+			) (*pb.TestResponse, error) {
+				padding := strings.Repeat("x", int(request.GetNumber()))
+				return &pb.TestResponse{Text: request.GetText() + padding}, nil
 			}
 			client := pb.NewTestServiceClient(dial(t, s.address, unlimited))
-			if _, err := client.Unary(t.Context(),
-				&pb.TestRequest{Text: large}); status.Code(err) != tc.want {
+			_, err := client.Unary(t.Context(), &pb.TestRequest{Text: large})
+			if status.Code(err) != tc.want {
 				t.Errorf("large request = %v, want %s", err, tc.want)
 			}
-			if _, err := client.Unary(t.Context(),
-				&pb.TestRequest{Number: 5 << 20}); status.Code(err) != tc.want {
+			_, err = client.Unary(t.Context(), &pb.TestRequest{Number: 5 << 20})
+			if status.Code(err) != tc.want {
 				t.Errorf("large response = %v, want %s", err, tc.want)
 			}
-			if _, err := client.Unary(t.Context(),
-				&pb.TestRequest{Text: large[:3<<20]}); err != nil {
+			_, err = client.Unary(t.Context(), &pb.TestRequest{Text: large[:3<<20]})
+			if err != nil {
 				t.Errorf("request of 3 MB = %v, want OK", err)
 			}
 		})
@@ -81,18 +84,18 @@ func TestLimits_MetadataSize(t *testing.T) {
 		{name: "overridden", options: []grpc.ServerOption{grpc.MaxHeaderListSize(256 << 10)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := limited(t, tc.options...)
+			s := serveWith(t, tc.options...)
 			client := pb.NewTestServiceClient(dial(t, s.address))
-			ask := func(size int) error {
-				ctx := metadata.AppendToOutgoingContext(t.Context(), "large",
-					strings.Repeat("x", size))
+			call := func(size int) error {
+				large := strings.Repeat("x", size)
+				ctx := metadata.AppendToOutgoingContext(t.Context(), "large", large)
 				_, err := client.Unary(ctx, &pb.TestRequest{}, grpc.WaitForReady(true))
 				return err
 			}
-			if err := ask(32 << 10); err != nil {
+			if err := call(32 << 10); err != nil {
 				t.Errorf("32 KB = %v, want OK", err)
 			}
-			if err := ask(100 << 10); (err != nil) != tc.want {
+			if err := call(100 << 10); (err != nil) != tc.want {
 				t.Errorf("100 KB = %v, want rejected: %t", err, tc.want)
 			}
 		})
@@ -109,7 +112,7 @@ func TestLimits_ConcurrentStreams(t *testing.T) {
 		{name: "overridden", options: []grpc.ServerOption{grpc.MaxConcurrentStreams(10)}, want: 10},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := limited(t, tc.options...)
+			s := serveWith(t, tc.options...)
 			release, full := make(chan struct{}), make(chan struct{})
 			var entered atomic.Int64
 			s.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
@@ -120,7 +123,7 @@ func TestLimits_ConcurrentStreams(t *testing.T) {
 				return &pb.TestResponse{}, nil
 			}
 			client := pb.NewTestServiceClient(dial(t, s.address))
-			// the client receives the limit with the first call
+			// The client receives the limit with the first call.
 			call := callUnary(t.Context(), client, "first")
 			calls := []<-chan error{call}
 			for range tc.want + 20 {
@@ -129,12 +132,12 @@ func TestLimits_ConcurrentStreams(t *testing.T) {
 			wait(t, full, "the maximum number of calls")
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			if _, err := client.Unary(ctx,
-				&pb.TestRequest{}); status.Code(err) != codes.DeadlineExceeded {
+			_, err := client.Unary(ctx, &pb.TestRequest{})
+			if status.Code(err) != codes.DeadlineExceeded {
 				t.Errorf("call above the limit = %v, want it to wait", err)
 			}
 			if got := entered.Load(); got != tc.want {
-				t.Errorf("%d calls at the same time, want %d", got, tc.want)
+				t.Errorf("concurrent calls = %d, want %d", got, tc.want)
 			}
 			close(release)
 			for _, call := range calls {
@@ -150,7 +153,7 @@ func TestLimits_ConcurrentStreams(t *testing.T) {
 func idleAfter(t *testing.T, options ...grpc.ServerOption) time.Duration {
 	t.Helper()
 	calltest.Record(t)
-	var lived time.Duration
+	var lifetime time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, done := inMemory(t, ctx, &calltest.Service{}, runner.WithServerOptions(options...))
@@ -158,7 +161,7 @@ func idleAfter(t *testing.T, options ...grpc.ServerOption) time.Duration {
 		synctest.Wait() // the state may change after the call returns
 		started := time.Now()
 		if conn.WaitForStateChange(ctx, connectivity.Ready) {
-			lived = time.Since(started)
+			lifetime = time.Since(started)
 		}
 		_ = conn.Close()
 		cancel()
@@ -166,17 +169,17 @@ func idleAfter(t *testing.T, options ...grpc.ServerOption) time.Duration {
 			t.Error(err)
 		}
 	})
-	return lived
+	return lifetime
 }
 
 func TestLimits_Keepalive(t *testing.T) {
 	t.Run("closes an idle connection after 15 minutes", func(t *testing.T) {
 		if got := idleAfter(t); got < 15*time.Minute || got > 16*time.Minute {
-			t.Errorf("idle connection lived %s, want 15m", got)
+			t.Errorf("lifetime of an idle connection = %s, want 15m", got)
 		}
 		replaced := grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: time.Second})
 		if got := idleAfter(t, replaced); got < time.Second || got > time.Minute {
-			t.Errorf("idle connection lived %s, want 1s as configured", got)
+			t.Errorf("lifetime of an idle connection = %s, want 1s as configured", got)
 		}
 	})
 
@@ -196,10 +199,9 @@ func TestLimits_Keepalive(t *testing.T) {
 			if err = errors.Join(err, http2.NewFramer(conn, conn).WriteSettings()); err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, conn) // ping is not acknowledged
+			_, _ = io.Copy(io.Discard, conn) // does not acknowledge the ping
 			if got := time.Since(started); got != 80*time.Second {
-				t.Errorf("the connection lived %s, want 1m before the ping and 20s for its reply",
-					got)
+				t.Errorf("lifetime = %s, want 1m before the ping and 20s for its reply", got)
 			}
 			_ = conn.Close()
 			cancel()
@@ -214,14 +216,14 @@ func TestLimits_Keepalive(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			release := make(chan struct{})
-			service := &calltest.Service{OnServer: func(_ *pb.TestRequest,
-				stream grpc.ServerStreamingServer[pb.TestResponse],
+			service := &calltest.Service{OnServer: func(
+				_ *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
 			) error {
 				if err := stream.Send(&pb.TestResponse{}); err != nil {
 					return err
 				}
 				<-release
-				return stream.Send(&pb.TestResponse{Text: "still here"})
+				return stream.Send(&pb.TestResponse{Text: "last message"})
 			}}
 			conn, done := inMemory(t, ctx, service)
 			client := pb.NewTestServiceClient(conn)
@@ -240,14 +242,13 @@ func TestLimits_Keepalive(t *testing.T) {
 					got)
 			}
 			call(t, client, "over the next connection")
-			// synctest time
-			<-time.After(2 * time.Hour)
+			<-time.After(2 * time.Hour) // of the fake clock
 			close(release)
-			if answer, err := stream.Recv(); err != nil || answer.GetText() != "still here" {
-				t.Errorf("old stream = %v, %v; want its last message", answer, err)
+			if response, err := stream.Recv(); err != nil || response.GetText() != "last message" {
+				t.Errorf("old stream = %v, %v; want its last message", response, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-				t.Errorf("old stream = %v, want its end", err)
+				t.Errorf("old stream = %v, want EOF", err)
 			}
 			_ = conn.Close()
 			cancel()
@@ -265,9 +266,14 @@ func TestLimits_Keepalive(t *testing.T) {
 			want    bool // the connection stays open
 		}{
 			{name: "every 10 s by default", want: true},
-			{name: "more often than an option allows", options: []grpc.ServerOption{
-				grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Minute}),
-			}},
+			{
+				name: "more often than an option allows",
+				options: []grpc.ServerOption{
+					grpc.KeepaliveEnforcementPolicy(
+						keepalive.EnforcementPolicy{MinTime: time.Minute},
+					),
+				},
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -276,10 +282,10 @@ func TestLimits_Keepalive(t *testing.T) {
 						runner.WithServerOptions(tc.options...))
 					call(t, pb.NewTestServiceClient(conn), "hello")
 					synctest.Wait()
-					within, over := context.WithTimeout(ctx, 10*time.Minute)
-					defer over()
-					if changed := conn.WaitForStateChange(within,
-						connectivity.Ready); changed == tc.want {
+					waitCtx, cancelWait := context.WithTimeout(ctx, 10*time.Minute)
+					defer cancelWait()
+					changed := conn.WaitForStateChange(waitCtx, connectivity.Ready)
+					if changed == tc.want {
 						t.Errorf("connection closed: %t, want %t", changed, !tc.want)
 					}
 					_ = conn.Close()

@@ -20,10 +20,10 @@ import (
 	pb "github.com/plinthgo/plinth/grpcx/internal/testproto"
 )
 
-// load counts the results of clients that make one call after the other.
+// load counts the results of clients. Each client makes one call after the other.
 type load struct {
-	ok, refused atomic.Int64
-	enough      chan struct{} // closed after some calls
+	ok, unavailable atomic.Int64
+	enough          chan struct{} // closed after 200 calls
 
 	mu       sync.Mutex
 	failures []string
@@ -35,13 +35,13 @@ func newLoad() *load { return &load{enough: make(chan struct{})} }
 func (l *load) call(ctx context.Context, client pb.TestServiceClient) bool {
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
-	answer, err := client.Unary(ctx, &pb.TestRequest{Text: "work"})
+	response, err := client.Unary(ctx, &pb.TestRequest{Text: "work"})
 	switch {
 	case status.Code(err) == codes.Unavailable:
-		l.refused.Add(1)
+		l.unavailable.Add(1)
 		l.fail(err.Error())
 		return false
-	case err != nil || answer.GetText() != "work":
+	case err != nil || response.GetText() != "work":
 		l.fail("want UNAVAILABLE: " + status.Convert(err).Message())
 		return false
 	}
@@ -58,8 +58,8 @@ func (l *load) fail(text string) {
 }
 
 func TestServe_ShutdownUnderLoad(t *testing.T) {
-	for _, fresh := range []bool{false, true} {
-		t.Run(map[bool]string{false: "one connection", true: "new connections"}[fresh],
+	for _, newConnections := range []bool{false, true} {
+		t.Run(map[bool]string{false: "one connection", true: "new connections"}[newConnections],
 			func(t *testing.T) {
 				p := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=300ms").ready()
 				l := newLoad()
@@ -67,37 +67,39 @@ func TestServe_ShutdownUnderLoad(t *testing.T) {
 				var clients sync.WaitGroup
 				for range 8 {
 					clients.Go(func() {
-						for again := true; again; {
-							again = l.once(t, p.address, shared, fresh)
+						for proceed := true; proceed; {
+							proceed = l.callOnce(t, p.address, shared, newConnections)
 						}
 					})
 				}
 				wait(t, l.enough, "calls")
 				p.terminate()
 				clients.Wait()
-				p.exits(0)
+				p.wantExit(0)
 				for _, failure := range l.failures {
-					if strings.HasPrefix(failure, "not even") {
+					if strings.HasPrefix(failure, "want UNAVAILABLE: ") {
 						t.Error(failure)
 					}
 				}
 				// Rejected calls never reached a handler: the number of log lines equals
 				// the number of responses.
 				if lines := int64(strings.Count(p.output(), `"msg":"call"`)); lines != l.ok.Load() {
-					t.Errorf("%d calls handled, %d responses received: %v",
+					t.Errorf("calls handled = %d, responses received = %d: %v",
 						lines, l.ok.Load(), l.failures)
 				}
-				if l.refused.Load() != 8 {
-					t.Errorf("%d clients stopped with UNAVAILABLE, want 8", l.refused.Load())
+				if l.unavailable.Load() != 8 {
+					t.Errorf("clients stopped with UNAVAILABLE = %d, want 8", l.unavailable.Load())
 				}
 				t.Logf("%d responses received", l.ok.Load())
 			})
 	}
 }
 
-// once makes one call over the shared connection or over its own.
-func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, fresh bool) bool {
-	if !fresh {
+// callOnce makes one call over the shared connection or over a new one.
+func (l *load) callOnce(
+	t *testing.T, address string, shared pb.TestServiceClient, newConnections bool,
+) bool {
+	if !newConnections {
 		return l.call(t.Context(), shared)
 	}
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -110,8 +112,8 @@ func (l *load) once(t *testing.T, address string, shared pb.TestServiceClient, f
 }
 
 func TestServe_RollingRestart(t *testing.T) {
-	first, second := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready(),
-		startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
+	first := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
+	second := startProgram(t, "serve", "PLINTH_DRAIN_DELAY=200ms").ready()
 	servers := manual.NewBuilderWithScheme("rolling")
 	addresses := func(list ...*process) resolver.State {
 		var s resolver.State
@@ -142,24 +144,24 @@ func TestServe_RollingRestart(t *testing.T) {
 	}
 	wait(t, l.enough, "calls")
 	first.terminate()
-	first.exits(0)
+	first.wantExit(0)
 	third := startProgram(t, "serve").ready()
 	servers.UpdateState(addresses(second, third))
-	third.line("call") // it receives its share
+	third.line("call") // receives calls
 	before := l.ok.Load()
 	second.terminate()
-	second.exits(0)
+	second.wantExit(0)
 	for end := time.Now().Add(testTimeout); l.ok.Load() < before+200 && time.Now().Before(end); {
 		third.line("call")
 	}
 	close(done)
 	clients.Wait()
 	if len(l.failures) > 0 {
-		t.Errorf("%d of %d calls failed, the first: %s",
+		t.Errorf("%d calls failed, %d succeeded; first failure: %s",
 			len(l.failures), l.ok.Load(), l.failures[0])
 	}
 	third.terminate()
-	third.exits(0)
+	third.wantExit(0)
 	var handled int64
 	for _, p := range []*process{first, second, third} {
 		n := int64(strings.Count(p.output(), `"msg":"call"`))
@@ -169,7 +171,7 @@ func TestServe_RollingRestart(t *testing.T) {
 		handled += n
 	}
 	if handled != l.ok.Load() {
-		t.Errorf("%d calls handled, %d responses received", handled, l.ok.Load())
+		t.Errorf("calls handled = %d, responses received = %d", handled, l.ok.Load())
 	}
 	t.Logf("%d calls", l.ok.Load())
 }

@@ -27,43 +27,44 @@ func TestProgram_Shutdown(t *testing.T) {
 		p.line("entered")
 		p.terminate()
 		p.line("stopping")
-		refused(t, p.address)
-		p.release() // call and request finish only now
+		waitRefused(t, p.address)
+		p.release() // the call and the request finish
 		if err := <-call; err != nil {
 			t.Errorf("call in flight = %v, want OK", err)
 		}
 		if err := <-request; err != nil {
 			t.Errorf("request in flight = %v, want 200", err)
 		}
-		p.exits(0)
-		p.order("stopping", `"left"`, `"msg":"call"`, "node closed", "stopped")
-		p.order("stopping", `"msg":"request"`, "node closed")
+		p.wantExit(0)
+		p.wantOrder("stopping", `"returned"`, `"msg":"call"`, "node closed", "stopped")
+		p.wantOrder("stopping", `"msg":"request"`, "node closed")
 	})
 
 	t.Run("force closes endless streams with a warning", func(t *testing.T) {
 		p := startProgram(t, "serve", gracefulKey.String()+"=300ms").ready()
 		for range 2 {
-			p.opened("endless")
+			p.openStream("endless")
 		}
 		p.terminate()
-		p.exits(0)
-		warning := `"level":"warn","name":"GRPC","msg":"in-flight calls force closed","unary":0,"streams":2`
-		p.once(warning)
-		p.order("stopping", "in-flight calls force closed",
+		p.wantExit(0)
+		warning := `"level":"warn","name":"GRPC",` +
+			`"msg":"in-flight calls force closed","unary":0,"streams":2`
+		p.wantOnce(warning)
+		p.wantOrder("stopping", "in-flight calls force closed",
 			`"stream":"server","status":"CANCELLED"`, "node closed", "stopped")
 	})
 
-	t.Run("lets a stream finish that watches for draining", func(t *testing.T) {
+	t.Run("waits for a stream that ends when draining starts", func(t *testing.T) {
 		p := startProgram(t, "serve").ready()
-		stream := p.opened("draining")
+		stream := p.openStream("draining")
 		p.terminate()
-		answer, err := stream.Recv()
-		if err != nil || answer.GetText() != "goodbye" {
-			t.Errorf("stream = %v, %v; want the last message", answer, err)
+		response, err := stream.Recv()
+		if err != nil || response.GetText() != "goodbye" {
+			t.Errorf("stream = %v, %v; want the last message", response, err)
 		}
-		p.exits(0)
+		p.wantExit(0)
 		if strings.Contains(p.output(), "force closed") {
-			t.Errorf("output\n%s\nwant no forced close", p.output())
+			t.Errorf("output\n%s\nwant no calls force closed", p.output())
 		}
 	})
 
@@ -72,62 +73,62 @@ func TestProgram_Shutdown(t *testing.T) {
 		client := p.client()
 		var calls []<-chan error
 		for range 3 {
-			calls = append(calls, callUnary(t.Context(), client, "patient"))
+			calls = append(calls, callUnary(t.Context(), client, "wait for cancel"))
 			p.line("entered")
 		}
 		p.terminate()
-		p.exits(1)
+		p.wantExit(1)
 		for _, call := range calls {
 			if err := <-call; err == nil {
 				t.Error("call = OK, want an error")
 			}
 		}
-		p.once(`"msg":"in-flight calls force closed","unary":3,"streams":0`)
-		p.once("3 unary calls force closed: graceful stop timed out")
-		p.order("stopping", `"left"`, `"status":"CANCELLED"`, "node closed", "stopped")
+		p.wantOnce(`"msg":"in-flight calls force closed","unary":3,"streams":0`)
+		p.wantOnce("3 unary calls force closed: graceful stop timed out")
+		p.wantOrder("stopping", `"returned"`, `"status":"CANCELLED"`, "node closed", "stopped")
 		if n := strings.Count(p.output(), `"msg":"call"`); n != 3 {
-			t.Errorf("%d lines of calls, want 3:\n%s", n, p.output())
+			t.Errorf("lines of calls = %d, want 3:\n%s", n, p.output())
 		}
 	})
 
 	t.Run("abandons a handler that ignores its context", func(t *testing.T) {
 		p := startProgram(t, "serve", gracefulKey.String()+"=300ms",
 			"PLINTH_SHUTDOWN_TIMEOUT=2s").ready()
-		callUnary(t.Context(), p.client(), "deaf")
+		callUnary(t.Context(), p.client(), "ignore cancel")
 		p.line("entered")
 		p.terminate()
-		p.exits(1) // the handler never returns
-		p.once("1 unary calls force closed")
-		p.once("1 handlers still running after their context was canceled")
-		p.order("stopping", "node closed", "stopped")
+		p.wantExit(1) // the handler never returns
+		p.wantOnce("1 unary calls force closed")
+		p.wantOnce("1 handlers still running after their context was canceled")
+		p.wantOrder("stopping", "node closed", "stopped")
 	})
 
 	t.Run("uses the shorter timeout", func(t *testing.T) {
 		for _, tc := range []struct {
 			name, graceful, shutdown string
-			least                    time.Duration
+			minimum                  time.Duration
 		}{
 			{
 				name: "graceful stop timeout", graceful: "300ms", shutdown: "1m",
-				least: 300 * time.Millisecond,
+				minimum: 300 * time.Millisecond,
 			},
 			{
 				name: "shutdown timeout", graceful: "1h", shutdown: "2s",
-				least: 700 * time.Millisecond,
+				minimum: 700 * time.Millisecond,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				p := startProgram(t, "serve",
 					gracefulKey.String()+"="+tc.graceful,
 					"PLINTH_SHUTDOWN_TIMEOUT="+tc.shutdown).ready()
-				p.opened("endless")
+				p.openStream("endless")
 				started := time.Now()
 				p.terminate()
-				p.exits(0) // long before the other timeout
-				if took := time.Since(started); took < tc.least {
-					t.Errorf("the shutdown took %s, want at least %s", took, tc.least)
+				p.wantExit(0) // long before the other timeout
+				if elapsed := time.Since(started); elapsed < tc.minimum {
+					t.Errorf("the shutdown took %s, want at least %s", elapsed, tc.minimum)
 				}
-				p.once("in-flight calls force closed")
+				p.wantOnce("in-flight calls force closed")
 			})
 		}
 	})
@@ -141,21 +142,21 @@ func TestProgram_Shutdown(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = conn.Close() }()
-				p.opened("draining")
+				p.openStream("draining")
 				p.terminate()
-				p.exits(0)
+				p.wantExit(0)
 			})
 		}
 	})
 
 	t.Run("exits immediately on a second signal", func(t *testing.T) {
 		p := startProgram(t, "serve").ready()
-		callUnary(t.Context(), p.client(), "deaf")
+		callUnary(t.Context(), p.client(), "ignore cancel")
 		p.line("entered")
 		p.terminate()
 		p.line("stopping")
 		p.terminate()
-		p.exits(143)
+		p.wantExit(143)
 	})
 }
 
@@ -166,12 +167,12 @@ func TestProgram_Startup(t *testing.T) {
 				p := startProgram(t, "slow registration", "PLINTH_HOST="+host)
 				p.line("registering")
 				p.terminate()
-				p.exits(0)
+				p.wantExit(0)
 				if out := p.output(); strings.Contains(out, `"msg":"ready"`) ||
 					strings.Contains(out, `"level":"error"`) {
 					t.Errorf("output\n%s\nwant neither readiness nor an error", out)
 				}
-				p.order("start aborted", "node closed", "stopped")
+				p.wantOrder("start aborted", "node closed", "stopped")
 			})
 		}
 	})
@@ -179,9 +180,9 @@ func TestProgram_Startup(t *testing.T) {
 	t.Run("exits with 1 if the port is in use", func(t *testing.T) {
 		address := listen(t).Addr().String()
 		p := startProgram(t, "serve", "GRPC_PORT="+address[strings.LastIndex(address, ":")+1:])
-		p.exits(1)
-		p.once("GRPC_PORT: cannot listen on " + address)
-		p.order("GRPC_PORT", "address already in use")
+		p.wantExit(1)
+		p.wantOnce("GRPC_PORT: cannot listen on " + address)
+		p.wantOrder("GRPC_PORT", "address already in use")
 		if strings.Contains(p.output(), `"msg":"ready"`) {
 			t.Errorf("output\n%s\nwant no readiness", p.output())
 		}
@@ -189,20 +190,20 @@ func TestProgram_Startup(t *testing.T) {
 
 	t.Run("exits with 1 on invalid variables", func(t *testing.T) {
 		p := startProgram(t, "serve", "GRPC_PORT=abc", "GRPC_REFLECTION=TRUE")
-		p.exits(1)
-		p.once(`GRPC_PORT: \"abc\"`)
-		p.once(`GRPC_REFLECTION: \"TRUE\"`)
+		p.wantExit(1)
+		p.wantOnce(`GRPC_PORT: \"abc\"`)
+		p.wantOnce(`GRPC_REFLECTION: \"TRUE\"`)
 	})
 }
 
 func TestProgram_Reflection(t *testing.T) {
 	p := startProgram(t, "serve", "GRPC_REFLECTION=true").ready()
 	c := newReflectionClient(t, dial(t, p.address))
-	answer, err := c.call(c.method(serviceName, "Unary"), "hello")
-	if err != nil || !strings.Contains(answer.String(), "hello") {
-		t.Errorf("response = %v, %v; want hello", answer, err)
+	response, err := c.call(c.method(serviceName, "Unary"), "hello")
+	if err != nil || !strings.Contains(response.String(), "hello") {
+		t.Errorf("response = %v, %v; want hello", response, err)
 	}
 	_ = c.stream.CloseSend()
 	p.terminate()
-	p.exits(0)
+	p.wantExit(0)
 }

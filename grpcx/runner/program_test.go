@@ -39,7 +39,8 @@ import (
 const (
 	// gracefulKey is the timeout of the graceful stop.
 	gracefulKey xenv.EnvKey = "XGRPCRUNNER_TEST_GRACEFUL"
-	// victimKey, methodKey and connectionsKey configure an attack.
+	// victimKey, methodKey and connectionsKey are the address, the method and the number
+	// of connections of an attack.
 	victimKey      xenv.EnvKey = "XGRPCRUNNER_TEST_VICTIM"
 	methodKey      xenv.EnvKey = "XGRPCRUNNER_TEST_METHOD"
 	connectionsKey xenv.EnvKey = "XGRPCRUNNER_TEST_CONNECTIONS"
@@ -74,11 +75,11 @@ func serveProgram(options ...runner.Option) {
 		xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/slow", func(c *gin.Context) {
 				xlog.Info(c, "entered")
-				finish(c)
+				waitForRelease(c)
 				xresult.Success(c, "slow")
 			})
 		}))
-	service := &calltest.Service{OnUnary: behave, OnServer: serveStream}
+	service := &calltest.Service{OnUnary: handleUnary, OnServer: handleStream}
 	xmain.Runner(reg, nil, nil, runner.New(append(options,
 		runner.WithGracefulStopTimeout(xenv.GetEnvDuration(gracefulKey,
 			runner.DefaultGracefulStopTimeout)),
@@ -93,8 +94,8 @@ func attackProgram() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go listenToInput()
 	for range xenv.GetEnvInt(connectionsKey, 1) {
-		wait, err := attack(ctx, xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""),
-			1000)
+		wait, err := attack(ctx,
+			xenv.GetEnvString(victimKey, ""), xenv.GetEnvString(methodKey, ""), 1000)
 		if err != nil {
 			xlog.Error(ctx, "attack failed", slog.Any("error", err))
 			os.Exit(1)
@@ -115,37 +116,36 @@ func listenToInput() {
 	close(released)
 }
 
-// finish waits for shutdown, then for the release by the test.
-func finish(ctx context.Context) {
+// waitForRelease waits for shutdown and then until the test closes the program's input.
+func waitForRelease(ctx context.Context) {
 	<-xhook.Draining(ctx)
 	<-released
 }
 
-// behave does what the request requires.
-func behave(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+// handleUnary behaves as the text of the request requires.
+func handleUnary(ctx context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if text := request.GetText(); text != "work" && text != "settle" {
 		xlog.Info(ctx, "entered")
-		defer xlog.Info(ctx, "left")
+		defer xlog.Info(ctx, "returned")
 	}
 	switch request.GetText() {
 	case "work":
-		// paces the load, so shutdown finds in-flight calls
-		<-time.After(3 * time.Millisecond)
+		<-time.After(3 * time.Millisecond) // shutdown starts during a call
 	case "settle":
 		debug.FreeOSMemory()
 	case "slow":
-		finish(ctx)
-	case "patient":
+		waitForRelease(ctx)
+	case "wait for cancel":
 		<-ctx.Done()
 		return nil, ctx.Err()
-	case "deaf":
+	case "ignore cancel":
 		select {}
 	}
 	return &pb.TestResponse{Text: request.GetText()}, nil
 }
 
-// serveStream sends one message, then behaves as the request requires.
-func serveStream(
+// handleStream sends one message and then behaves as the text of the request requires.
+func handleStream(
 	request *pb.TestRequest, stream grpc.ServerStreamingServer[pb.TestResponse],
 ) error {
 	ctx := stream.Context()
@@ -177,13 +177,14 @@ type process struct {
 func startProgram(t *testing.T, name string, env ...string) *process {
 	t.Helper()
 	p := &process{
-		t: t, cmd: exec.CommandContext(t.Context(), os.Args[0]),
+		t:     t,
+		cmd:   exec.CommandContext(t.Context(), os.Args[0]),
 		lines: make(chan string, 100000),
 	}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = append([]string{
-		programKey.String() + "=" + name, "PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir,
-		"TMPDIR=" + p.cmd.Dir,
+		programKey.String() + "=" + name,
+		"PATH=" + p.cmd.Dir, "HOME=" + p.cmd.Dir, "TMPDIR=" + p.cmd.Dir,
 		"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=0", "GRPC_PORT=0", "LOG_DIR=none",
 		"PLINTH_DRAIN_DELAY=0s",
 	}, env...)
@@ -215,11 +216,11 @@ func (p *process) ready() *process {
 	p.t.Helper()
 	for p.address == "" || p.url == "" {
 		line := p.line("serving gRPC", "ready")
-		where, _ := line["address"].(string)
+		address, _ := line["address"].(string)
 		if line["msg"] == "ready" {
-			p.url = where
+			p.url = address
 		} else {
-			p.address = where
+			p.address = address
 		}
 	}
 	return p
@@ -269,8 +270,9 @@ func (p *process) release() {
 	}
 }
 
-// exits waits until the program exits, which must be prompt, and checks its exit code.
-func (p *process) exits(code int) {
+// wantExit waits until the program exits and checks its exit code. The program must exit
+// within shutdownLimit.
+func (p *process) wantExit(code int) {
 	p.t.Helper()
 	started := time.Now()
 	for range p.lines { // until the pipe is closed
@@ -279,15 +281,15 @@ func (p *process) exits(code int) {
 	if e := (*exec.ExitError)(nil); err != nil && !errors.As(err, &e) {
 		p.t.Fatal(err)
 	}
-	if got, took := p.cmd.ProcessState.ExitCode(), time.Since(started); got != code ||
-		took > promptly {
+	got, elapsed := p.cmd.ProcessState.ExitCode(), time.Since(started)
+	if got != code || elapsed > shutdownLimit {
 		p.t.Errorf("exit code = %d after %s, want %d within %s:\n%s",
-			got, took, code, promptly, p.output())
+			got, elapsed, code, shutdownLimit, p.output())
 	}
 }
 
-// order checks that the output contains these strings in order.
-func (p *process) order(texts ...string) {
+// wantOrder checks that the output contains these strings in order.
+func (p *process) wantOrder(texts ...string) {
 	p.t.Helper()
 	rest := p.output()
 	for _, text := range texts {
@@ -300,8 +302,8 @@ func (p *process) order(texts ...string) {
 	}
 }
 
-// once checks that the output contains text exactly once.
-func (p *process) once(text string) {
+// wantOnce checks that the output contains text exactly once.
+func (p *process) wantOnce(text string) {
 	p.t.Helper()
 	if n := strings.Count(p.output(), text); n != 1 {
 		p.t.Errorf("%q occurs %d times, want once:\n%s", text, n, p.output())
@@ -312,8 +314,8 @@ func (p *process) client() pb.TestServiceClient {
 	return pb.NewTestServiceClient(dial(p.t, p.address))
 }
 
-// opened opens a stream and waits for its first message.
-func (p *process) opened(text string) grpc.ServerStreamingClient[pb.TestResponse] {
+// openStream opens a stream and waits for its first message.
+func (p *process) openStream(text string) grpc.ServerStreamingClient[pb.TestResponse] {
 	p.t.Helper()
 	stream, err := p.client().ServerStream(p.t.Context(), &pb.TestRequest{Text: text})
 	if err == nil {

@@ -33,8 +33,9 @@ import (
 type reflectionClient struct {
 	t      *testing.T
 	conn   *grpc.ClientConn
-	stream grpc.BidiStreamingClient[reflectpb.ServerReflectionRequest,
-		reflectpb.ServerReflectionResponse]
+	stream grpc.BidiStreamingClient[
+		reflectpb.ServerReflectionRequest, reflectpb.ServerReflectionResponse,
+	]
 }
 
 func newReflectionClient(t *testing.T, conn *grpc.ClientConn) *reflectionClient {
@@ -46,7 +47,8 @@ func newReflectionClient(t *testing.T, conn *grpc.ClientConn) *reflectionClient 
 	return &reflectionClient{t: t, conn: conn, stream: stream}
 }
 
-func (c *reflectionClient) ask(
+// send sends a request and returns the response.
+func (c *reflectionClient) send(
 	request *reflectpb.ServerReflectionRequest,
 ) (*reflectpb.ServerReflectionResponse, error) {
 	if err := c.stream.Send(request); err != nil {
@@ -58,9 +60,11 @@ func (c *reflectionClient) ask(
 
 // services lists the services.
 func (c *reflectionClient) services() ([]string, error) {
-	answer, err := c.ask(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}})
+	response, err := c.send(&reflectpb.ServerReflectionRequest{
+		MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{},
+	})
 	var names []string
-	for _, service := range answer.GetListServicesResponse().GetService() {
+	for _, service := range response.GetListServicesResponse().GetService() {
 		names = append(names, service.GetName())
 	}
 	return names, err
@@ -69,14 +73,16 @@ func (c *reflectionClient) services() ([]string, error) {
 // method resolves a method and its files.
 func (c *reflectionClient) method(service, name string) protoreflect.MethodDescriptor {
 	c.t.Helper()
-	answer, err := c.ask(&reflectpb.ServerReflectionRequest{
-		MessageRequest: &reflectpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service},
+	response, err := c.send(&reflectpb.ServerReflectionRequest{
+		MessageRequest: &reflectpb.ServerReflectionRequest_FileContainingSymbol{
+			FileContainingSymbol: service,
+		},
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
-	for _, text := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
+	for _, text := range response.GetFileDescriptorResponse().GetFileDescriptorProto() {
 		file := &descriptorpb.FileDescriptorProto{}
 		if err := proto.Unmarshal(text, file); err != nil {
 			c.t.Fatal(err)
@@ -98,10 +104,10 @@ func (c *reflectionClient) method(service, name string) protoreflect.MethodDescr
 func (c *reflectionClient) call(
 	m protoreflect.MethodDescriptor, text string, options ...grpc.CallOption,
 ) (*dynamicpb.Message, error) {
-	request, answer := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
+	request, response := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
 	request.Set(m.Input().Fields().ByName("text"), protoreflect.ValueOfString(text))
 	path := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
-	return answer, c.conn.Invoke(c.t.Context(), path, request, answer, options...)
+	return response, c.conn.Invoke(c.t.Context(), path, request, response, options...)
 }
 
 // callByReflection calls Unary through reflection, with success and with an error.
@@ -115,14 +121,14 @@ func callByReflection(t *testing.T, conn *grpc.ClientConn) {
 	}
 	unary := c.method(serviceName, "Unary")
 	var trailer metadata.MD
-	answer, err := c.call(unary, "hello", grpc.Trailer(&trailer))
+	response, err := c.call(unary, "hello", grpc.Trailer(&trailer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := answer.Get(unary.Output().Fields().ByName("text")).String(); got != "hello" {
+	if got := response.Get(unary.Output().Fields().ByName("text")).String(); got != "hello" {
 		t.Errorf("text = %q, want hello", got)
 	}
-	envelope := answer.Get(unary.Output().Fields().ByName("base_response")).Message()
+	envelope := response.Get(unary.Output().Fields().ByName("base_response")).Message()
 	id := envelope.Get(envelope.Descriptor().Fields().ByName("context")).String()
 	if ids := trailer.Get("x_request_uuid"); len(ids) != 1 || id == "" || ids[0] != id {
 		t.Errorf("trailer = %v, want the id %q of the envelope", ids, id)
@@ -141,8 +147,8 @@ func callByReflection(t *testing.T, conn *grpc.ClientConn) {
 	}
 }
 
-// failing fails for the request "fail".
-func failing(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
+// failOnRequest returns an error for the text "fail" and the text of all other requests.
+func failOnRequest(_ context.Context, request *pb.TestRequest) (*pb.TestResponse, error) {
 	if request.GetText() == "fail" {
 		return nil, xerror.New(xerror.ResourceNotFound, "no such thing")
 	}
@@ -153,15 +159,15 @@ func TestReflection(t *testing.T) {
 	t.Run("supports calls by descriptors", func(t *testing.T) {
 		t.Setenv("GRPC_REFLECTION", "true")
 		a := prepare(t, fixture{})
-		a.service.OnUnary = failing
+		a.service.OnUnary = failOnRequest
 		a.start()
 		callByReflection(t, a.conn())
 		if a.log.Only("serving gRPC")["reflection"] != true {
-			t.Errorf("log:\n%s\nwant reflection=true in the log", a.log)
+			t.Errorf("log:\n%s\nwant reflection = true", a.log)
 		}
 	})
 
-	t.Run("keeps the reflection of the application", func(t *testing.T) {
+	t.Run("uses the reflection of the application", func(t *testing.T) {
 		t.Setenv("GRPC_REFLECTION", "true")
 		for _, tc := range []struct {
 			name     string
@@ -173,7 +179,7 @@ func TestReflection(t *testing.T) {
 						tc.register(r.(reflection.GRPCServer))
 					}),
 				}})
-				a.service.OnUnary = failing
+				a.service.OnUnary = failOnRequest
 				a.start()
 				callByReflection(t, a.conn())
 			})
@@ -184,12 +190,12 @@ func TestReflection(t *testing.T) {
 		for _, value := range []string{"", "false"} {
 			t.Run("value "+value, func(t *testing.T) {
 				t.Setenv("GRPC_REFLECTION", value)
-				checkNoReflection(t, prepare(t, fixture{}).start().conn())
+				wantNoReflection(t, prepare(t, fixture{}).start().conn())
 			})
 		}
 	})
 
-	t.Run("rejects other values than true and false", func(t *testing.T) {
+	t.Run("rejects values other than true and false", func(t *testing.T) {
 		for _, value := range []string{"TRUE", "True", "1", "yes", " true"} {
 			t.Run(value, func(t *testing.T) {
 				t.Setenv("GRPC_REFLECTION", value)
@@ -201,7 +207,7 @@ func TestReflection(t *testing.T) {
 					t.Errorf("New = %v, want the variable and its accepted values", err)
 				}
 				// Outside an application, reflection is disabled.
-				checkNoReflection(t, dial(t, serve(t).address))
+				wantNoReflection(t, dial(t, serve(t).address))
 			})
 		}
 	})
@@ -222,11 +228,11 @@ func TestReflection(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(started); took != 0 {
-				t.Errorf("the shutdown took %s, want no delay", took)
+			if elapsed := time.Since(started); elapsed != 0 {
+				t.Errorf("the shutdown took %s, want no delay", elapsed)
 			}
-			if answer, err := c.stream.Recv(); status.Code(err) != codes.Unavailable {
-				t.Errorf("stream = %v, %v; want the end with UNAVAILABLE", answer, err)
+			if response, err := c.stream.Recv(); status.Code(err) != codes.Unavailable {
+				t.Errorf("stream = %v, %v; want UNAVAILABLE", response, err)
 			}
 			_ = conn.Close()
 		})
@@ -236,11 +242,11 @@ func TestReflection(t *testing.T) {
 	})
 }
 
-// checkNoReflection checks that a server has no reflection.
-func checkNoReflection(t *testing.T, conn *grpc.ClientConn) {
+// wantNoReflection checks that a server has no reflection.
+func wantNoReflection(t *testing.T, conn *grpc.ClientConn) {
 	t.Helper()
-	if names, err := newReflectionClient(t,
-		conn).services(); status.Code(err) != codes.Unimplemented {
+	names, err := newReflectionClient(t, conn).services()
+	if status.Code(err) != codes.Unimplemented {
 		t.Errorf("services = %v, %v; want UNIMPLEMENTED", names, err)
 	}
 }

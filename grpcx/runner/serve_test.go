@@ -32,13 +32,13 @@ type standalone struct {
 	done    chan error
 }
 
-// serve serves the test service outside an application until the test finishes.
+// serve serves the test service outside an application until the test completes.
 func serve(t *testing.T, options ...runner.Option) *standalone {
 	t.Helper()
 	l := listen(t)
 	s := &standalone{
-		t: t, address: l.Addr().String(), service: &calltest.Service{},
-		done: make(chan error, 1),
+		t: t, address: l.Addr().String(),
+		service: &calltest.Service{}, done: make(chan error, 1),
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.cancel = cancel
@@ -85,7 +85,7 @@ func TestServe(t *testing.T) {
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
-		refused(t, s.address)
+		waitRefused(t, s.address)
 	})
 
 	t.Run("does nothing with a canceled context", func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestServe(t *testing.T) {
 		if err := runner.Serve(ctx, runner.WithListener(l)); err != nil {
 			t.Errorf("Serve = %v, want nil", err)
 		}
-		refused(t, l.Addr().String())
+		waitRefused(t, l.Addr().String())
 		for _, host := range []string{"127.0.0.1", "localhost"} {
 			t.Setenv(xenv.Host.String(), host)
 			t.Setenv("GRPC_PORT", "0")
@@ -113,7 +113,7 @@ func TestServe(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if err := runner.Serve(ctx); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
-				t.Errorf("Serve with port %s = %v, want the variable in the error", port, err)
+				t.Errorf("Serve with port %s = %v, want GRPC_PORT in the error", port, err)
 			}
 		}
 	})
@@ -130,7 +130,7 @@ func TestServe(t *testing.T) {
 		got := callUnary(t.Context(), pb.NewTestServiceClient(dial(t, s.address)), "slow")
 		wait(t, entered, "the call")
 		s.cancel()
-		refused(t, s.address)
+		waitRefused(t, s.address)
 		close(release)
 		if err := <-got; err != nil {
 			t.Errorf("call in flight = %v, want OK", err)
@@ -159,18 +159,18 @@ type failingListener struct {
 
 var errListener = errors.New("listener failed")
 
-func (b failingListener) Accept() (net.Conn, error) {
+func (l failingListener) Accept() (net.Conn, error) {
 	accepted := make(chan net.Conn, 1)
 	go func() {
-		if conn, err := b.Listener.Accept(); err == nil {
+		if conn, err := l.Listener.Accept(); err == nil {
 			accepted <- conn
 		}
 	}()
 	select {
 	case conn := <-accepted:
 		return conn, nil
-	case <-b.fail:
-		_ = b.Close()
+	case <-l.fail:
+		_ = l.Close()
 		return nil, errListener
 	}
 }
@@ -182,8 +182,8 @@ func TestServe_ListenerFailure(t *testing.T) {
 		entered := make(chan struct{})
 		a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			close(entered)
-			// A server that waits for its calls before it reports the error would block
-			// here.
+			// If the server waited for this call before it reports the error, draining
+			// would never start.
 			<-a.Life().Draining()
 			return &pb.TestResponse{}, nil
 		}
@@ -226,8 +226,7 @@ func inMemory(
 	conn, err := grpc.NewClient("passthrough:///memory",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time:                10 * time.Second,
-			PermitWithoutStream: true,
+			Time: 10 * time.Second, PermitWithoutStream: true,
 		}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return l.DialContext(ctx)
@@ -245,8 +244,8 @@ func TestServe_GracefulStop(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			entered := make(chan struct{})
-			service := &calltest.Service{OnUnary: func(ctx context.Context,
-				_ *pb.TestRequest,
+			service := &calltest.Service{OnUnary: func(
+				ctx context.Context, _ *pb.TestRequest,
 			) (*pb.TestResponse, error) {
 				close(entered)
 				<-ctx.Done()
@@ -261,17 +260,17 @@ func TestServe_GracefulStop(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "1 unary calls force closed") {
 				t.Errorf("Serve = %v, want the number of force closed calls", err)
 			}
-			if took := time.Since(started); took != 30*time.Second {
-				t.Errorf("the shutdown took %s, want 30s", took)
+			if elapsed := time.Since(started); elapsed != 30*time.Second {
+				t.Errorf("the shutdown took %s, want 30s", elapsed)
 			}
 			if err := <-got; status.Code(err) != codes.Unavailable &&
 				status.Code(err) != codes.Canceled {
-				t.Errorf("call = %v, want it force closed", err)
+				t.Errorf("call = %v, want UNAVAILABLE or CANCELLED", err)
 			}
 			_ = conn.Close()
 		})
 		if line := log.Only("call"); line["status"] != "CANCELLED" {
-			t.Errorf("line = %v, want the call", line)
+			t.Errorf("line = %v, want the status CANCELLED", line)
 		}
 	})
 
@@ -292,11 +291,11 @@ func TestServe_GracefulStop(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Errorf("Serve = %v, want nil because no handler received the call", err)
 			}
-			if took := time.Since(started); took != 10*time.Second {
-				t.Errorf("the shutdown took %s, want the 10s of the first message", took)
+			if elapsed := time.Since(started); elapsed != 10*time.Second {
+				t.Errorf("the shutdown took %s, want the 10s timeout of the first message", elapsed)
 			}
-			if err := stream.RecvMsg(&pb.TestResponse{}); status.Code(
-				err) != codes.DeadlineExceeded {
+			err = stream.RecvMsg(&pb.TestResponse{})
+			if status.Code(err) != codes.DeadlineExceeded {
 				t.Errorf("call = %v, want DEADLINE_EXCEEDED", err)
 			}
 			_ = conn.Close()

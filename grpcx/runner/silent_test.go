@@ -21,8 +21,8 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-// wrappedListener is a listener with connections of its own type, like those of a limiter
-// or of the PROXY protocol.
+// wrappedListener is a listener whose connections hide their type, like those of a rate
+// limiter or of the PROXY protocol.
 type wrappedListener struct{ net.Listener }
 
 func (w wrappedListener) Accept() (net.Conn, error) {
@@ -36,20 +36,21 @@ func (w wrappedListener) Accept() (net.Conn, error) {
 // unixSocket listens on a Unix socket with a short path.
 func unixSocket(t *testing.T) net.Listener {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // the path of a socket is short, and a test's folder has its name
+	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(dir, "s"))
 	if err != nil {
-		t.Skipf("no Unix sockets here: %v", err)
+		t.Skipf("Unix sockets are not supported: %v", err)
 	}
 	return l
 }
 
-// silent connects without sending, and returns when the server waits for data.
-func silent(t *testing.T, l net.Listener) {
+// connectSilently connects without sending data. It returns when the server waits for
+// data.
+func connectSilently(t *testing.T, l net.Listener) {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), l.Addr().Network(), l.Addr().String())
 	if err != nil {
@@ -59,7 +60,7 @@ func silent(t *testing.T, l net.Listener) {
 	if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
 	}
-	// the settings frame, which a server sends first
+	// The server sends its settings frame first.
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -78,22 +79,22 @@ func TestServe_SilentConnections(t *testing.T) {
 				return wrappedListener{listen(t)}
 			}},
 		} {
-			for graceful, most := range map[time.Duration]time.Duration{
-				time.Hour:             testTimeout,     // the alternative is an hour
-				50 * time.Millisecond: 5 * time.Second, // then it is abandoned
+			for graceful, limit := range map[time.Duration]time.Duration{
+				time.Hour:             testTimeout,
+				50 * time.Millisecond: 5 * time.Second,
 			} {
 				t.Run(tc.name+" "+graceful.String(), func(t *testing.T) {
 					calltest.Record(t)
 					l := tc.listen(t)
 					s := serve(t, runner.WithListener(l), runner.WithGracefulStopTimeout(graceful),
 						runner.WithServerOptions(grpc.ConnectionTimeout(time.Hour)))
-					silent(t, l)
+					connectSilently(t, l)
 					started := time.Now()
 					if err := s.stop(); err != nil {
 						t.Error(err)
 					}
-					if took := time.Since(started); took >= most {
-						t.Errorf("the shutdown took %s, want less than %s", took, most)
+					if elapsed := time.Since(started); elapsed >= limit {
+						t.Errorf("the shutdown took %s, want less than %s", elapsed, limit)
 					}
 				})
 			}
@@ -117,24 +118,24 @@ func TestServe_SilentConnections(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(started); took != time.Second {
-				t.Errorf("the shutdown took %s, want 1s", took)
+			if elapsed := time.Since(started); elapsed != time.Second {
+				t.Errorf("the shutdown took %s, want 1s", elapsed)
 			}
 			_ = conn.Close()
 		})
 	})
 }
 
-// fdCredentials are credentials that use the file descriptor of a connection, like those
-// that query the peer from the kernel.
+// fdCredentials are credentials that use the file descriptor of a connection, for example
+// to query the peer from the kernel.
 type fdCredentials struct {
 	credentials.TransportCredentials
-	reached chan<- bool
+	isSocket chan<- bool
 }
 
 func (a fdCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	_, ok := conn.(syscall.Conn)
-	a.reached <- ok
+	a.isSocket <- ok
 	return a.TransportCredentials.ServerHandshake(conn)
 }
 
@@ -155,20 +156,20 @@ func TestWithCredentials_Socket(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "Unix socket" && runtime.GOOS == "windows" {
-				t.Skip("its client is written for paths that begin with a slash")
+				t.Skip("the client requires a path that starts with a slash")
 			}
 			calltest.Record(t)
 			l := tc.listen(t)
-			reached := make(chan bool, 10)
+			isSocket := make(chan bool, 10)
 			serve(t, runner.WithListener(l),
-				runner.WithCredentials(fdCredentials{insecure.NewCredentials(), reached}))
+				runner.WithCredentials(fdCredentials{insecure.NewCredentials(), isSocket}))
 			target := l.Addr().String()
 			if l.Addr().Network() == "unix" {
 				target = "unix://" + target
 			}
 			call(t, pb.NewTestServiceClient(dial(t, target)), "hello")
-			if got := <-reached; got != tc.want {
-				t.Errorf("credentials found the socket: %t, want %t", got, tc.want)
+			if got := <-isSocket; got != tc.want {
+				t.Errorf("the connection is a syscall.Conn: %t, want %t", got, tc.want)
 			}
 		})
 	}

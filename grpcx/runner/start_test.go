@@ -129,9 +129,8 @@ func TestOptions_Invalid(t *testing.T) {
 		l := listen(t)
 		err := runner.Serve(t.Context(), nil,
 			runner.WithLogger(nil), runner.WithGracefulStopTimeout(0),
-			runner.WithGracefulStopTimeout(-time.Second),
-			runner.WithRegisterService(nil), runner.WithUnaryInterceptors(nil),
-			runner.WithStreamInterceptors(nil),
+			runner.WithGracefulStopTimeout(-time.Second), runner.WithRegisterService(nil),
+			runner.WithUnaryInterceptors(nil), runner.WithStreamInterceptors(nil),
 			runner.WithListener(nil), runner.WithCredentials(nil), runner.WithValidation(nil),
 			runner.WithServerOptions(grpc.EmptyServerOption{}, nil), runner.WithListener(l),
 		)
@@ -139,19 +138,21 @@ func TestOptions_Invalid(t *testing.T) {
 			t.Fatal("Serve = nil, want an error")
 		}
 		for _, want := range []string{
-			"grpcx/runner: WithLogger: the logger is nil", "WithGracefulStopTimeout: 0s",
-			"WithGracefulStopTimeout: -1s",
+			"grpcx/runner: WithLogger: the logger is nil",
+			"WithGracefulStopTimeout: 0s", "WithGracefulStopTimeout: -1s",
 			"WithRegisterService: the function is nil",
 			"WithUnaryInterceptors: interceptor 1 is nil",
-			"WithStreamInterceptors: interceptor 1 is nil", "WithListener: the listener is nil",
-			"WithCredentials: the credentials are nil", "WithValidation: check 1 is nil",
+			"WithStreamInterceptors: interceptor 1 is nil",
+			"WithListener: the listener is nil",
+			"WithCredentials: the credentials are nil",
+			"WithValidation: check 1 is nil",
 			"WithServerOptions: option 2 is nil",
 		} {
 			if strings.Count(err.Error(), want) != 1 {
 				t.Errorf("Serve = %v, want %q once", err, want)
 			}
 		}
-		refused(t, l.Addr().String())
+		waitRefused(t, l.Addr().String())
 	})
 
 	t.Run("shut the application down", func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestOptions_Invalid(t *testing.T) {
 			!strings.Contains(err.Error(), "WithGracefulStopTimeout") {
 			t.Errorf("RunContext = %v, want the option in the error", err)
 		}
-		refused(t, a.address)
+		waitRefused(t, a.address)
 	})
 }
 
@@ -184,7 +185,8 @@ func TestWithRegisterService(t *testing.T) {
 				register: func(r grpc.ServiceRegistrar) {
 					r.RegisterService(&healthpb.Health_ServiceDesc, &calltest.Service{})
 				},
-				want: "grpc.health.v1.Health: *calltest.Service does not implement grpc_health_v1.HealthServer",
+				want: "grpc.health.v1.Health: *calltest.Service does not implement " +
+					"grpc_health_v1.HealthServer",
 			},
 			{
 				name: "description is nil",
@@ -196,9 +198,9 @@ func TestWithRegisterService(t *testing.T) {
 			{
 				name: "no handler type",
 				register: func(r grpc.ServiceRegistrar) {
-					r.RegisterService(&grpc.ServiceDesc{ServiceName: "bare"}, &calltest.Service{})
+					r.RegisterService(&grpc.ServiceDesc{ServiceName: "test"}, &calltest.Service{})
 				},
-				want: "service bare: the description has no handler type",
+				want: "service test: the description has no handler type",
 			},
 			{
 				name:     "panic",
@@ -213,12 +215,12 @@ func TestWithRegisterService(t *testing.T) {
 					}),
 				}}).run()
 				err := a.result()
-				if err == nil || !strings.Contains(err.Error(),
-					"grpcx/runner: registering services: ") ||
+				if err == nil ||
+					!strings.Contains(err.Error(), "grpcx/runner: registering services: ") ||
 					strings.Count(err.Error(), tc.want) != 1 {
 					t.Errorf("RunContext = %v, want %q once", err, tc.want)
 				}
-				refused(t, a.address)
+				waitRefused(t, a.address)
 			})
 		}
 	})
@@ -257,13 +259,14 @@ func TestWithRegisterService(t *testing.T) {
 
 func TestWithServerOptions_Panic(t *testing.T) {
 	// grpc-go panics if an interceptor is set twice.
-	first := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
-		next grpc.UnaryHandler,
+	interceptor := func(
+		ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler,
 	) (any, error) {
 		return next(ctx, req)
 	}
 	err := runner.Serve(t.Context(), runner.WithListener(listen(t)),
-		runner.WithServerOptions(grpc.UnaryInterceptor(first), grpc.UnaryInterceptor(first)))
+		runner.WithServerOptions(
+			grpc.UnaryInterceptor(interceptor), grpc.UnaryInterceptor(interceptor)))
 	if err == nil || !strings.Contains(err.Error(), "already set") {
 		t.Errorf("Serve = %v, want the error of grpc-go", err)
 	}

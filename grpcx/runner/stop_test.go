@@ -20,13 +20,13 @@ import (
 )
 
 // closer is a node that records its Close.
-type closer struct{ notes *notes }
+type closer struct{ events *events }
 
 // Close implements the close method of a node.
-func (c closer) Close() { c.notes.add("close") }
+func (c closer) Close() { c.events.add("close") }
 
-// closing returns a fixture with a closer.
-func closing(n *notes, runner ...runner.Option) fixture {
+// withCloser returns a fixture with a closer.
+func withCloser(n *events, runner ...runner.Option) fixture {
 	return fixture{runner: runner, nodes: []xregnode.Node{
 		{Key: "node", Node: func(context.Context) (any, error) { return closer{n}, nil }},
 	}}
@@ -34,16 +34,15 @@ func closing(n *notes, runner ...runner.Option) fixture {
 
 func TestNew_Shutdown(t *testing.T) {
 	t.Run("closes nodes after the last handler", func(t *testing.T) {
-		n := &notes{}
-		a := prepare(t, closing(n, runner.WithGracefulStopTimeout(100*time.Millisecond)))
+		n := &events{}
+		a := prepare(t, withCloser(n, runner.WithGracefulStopTimeout(100*time.Millisecond)))
 		entered := make(chan struct{})
 		a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
 			close(entered)
-			<-ctx.Done() // force closed
-			// checks that nothing is closed in the meantime
-			<-time.After(200 * time.Millisecond)
+			<-ctx.Done()                         // force closed
+			<-time.After(200 * time.Millisecond) // no node must be closed in the meantime
 			if a.Init.Ctx.Err() != nil {
-				t.Error("the application's context ended before the handler")
+				t.Error("the application's context was canceled before the handler returned")
 			}
 			n.add("handler")
 			return nil, ctx.Err()
@@ -53,25 +52,25 @@ func TestNew_Shutdown(t *testing.T) {
 		wait(t, entered, "the call")
 		if err := a.stop(); err == nil ||
 			!strings.Contains(err.Error(), "1 unary calls force closed") {
-			t.Errorf("RunContext = %v, want the call", err)
+			t.Errorf("RunContext = %v, want the number of force closed calls", err)
 		}
 		if n.String() != "handler close" {
 			t.Errorf("order = %s, want the handler first", n)
 		}
 		if line := a.log.Only("call"); line["status"] != "CANCELLED" {
-			t.Errorf("line = %v, want the call", line)
+			t.Errorf("line = %v, want the status CANCELLED", line)
 		}
 	})
 
 	t.Run("drains gRPC and HTTP concurrently", func(t *testing.T) {
-		n := &notes{}
-		f := closing(n)
-		// each waits for shutdown and for the other
-		calling, fdCredentials := make(chan struct{}), make(chan struct{})
+		n := &events{}
+		f := withCloser(n)
+		// The call and the request wait for each other and for shutdown.
+		called, requested := make(chan struct{}), make(chan struct{})
 		f.options = []xoption.Option{xoption.WithRoute(func(_ context.Context, e *gin.Engine) {
 			e.GET("/slow", func(c *gin.Context) {
-				close(fdCredentials)
-				<-calling
+				close(requested)
+				<-called
 				<-xhook.Draining(c)
 				n.add("request")
 				xresult.Success(c, "slow")
@@ -79,8 +78,8 @@ func TestNew_Shutdown(t *testing.T) {
 		})}
 		a := prepare(t, f)
 		a.service.OnUnary = func(ctx context.Context, _ *pb.TestRequest) (*pb.TestResponse, error) {
-			close(calling)
-			<-fdCredentials
+			close(called)
+			<-requested
 			<-xhook.Draining(ctx)
 			n.add("call")
 			return &pb.TestResponse{}, nil
@@ -92,8 +91,8 @@ func TestNew_Shutdown(t *testing.T) {
 			code, _, _ := get(t, a.url+"/slow")
 			request <- code
 		}()
-		wait(t, calling, "the call")
-		wait(t, fdCredentials, "the request")
+		wait(t, called, "the call")
+		wait(t, requested, "the request")
 		if err := a.stop(); err != nil {
 			t.Error(err)
 		}
@@ -104,7 +103,7 @@ func TestNew_Shutdown(t *testing.T) {
 			t.Errorf("request = %d, want 200", code)
 		}
 		if !strings.HasSuffix(n.String(), "close") || len(n.list) != 3 {
-			t.Errorf("order = %s, want the close last", n)
+			t.Errorf("order = %s, want close last", n)
 		}
 	})
 
@@ -117,17 +116,17 @@ func TestNew_Shutdown(t *testing.T) {
 		if err := a.stop(); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(started); took > promptly {
-			t.Errorf("the shutdown took %s", took)
+		if elapsed := time.Since(started); elapsed > shutdownLimit {
+			t.Errorf("the shutdown took %s, want at most %s", elapsed, shutdownLimit)
 		}
 		if len(a.log.Lines("in-flight calls force closed")) != 0 {
-			t.Errorf("log:\n%s\nwant no forced close", a.log)
+			t.Errorf("log:\n%s\nwant no calls force closed", a.log)
 		}
 	})
 
 	t.Run("runs once for concurrent stops", func(t *testing.T) {
-		n := &notes{}
-		a := prepare(t, closing(n))
+		n := &events{}
+		a := prepare(t, withCloser(n))
 		entered, release := make(chan struct{}), make(chan struct{})
 		a.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			close(entered)
@@ -139,9 +138,9 @@ func TestNew_Shutdown(t *testing.T) {
 		call := callUnary(t.Context(), a.client(), "slow")
 		wait(t, entered, "the call")
 		var stops sync.WaitGroup
-		stops.Go(a.cancel) // cancels the Runner, the hook and the task
+		stops.Go(a.cancel) // cancels the context of xmain.RunContext
 		stops.Go(a.Cancel)
-		refused(t, a.address)
+		waitRefused(t, a.address)
 		close(release)
 		stops.Wait()
 		if err := a.result(); err != nil {
@@ -156,8 +155,8 @@ func TestNew_Shutdown(t *testing.T) {
 	})
 
 	t.Run("works without xmain.Runner", func(t *testing.T) {
-		n := &notes{}
-		a := prepare(t, closing(n))
+		n := &events{}
+		a := prepare(t, withCloser(n))
 		task := make(chan struct{})
 		go func() {
 			defer close(task)

@@ -26,7 +26,7 @@ import (
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
 
-const excess = "calls canceled: too many bytes of incomplete messages"
+const excessWarning = "calls canceled: too many bytes of incomplete messages"
 
 // echo responds to each message of a stream with its length.
 func echo(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) error {
@@ -38,15 +38,15 @@ func echo(stream grpc.BidiStreamingServer[pb.TestRequest, pb.TestResponse]) erro
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(
-			&pb.TestResponse{Text: strconv.Itoa(len(request.GetText()))}); err != nil {
+		size := strconv.Itoa(len(request.GetText()))
+		if err := stream.Send(&pb.TestResponse{Text: size}); err != nil {
 			return err
 		}
 	}
 }
 
-// opened opens a stream that echo serves.
-func opened(
+// openEcho opens a stream that echo serves.
+func openEcho(
 	t *testing.T, conn *grpc.ClientConn,
 ) grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse] {
 	t.Helper()
@@ -54,25 +54,25 @@ func opened(
 	if err != nil {
 		t.Fatal(err)
 	}
-	echoes(t, stream, 1)
+	sendAndReceive(t, stream, 1)
 	return stream
 }
 
-// echoes sends a message and receives the response.
-func echoes(
+// sendAndReceive sends a message and receives the response.
+func sendAndReceive(
 	t *testing.T, stream grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse], size int,
 ) {
 	t.Helper()
 	if err := stream.Send(&pb.TestRequest{Text: strings.Repeat("x", size)}); err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := stream.Recv(); err != nil || answer.GetText() != strconv.Itoa(size) {
-		t.Fatalf("message of %d bytes = %v, %v; want its length", size, answer, err)
+	if response, err := stream.Recv(); err != nil || response.GetText() != strconv.Itoa(size) {
+		t.Fatalf("message of %d bytes = %v, %v; want its length", size, response, err)
 	}
 }
 
-// until repeats step until the log contains text.
-func until(t *testing.T, log *calltest.Log, text string, step func()) {
+// repeatUntil repeats step until the log contains text.
+func repeatUntil(t *testing.T, log *calltest.Log, text string, step func()) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); !strings.Contains(log.String(), text); step() {
 		if time.Now().After(end) {
@@ -92,16 +92,16 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 			connect := func(address string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(t.Context(), "tcp", address)
 			}
-			var dialed []grpc.DialOption
+			var dialOptions []grpc.DialOption
 			if tc.secure {
 				var creds credentials.TransportCredentials
-				creds, connect, dialed = secure(t)
+				creds, connect, dialOptions = secure(t)
 				options = append(options, runner.WithCredentials(creds))
 			}
 			s := serve(t, options...)
 			s.service.OnBidi = echo
-			conn := dial(t, s.address, dialed...)
-			idle := opened(t, conn)
+			conn := dial(t, s.address, dialOptions...)
+			idle := openEcho(t, conn)
 			attacking, err := connect(s.address)
 			if err != nil {
 				t.Fatal(err)
@@ -113,17 +113,16 @@ func TestWithMaxInflightBytes_RequestStreams(t *testing.T) {
 			}
 			defer wait()
 			defer cancel()
-			busy := opened(t, conn)
-			until(t, log, excess, func() { echoes(t, busy, 1<<20) })
-			echoes(t, idle, 1<<20)
+			busy := openEcho(t, conn)
+			repeatUntil(t, log, excessWarning, func() { sendAndReceive(t, busy, 1<<20) })
+			sendAndReceive(t, idle, 1<<20)
 		})
 	}
 }
 
-// secure returns the credentials of a server and the dial option of its clients.
-func secure(
-	t *testing.T,
-) (creds credentials.TransportCredentials, connect func(address string) (net.Conn, error),
+// secure returns credentials of a server, and a function and options to connect to it.
+func secure(t *testing.T) (
+	creds credentials.TransportCredentials, connect func(address string) (net.Conn, error),
 	options []grpc.DialOption,
 ) {
 	t.Helper()
@@ -132,8 +131,7 @@ func secure(
 	trusted := x509.NewCertPool()
 	trusted.AddCert(web.Certificate())
 	client := &tls.Config{
-		RootCAs: trusted, NextProtos: []string{"h2"},
-		MinVersion: tls.VersionTLS13,
+		RootCAs: trusted, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13,
 	}
 	server := &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS13}
 	return credentials.NewTLS(server),
@@ -145,20 +143,21 @@ func secure(
 
 func TestWithServerOptions_Creds(t *testing.T) {
 	log := calltest.Record(t)
-	creds, connect, dialed := secure(t)
+	creds, connect, dialOptions := secure(t)
 	s := serve(t, runner.WithMaxInflightBytes(6<<20), runner.WithFirstMessageTimeout(0),
 		runner.WithServerOptions(grpc.Creds(creds)))
-	conn := dial(t, s.address, dialed...)
+	conn := dial(t, s.address, dialOptions...)
 	client := pb.NewTestServiceClient(conn)
-	for range 20 { // not charged after they have arrived
-		if _, err := client.Unary(t.Context(),
-			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+	for range 20 { // messages are not charged after they have arrived
+		_, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)})
+		if err != nil {
 			t.Fatalf("call = %v, want OK", err)
 		}
 	}
 	s.service.OnBidi = echo
-	echoes(t, opened(t, conn), 1<<20)
-	log.Only("incomplete messages are limited approximately: use runner.WithCredentials instead of grpc.Creds")
+	sendAndReceive(t, openEcho(t, conn), 1<<20)
+	log.Only("incomplete messages are limited approximately: " +
+		"use runner.WithCredentials instead of grpc.Creds")
 
 	attacking, err := connect(s.address)
 	if err != nil {
@@ -171,7 +170,7 @@ func TestWithServerOptions_Creds(t *testing.T) {
 	}
 	defer wait()
 	defer cancel()
-	until(t, log, excess, func() { call(t, client, "more") })
+	repeatUntil(t, log, excessWarning, func() { call(t, client, "more") })
 }
 
 func TestWithMaxInflightBytes_CompleteMessages(t *testing.T) {
@@ -181,30 +180,30 @@ func TestWithMaxInflightBytes_CompleteMessages(t *testing.T) {
 	conn := dial(t, s.address)
 	var idle []grpc.BidiStreamingClient[pb.TestRequest, pb.TestResponse]
 	for range 20 {
-		idle = append(idle, opened(t, conn))
+		idle = append(idle, openEcho(t, conn))
 	}
 	for range 50 {
 		call(t, pb.NewTestServiceClient(conn), strings.Repeat("x", 1<<20))
-		echoes(t, idle[0], 1<<20)
+		sendAndReceive(t, idle[0], 1<<20)
 	}
 	for _, stream := range idle {
-		echoes(t, stream, 3<<20)
+		sendAndReceive(t, stream, 3<<20)
 	}
-	if strings.Contains(log.String(), excess) {
+	if strings.Contains(log.String(), excessWarning) {
 		t.Errorf("log:\n%s\nwant no canceled call", log)
 	}
 }
 
-// Messages of rejected calls must not be charged forever.
+// The limiter must release the messages of rejected calls.
 func TestWithMaxInflightBytes_RejectedCalls(t *testing.T) {
 	log := calltest.Record(t)
-	refuse := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
-		return status.Error(codes.Unauthenticated, "refused")
+	reject := func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+		return status.Error(codes.Unauthenticated, "rejected")
 	}
 	s := serve(t, runner.WithMaxInflightBytes(4<<20), runner.WithMaxStreams(10),
-		runner.WithStreamInterceptors(refuse))
+		runner.WithStreamInterceptors(reject))
 	ctx, cancel := context.WithCancel(t.Context())
-	// each sends up to its window
+	// Each call sends up to its flow control window.
 	wait, err := attack(ctx, s.address, testMethod("ClientStream"), 500)
 	if err != nil {
 		t.Fatal(err)
@@ -213,47 +212,47 @@ func TestWithMaxInflightBytes_RejectedCalls(t *testing.T) {
 	defer cancel()
 	client := pb.NewTestServiceClient(dial(t, s.address))
 	for end := time.Now().Add(testTimeout); strings.Count(log.String(), "UNAUTHENTICATED") < 500; {
-		if _, err := client.Unary(t.Context(),
-			&pb.TestRequest{Text: strings.Repeat("x", 1<<20)}); err != nil {
+		_, err := client.Unary(t.Context(), &pb.TestRequest{Text: strings.Repeat("x", 1<<20)})
+		if err != nil {
 			t.Fatalf("call of another connection = %v, want OK", err)
 		}
 		if time.Now().After(end) {
-			t.Fatalf("not all calls were refused:\n%s", log)
+			t.Fatalf("not all calls were rejected:\n%s", log)
 		}
 	}
-	if strings.Contains(log.String(), excess) {
-		t.Errorf("log:\n%s\nwant no warning: 10 calls have up to 256 KB each", log)
+	if strings.Contains(log.String(), excessWarning) {
+		t.Errorf("log:\n%s\nwant no warning: 10 calls send up to 256 KB each", log)
 	}
 }
 
-// grpc-go's header table retains the header fields of about 50 calls until the connection
-// closes.
-func TestServe_CompletedCallsAreReleased(t *testing.T) {
+// The server must not retain completed calls. The header table of a connection retains
+// the header fields of about 50 calls until the connection closes.
+func TestServe_CompletedCalls(t *testing.T) {
 	type key struct{}
-	var left []weak.Pointer[[1 << 10]byte]
-	mark := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
-		handler grpc.UnaryHandler,
+	var values []weak.Pointer[[1 << 10]byte]
+	addValue := func(
+		ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
 	) (any, error) {
-		mark := new([1 << 10]byte)
-		left = append(left, weak.Make(mark))
-		return handler(context.WithValue(ctx, key{}, mark), req)
+		value := new([1 << 10]byte)
+		values = append(values, weak.Make(value))
+		return handler(context.WithValue(ctx, key{}, value), req)
 	}
-	s := limited(t, grpc.UnaryInterceptor(mark))
+	s := serveWith(t, grpc.UnaryInterceptor(addValue))
 	client := pb.NewTestServiceClient(dial(t, s.address))
 	for range 10 {
 		call(t, client, "hello")
 	}
-	alive := func() (n int) {
-		for _, w := range left {
+	retained := func() (n int) {
+		for _, w := range values {
 			if w.Value() != nil {
 				n++
 			}
 		}
 		return n
 	}
-	for end := time.Now().Add(testTimeout); alive() > 0; runtime.GC() {
+	for end := time.Now().Add(testTimeout); retained() > 0; runtime.GC() {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d completed calls are retained, want 0", alive(), len(left))
+			t.Fatalf("%d of %d completed calls are retained, want 0", retained(), len(values))
 		}
 	}
 }

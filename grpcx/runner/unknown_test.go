@@ -79,7 +79,7 @@ func TestUnknownMethod(t *testing.T) {
 
 	t.Run("runs the middleware of the service", func(t *testing.T) {
 		calltest.Record(t)
-		n := &notes{}
+		n := &events{}
 		s := serve(t, runner.WithMiddleware(n.chain()))
 		s.service.OnUnary = func(context.Context, *pb.TestRequest) (*pb.TestResponse, error) {
 			n.add("handler")
@@ -90,12 +90,12 @@ func TestUnknownMethod(t *testing.T) {
 			return nil
 		}
 		conn := dial(t, s.address)
-		if _, err := invoke(t, conn,
-			"/"+serviceName+"/Missing"); status.Code(err) != codes.Unimplemented {
+		_, err := invoke(t, conn, "/"+serviceName+"/Missing")
+		if status.Code(err) != codes.Unimplemented {
 			t.Errorf("unknown method = %v, want UNIMPLEMENTED", err)
 		}
-		if _, err := invoke(t, conn,
-			"/no.Service/Missing"); status.Code(err) != codes.Unimplemented {
+		_, err = invoke(t, conn, "/no.Service/Missing")
+		if status.Code(err) != codes.Unimplemented {
 			t.Errorf("unknown service = %v, want UNIMPLEMENTED", err)
 		}
 		if want := "m1-in m2-in m2-out m1-out"; n.String() != want {
@@ -124,13 +124,14 @@ func TestUnknownMethod(t *testing.T) {
 	})
 
 	t.Run("uses the handler of the application", func(t *testing.T) {
-		s := limited(t, grpc.UnknownServiceHandler(func(_ any, ss grpc.ServerStream) error {
-			return ss.SendMsg(&pb.TestResponse{Text: "mine"})
+		s := serveWith(t, grpc.UnknownServiceHandler(func(_ any, ss grpc.ServerStream) error {
+			return ss.SendMsg(&pb.TestResponse{Text: "custom"})
 		}))
-		answer := &pb.TestResponse{}
-		if err := dial(t, s.address).Invoke(t.Context(), "/no.Service/Method",
-			&pb.TestRequest{}, answer); err != nil || answer.GetText() != "mine" {
-			t.Errorf("response = %v, %v; want the response of the application", answer, err)
+		response := &pb.TestResponse{}
+		err := dial(t, s.address).Invoke(t.Context(), "/no.Service/Method",
+			&pb.TestRequest{}, response)
+		if err != nil || response.GetText() != "custom" {
+			t.Errorf("response = %v, %v; want the response of the application", response, err)
 		}
 	})
 }

@@ -15,25 +15,25 @@ import (
 
 func TestServe_MiddlewareWarning(t *testing.T) {
 	const warning = "middleware covers one kind of methods only"
-	n := &notes{}
+	n := &events{}
 	service := pb.TestService_ServiceDesc
 	unaryOnly, streamsOnly := service, service
 	unaryOnly.Streams, streamsOnly.Methods = nil, nil
 	for _, tc := range []struct {
 		name          string
-		served        *grpc.ServiceDesc
+		desc          *grpc.ServiceDesc
 		unary, stream bool
 		open, use     string
 	}{
-		{name: "none", served: &service},
-		{name: "both", served: &service, unary: true, stream: true},
-		{name: "unary only", served: &service, unary: true, open: "streams", use: "UseStream"},
+		{name: "none", desc: &service},
+		{name: "both", desc: &service, unary: true, stream: true},
+		{name: "unary only", desc: &service, unary: true, open: "streams", use: "UseStream"},
 		{
-			name: "streams only", served: &service, stream: true, open: "unary methods",
-			use: "UseUnary",
+			name: "streams only", desc: &service, stream: true,
+			open: "unary methods", use: "UseUnary",
 		},
-		{name: "unary only, without streaming methods", served: &unaryOnly, unary: true},
-		{name: "streams only, without unary methods", served: &streamsOnly, stream: true},
+		{name: "unary only, without streaming methods", desc: &unaryOnly, unary: true},
+		{name: "streams only, without unary methods", desc: &streamsOnly, stream: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := calltest.Record(t)
@@ -46,10 +46,8 @@ func TestServe_MiddlewareWarning(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			err := runner.Serve(ctx, runner.WithListener(listen(t)), runner.WithMiddleware(r),
-				runner.WithRegisterService(func(_ context.Context,
-					registrar grpc.ServiceRegistrar,
-				) {
-					registrar.RegisterService(tc.served, &calltest.Service{})
+				runner.WithRegisterService(func(_ context.Context, r grpc.ServiceRegistrar) {
+					r.RegisterService(tc.desc, &calltest.Service{})
 					cancel() // the warning is logged at startup
 				}))
 			if err != nil {
