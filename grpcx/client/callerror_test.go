@@ -83,7 +83,19 @@ func TestDial_Errors(t *testing.T) {
 	})
 
 	t.Run("returns nil on success", func(t *testing.T) {
-		testClient, _ := inspect(t)
+		address, _ := serve(t, &service{
+			unary: func(context.Context, *request) (*response, error) { return &response{}, nil },
+			bidi: func(stream *bidi) (err error) {
+				for err == nil {
+					_, err = (*stream).Recv()
+				}
+				if errors.Is(err, io.EOF) { // an earlier return would fail Send with io.EOF
+					return nil
+				}
+				return err
+			},
+		}, loopback)
+		testClient := dial(t, address)
 		if _, err := testClient.Unary(t.Context(), &request{}); err != nil {
 			t.Errorf("error = %#v, want nil", err)
 		}
