@@ -34,10 +34,10 @@ import (
 // checks. asynq does not allow changing these times.
 const takeoverTimeout = 2 * time.Minute
 
-// ErrTaken is the cause of a canceled attempt whose lease was not renewed in time, or
+// ErrLeaseLost is the cause of a canceled attempt whose lease was not renewed in time, or
 // whose task was canceled with asynq's tools. Another worker may have the job. The
 // outcome of the attempt is ignored.
-var ErrTaken = errors.New("asynq: lease lost")
+var ErrLeaseLost = errors.New("asynq: lease lost")
 
 var errNoClient = errors.New("asynq: the application has no Redis client: use " +
 	"xoption.WithCache with NOSQL_DRIVER=redis and import " +

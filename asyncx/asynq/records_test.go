@@ -182,8 +182,8 @@ func TestEngine_Work_CanceledByTools(t *testing.T) {
 		}
 		return len(causes) > 0
 	})
-	if cause := <-causes; !errors.Is(cause, asynq.ErrTaken) {
-		t.Errorf("cause = %v, want %v", cause, asynq.ErrTaken)
+	if cause := <-causes; !errors.Is(cause, asynq.ErrLeaseLost) {
+		t.Errorf("cause = %v, want %v", cause, asynq.ErrLeaseLost)
 	}
 	if n := <-numbers; n != 2 {
 		t.Errorf("the next attempt has number %d, want 2", n)

@@ -149,7 +149,7 @@ func (w *worker) ProcessTask(task context.Context, t *asynq.Task) error {
 	failures, _ := asynq.GetRetryCount(task)
 	ctx, cancel := context.WithCancelCause(w.newContext())
 	defer cancel(nil)
-	defer context.AfterFunc(task, func() { cancel(ErrTaken) })()
+	defer context.AfterFunc(task, func() { cancel(ErrLeaseLost) })()
 	last := ""
 	if failures > 0 {
 		last = w.lastError(task, queue, id)

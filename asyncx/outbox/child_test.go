@@ -168,7 +168,7 @@ func (c *childConfig) run() error {
 	}
 	defer func() { _ = xdb.Close(db) }()
 	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
-	engine, err := outbox.Open(outbox.WithTakeOver(c.TakeOver))(ctx)
+	engine, err := outbox.Open(outbox.WithTakeoverTimeout(c.TakeOver))(ctx)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func ExampleOpen() {
 	defer func() { _ = xdb.Close(db) }()
 
 	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
-	engine, err := outbox.Open(outbox.WithTakeOver(10 * time.Second))(ctx)
+	engine, err := outbox.Open(outbox.WithTakeoverTimeout(10 * time.Second))(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -62,7 +62,7 @@ func (p testDatabase) application(
 	o := p.options()
 	o.AutoMigrate = []any{&order{}, &effect{}}
 	db := open(tb, o)
-	ctx, e := engine(tb, db, outbox.WithTakeOver(takeOver))
+	ctx, e := engine(tb, db, outbox.WithTakeoverTimeout(takeOver))
 	queue := job.NewQueue(e)
 	return context.WithValue(ctx, xctx.JobQueueKey, queue), db, queue
 }

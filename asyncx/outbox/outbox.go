@@ -8,8 +8,8 @@
 //
 // A worker claims jobs with a lease and renews it while they run. If the worker crashes
 // or cannot reach the database, the lease expires and another worker runs the job: see
-// WithTakeOver. All times are measured by the database's clock, so the clocks of the
-// replicas may differ.
+// WithTakeoverTimeout. All times are measured by the database's clock, so the clocks of
+// the replicas may differ.
 package outbox
 
 import (
@@ -31,16 +31,16 @@ import (
 	"github.com/plinthgo/plinth/core/major/xdb/transaction"
 )
 
-// Limits of WithTakeOver.
+// Limits of WithTakeoverTimeout.
 const (
 	defaultTakeOver = 30 * time.Second
 	minTakeOver     = 200 * time.Millisecond
 	maxTakeOver     = time.Hour
 )
 
-// ErrTaken is the cause of a canceled attempt whose lease was not renewed in time:
+// ErrLeaseLost is the cause of a canceled attempt whose lease was not renewed in time:
 // another worker may have the job. The outcome of the attempt is ignored.
-var ErrTaken = errors.New("outbox: lease lost")
+var ErrLeaseLost = errors.New("outbox: lease lost")
 
 // Option configures the engine.
 type Option func(*config)
@@ -51,14 +51,14 @@ type config struct {
 	errs     []error
 }
 
-// WithTakeOver sets the maximum time between the crash of a worker and the takeover of
-// its jobs: 200 ms to 1 h. The default is 30 s. A worker with jobs writes to the database
-// about three times in this period. Use the same value for all replicas.
-func WithTakeOver(d time.Duration) Option {
+// WithTakeoverTimeout sets the maximum time between the crash of a worker and the
+// takeover of its jobs: 200 ms to 1 h. The default is 30 s. A worker with jobs writes to
+// the database about three times in this period. Use the same value for all replicas.
+func WithTakeoverTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
 			c.errs = append(c.errs,
-				fmt.Errorf("outbox: %w: WithTakeOver: %s is not between %s and %s",
+				fmt.Errorf("outbox: %w: WithTakeoverTimeout: %s is not between %s and %s",
 					job.ErrOption, d, minTakeOver, maxTakeOver))
 		}
 		c.takeOver = d

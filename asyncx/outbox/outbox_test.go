@@ -66,11 +66,11 @@ func TestOpen(t *testing.T) {
 				wantErr: systable.ErrUnsupported, want: "dummy database was not opened",
 			},
 			{
-				name: "too short", options: []outbox.Option{outbox.WithTakeOver(time.Millisecond)},
+				name: "too short", options: []outbox.Option{outbox.WithTakeoverTimeout(time.Millisecond)},
 				wantErr: job.ErrOption, want: "1ms is not between 200ms and 1h",
 			},
 			{
-				name: "too long", options: []outbox.Option{outbox.WithTakeOver(2 * time.Hour)},
+				name: "too long", options: []outbox.Option{outbox.WithTakeoverTimeout(2 * time.Hour)},
 				wantErr: job.ErrOption, want: "2h0m0s is not between",
 			},
 			{

@@ -70,7 +70,7 @@ func (w *worker) hold(ctx context.Context, b batch) []*attempt {
 // lose cancels the attempt, whose lease is lost.
 func (a *attempt) lose() {
 	a.lost = true
-	a.end(ErrTaken)
+	a.end(ErrLeaseLost)
 }
 
 // renewLoop renews the leases until ctx is canceled.

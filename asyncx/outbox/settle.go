@@ -25,7 +25,7 @@ func (w *worker) settle(a *attempt, o driver.Outcome) {
 				w.workers.Wake() // the job may be due before the next poll
 			case !found && attempts == 1:
 				// after an earlier try, its lost response may have been a success
-				w.reportLost(a, ErrTaken)
+				w.reportLost(a, ErrLeaseLost)
 			}
 			return
 		}
@@ -160,7 +160,7 @@ func (w *worker) delete(ctx context.Context, group []*success) {
 		for _, s := range group {
 			w.reportLost(s.attempt, fmt.Errorf(
 				"%w: this job, or another of the %d jobs of the statement: %d outcomes ignored",
-				ErrTaken, len(group), int64(len(group))-n))
+				ErrLeaseLost, len(group), int64(len(group))-n))
 		}
 		n = 1
 	}

@@ -62,7 +62,7 @@ func testSuspended(t *testing.T, ignoresCtx bool, want string) {
 		t.Fatal(err)
 	}
 	started, finish := make(chan jobdriver.Attempt, 9), make(chan struct{})
-	other := p.replica(t, outbox.WithTakeOver(stopTakeOver))
+	other := p.replica(t, outbox.WithTakeoverTimeout(stopTakeOver))
 	working, cancel := context.WithCancel(other.Context)
 	var work sync.WaitGroup
 	work.Go(func() {

@@ -19,7 +19,7 @@ func TestEngine_SQLite(t *testing.T) {
 			p := onFile(tb)
 			return jobtest.Store{Connect: func(tb testing.TB) jobtest.Replica {
 				tb.Helper()
-				return p.replica(tb, outbox.WithTakeOver(takeOver))
+				return p.replica(tb, outbox.WithTakeoverTimeout(takeOver))
 			}}
 		},
 		Source: "file", Server: "SQLite",
@@ -58,7 +58,7 @@ func suiteOn(t *testing.T, on func(tb testing.TB) testDatabase) {
 			return jobtest.Store{
 				Connect: func(tb testing.TB) jobtest.Replica {
 					tb.Helper()
-					return p.replica(tb, outbox.WithTakeOver(takeOver))
+					return p.replica(tb, outbox.WithTakeoverTimeout(takeOver))
 				},
 				Stop: do(outage.Stop), Start: do(outage.Start),
 			}

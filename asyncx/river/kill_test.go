@@ -52,7 +52,7 @@ func workAsChild(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	engine, err := river.Open(river.WithTakeOver(killTakeOver),
+	engine, err := river.Open(river.WithTakeoverTimeout(killTakeOver),
 		river.WithDB(db))(context.WithValue(ctx, xctx.DatabaseKey, db))
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 	t.Run("repeats jobs with the same ID", func(t *testing.T) {
 		_, c := testServer(t)
 		c = newDatabase(t, c)
-		engine, ctx := replica(t, c, river.WithTakeOver(killTakeOver))
+		engine, ctx := replica(t, c, river.WithTakeoverTimeout(killTakeOver))
 		const waves, processes, each = 3, 8, 3
 		jobs, ids := newJobs(slowKind, processes*each)
 		must(t, engine.Insert(ctx, jobs))
@@ -209,7 +209,7 @@ func TestEngine_KilledProcesses(t *testing.T) {
 	t.Run("loses no job", func(t *testing.T) {
 		_, c := testServer(t)
 		c = newDatabase(t, c)
-		engine, ctx := replica(t, c, river.WithTakeOver(killTakeOver))
+		engine, ctx := replica(t, c, river.WithTakeoverTimeout(killTakeOver))
 		jobs, ids := newJobs(quickKind, 2000)
 		must(t, engine.Insert(ctx, jobs))
 		const kills = 6

@@ -122,7 +122,7 @@ func replica(
 ) (driver.Engine, context.Context) {
 	tb.Helper()
 	ctx, _ := application(tb, c)
-	engine, err := river.Open(append([]river.Option{river.WithTakeOver(takeOver)},
+	engine, err := river.Open(append([]river.Option{river.WithTakeoverTimeout(takeOver)},
 		options...)...)(ctx)
 	if err != nil {
 		tb.Fatal(err)

@@ -42,9 +42,9 @@ func TestOpen(t *testing.T) {
 	})
 
 	t.Run("reports every invalid option", func(t *testing.T) {
-		_, err := river.Open(river.WithTakeOver(time.Second), river.WithRetention(0),
+		_, err := river.Open(river.WithTakeoverTimeout(time.Second), river.WithRetention(0),
 			river.WithSchema("a b"), river.WithDB(nil))(t.Context())
-		for _, want := range []string{"WithTakeOver", "WithRetention", "WithSchema", "WithDB"} {
+		for _, want := range []string{"WithTakeoverTimeout", "WithRetention", "WithSchema", "WithDB"} {
 			if !errors.Is(err, job.ErrOption) || !strings.Contains(err.Error(), want) {
 				t.Errorf("Open = %v, want an error about %s", err, want)
 			}

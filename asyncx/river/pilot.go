@@ -242,6 +242,6 @@ func (c *claim) lose() {
 	}
 	c.lost = true
 	if c.cancel != nil {
-		c.cancel(ErrTaken)
+		c.cancel(ErrLeaseLost)
 	}
 }

@@ -8,8 +8,8 @@
 //
 // River itself reassigns a job after a fixed time, even if its worker is running. With
 // this package, a worker renews its claims every few seconds instead, and other workers
-// take over only jobs whose claims are not renewed; see WithTakeOver. All times are
-// measured by the server's clock.
+// take over only jobs whose claims are not renewed; see WithTakeoverTimeout. All times
+// are measured by the server's clock.
 package river
 
 import (
@@ -33,7 +33,7 @@ import (
 // ignore them.
 const Queue = "plinth"
 
-// Limits of WithTakeOver.
+// Limits of WithTakeoverTimeout.
 const (
 	defaultTakeOver = 30 * time.Second
 	minTakeOver     = 3 * time.Second
@@ -47,9 +47,9 @@ const maxConns = 8
 // ErrNotPostgres reports a database that River does not support.
 var ErrNotPostgres = errors.New("the database is not PostgreSQL")
 
-// ErrTaken is the cause of a canceled attempt whose job was taken over by another worker
-// or canceled in River. The outcome of the attempt is ignored.
-var ErrTaken = errors.New("river: job taken over or canceled")
+// ErrLeaseLost is the cause of a canceled attempt whose job was taken over by another
+// worker or canceled in River. The outcome of the attempt is ignored.
+var ErrLeaseLost = errors.New("river: job taken over or canceled")
 
 // Option configures the engine.
 type Option func(*config)
@@ -63,13 +63,13 @@ type config struct {
 	errs        []error
 }
 
-// WithTakeOver sets the maximum time between the crash of a worker and the takeover of
-// its jobs: 3 s to 1 h. The default is 30 s. A worker with jobs writes to the database
-// six times in this period. Use the same value for all replicas.
-func WithTakeOver(d time.Duration) Option {
+// WithTakeoverTimeout sets the maximum time between the crash of a worker and the
+// takeover of its jobs: 3 s to 1 h. The default is 30 s. A worker with jobs writes to the
+// database six times in this period. Use the same value for all replicas.
+func WithTakeoverTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d < minTakeOver || d > maxTakeOver {
-			c.addError("WithTakeOver: %s is not between %s and %s", d, minTakeOver, maxTakeOver)
+			c.addError("WithTakeoverTimeout: %s is not between %s and %s", d, minTakeOver, maxTakeOver)
 		}
 		c.takeOver = d
 	}

@@ -138,8 +138,8 @@ func TestEngine_RiverTools(t *testing.T) {
 		_, err = client.JobCancel(ctx, list.Jobs[0].ID)
 		must(t, err)
 		awaitState(t, ctx, engine, jobs[0].ID, driver.Dead)
-		if len(causes) != 1 || !errors.Is(<-causes, river.ErrTaken) {
-			t.Errorf("the context of the attempt was not canceled with %v", river.ErrTaken)
+		if len(causes) != 1 || !errors.Is(<-causes, river.ErrLeaseLost) {
+			t.Errorf("the context of the attempt was not canceled with %v", river.ErrLeaseLost)
 		}
 		causes <- nil
 		must(t, engine.Replay(ctx, jobs[0].ID))

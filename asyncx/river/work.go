@@ -182,7 +182,7 @@ func (k *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	}
 	defer context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), rivertype.ErrJobCancelledRemotely) { // by an operator
-			cancel(ErrTaken)
+			cancel(ErrLeaseLost)
 		}
 	})()
 	o := k.work.Run(attempt, a)

@@ -40,7 +40,7 @@ func (s *store) change(
 		return err
 	case c.Len() == 0:
 		s.engine.Invalidate(key)
-	case e == nil || !w.Keep: // otherwise the collection was modified in place
+	case e == nil || !w.KeepTTL: // otherwise the collection was modified in place
 		s.put(key, &driver.Entry{Object: c, Deadline: s.deadline(w.TTL)})
 	}
 	return nil

@@ -234,7 +234,7 @@ func TestStore_Expiry(t *testing.T) {
 			if i%2 == 0 && !set(t, s, key, driver.Write{TTL: time.Hour, If: driver.IfAbsent}) {
 				t.Errorf("%s was not written with NX", key)
 			}
-			if i%2 == 1 && !set(t, s, key, driver.Write{TTL: time.Hour, Keep: true}) {
+			if i%2 == 1 && !set(t, s, key, driver.Write{TTL: time.Hour, KeepTTL: true}) {
 				t.Errorf("%s was not written", key)
 			}
 			if ttl, ok, err := s.TTL(t.Context(), key); ttl != time.Hour || !ok || err != nil {

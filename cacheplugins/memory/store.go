@@ -133,12 +133,12 @@ func (s *store) SetObject(
 		return false, err
 	}
 	e.Deadline = s.deadline(w.TTL)
-	if w.If != driver.Always || w.Keep {
+	if w.If != driver.Always || w.KeepTTL {
 		old := s.lookup(key)
 		if !w.If.Holds(old != nil) {
 			return false, nil
 		}
-		if w.Keep && old != nil {
+		if w.KeepTTL && old != nil {
 			e.Deadline = old.Deadline
 		}
 	}

@@ -28,7 +28,7 @@ func TestSweeper(t *testing.T) {
 					}
 					for i := range 500 {
 						set(t, s, key(i), driver.Write{
-							TTL: time.Hour, Keep: i%2 == 0, If: driver.Condition(i % 3),
+							TTL: time.Hour, KeepTTL: i%2 == 0, If: driver.Condition(i % 3),
 						})
 						set(t, s, key(i), driver.Write{TTL: time.Hour})
 					}
@@ -86,7 +86,7 @@ func TestSweeper(t *testing.T) {
 			}},
 			{"retained expiry", func(t *testing.T, s driver.Store, i int) {
 				w := day(i)
-				w.Keep = true
+				w.KeepTTL = true
 				set(t, s, "k", w)
 			}},
 			{"TTL set and removed", func(t *testing.T, s driver.Store, i int) {

@@ -40,7 +40,7 @@ func TestStore_Retry(t *testing.T) {
 				},
 				"lpush": func(ctx context.Context, s driver.Store) error {
 					_, _, err := s.ListPush(ctx, "k",
-						driver.Head, [][]byte{{1}}, driver.Write{Keep: true})
+						driver.Head, [][]byte{{1}}, driver.Write{KeepTTL: true})
 					return err
 				},
 			} {

@@ -54,7 +54,7 @@ func (s *store) Set(
 // retain the expiry of an existing key and set the expiry of a new one.
 func (to *setArgs) fill(key string, value []byte, w driver.Write) (args []any, single bool) {
 	args = append(to[:0], "set", key, value)
-	keep := w.Keep && w.If != driver.IfAbsent
+	keep := w.KeepTTL && w.If != driver.IfAbsent
 	switch {
 	case keep && (w.TTL == 0 || w.If == driver.IfPresent):
 		args = append(args, "keepttl")

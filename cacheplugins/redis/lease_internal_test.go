@@ -134,18 +134,18 @@ func TestLeases_Acquire(t *testing.T) {
 		const ttl = 10 * time.Second
 		one := request("one", ttl)
 		g := acquire(t, b, one)
-		between("one slot", hashTTL("one"), leasedriver.Ended+ttl-time.Second,
-			leasedriver.Ended+ttl)
+		between("one slot", hashTTL("one"), leasedriver.Retention+ttl-time.Second,
+			leasedriver.Retention+ttl)
 
 		h := holding(one, g)
 		h.TTL = 2 * ttl
 		ok, err := b.Renew(t.Context(), h)
 		wantResult(t, "Renew", ok, err, true)
-		between("renewed", hashTTL("one"), leasedriver.Ended+2*ttl-time.Second,
-			leasedriver.Ended+2*ttl)
+		between("renewed", hashTTL("one"), leasedriver.Retention+2*ttl-time.Second,
+			leasedriver.Retention+2*ttl)
 		ok, err = b.Release(t.Context(), h)
 		wantResult(t, "Release", ok, err, true)
-		between("released", hashTTL("one"), leasedriver.Ended, leasedriver.Ended+2*ttl)
+		between("released", hashTTL("one"), leasedriver.Retention, leasedriver.Retention+2*ttl)
 
 		const forever = -1 // the result of go-redis for no expiry
 		both := request("both", ttl)

@@ -261,7 +261,7 @@ func TestOpen_Permissions(t *testing.T) {
 
 // plainCalls returns calls that send one command.
 func plainCalls(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
-	keep := driver.Write{Keep: true}
+	keep := driver.Write{KeepTTL: true}
 	void := func(_ any, err error) error { return err }
 	void2 := func(_, _ any, err error) error { return err }
 	return map[string]func(ctx context.Context) error{

@@ -88,7 +88,7 @@ var conditions = [...]string{driver.Always: "0", driver.IfAbsent: "1", driver.If
 // updateArgs returns the common arguments of an update.
 func updateArgs(w driver.Write, room int) []any {
 	keep := "0"
-	if w.Keep {
+	if w.KeepTTL {
 		keep = "1"
 	}
 	return append(make([]any, 0, 3+room), conditions[w.If], millis(w.TTL), keep)
@@ -96,7 +96,7 @@ func updateArgs(w driver.Write, room int) []any {
 
 // simple reports whether a single command is sufficient for a write: it has no condition
 // and retains the expiry.
-func simple(w driver.Write) bool { return w == driver.Write{Keep: true} }
+func simple(w driver.Write) bool { return w == driver.Write{KeepTTL: true} }
 
 // update runs the script of a write, or only the command if that is sufficient.
 func (s *store) update(

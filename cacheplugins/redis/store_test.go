@@ -113,7 +113,7 @@ func TestStore_GetTTL(t *testing.T) {
 
 // scripted returns calls that run a script.
 func scripted(s driver.Store, prefix string) map[string]func(ctx context.Context) error {
-	keep := driver.Write{TTL: time.Minute, Keep: true}
+	keep := driver.Write{TTL: time.Minute, KeepTTL: true}
 	return map[string]func(ctx context.Context) error{
 		"Set": func(ctx context.Context) error {
 			_, err := s.Set(ctx, prefix+"k", nil, keep)

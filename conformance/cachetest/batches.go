@@ -120,9 +120,9 @@ func testBatchTTLPerItem(t *testing.T, e *env) {
 	must(t, b.SetMany(t.Context(), []driver.Item{
 		item("short", driver.Write{TTL: 5 * e.unit}),
 		item("permanent", driver.Write{}),
-		item("kept", driver.Write{Keep: true, TTL: 10 * e.unit}),
+		item("kept", driver.Write{KeepTTL: true, TTL: 10 * e.unit}),
 		item("long", driver.Write{TTL: 20 * e.unit}),
-		item("new", driver.Write{Keep: true, TTL: 10 * e.unit}),
+		item("new", driver.Write{KeepTTL: true, TTL: 10 * e.unit}),
 		item("reset", driver.Write{}),
 	}))
 	for _, tc := range []struct {

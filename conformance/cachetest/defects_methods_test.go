@@ -57,7 +57,7 @@ var methodDefects = map[string]defect{
 	"batch ignores keep": {func(b *broken) {
 		b.setMany = func(ctx context.Context, items []driver.Item) error {
 			for _, i := range items {
-				i.Write.Keep = false
+				i.Write.KeepTTL = false
 				if _, err := b.MapStore.Set(ctx, i.Key, i.Value, i.Write); err != nil {
 					return err
 				}
@@ -152,7 +152,7 @@ var methodDefects = map[string]defect{
 		) (int, bool, error) {
 			old, err := b.MapStore.ListRange(ctx, key, 0, -1)
 			ttl, ok, _ := b.TTL(ctx, key)
-			if !ok || !w.Keep || err != nil {
+			if !ok || !w.KeepTTL || err != nil {
 				return b.MapStore.ListPush(ctx, key, end, values, w)
 			}
 			_, _ = b.MapStore.Delete(ctx, key)
@@ -167,9 +167,9 @@ var methodDefects = map[string]defect{
 			w driver.Write,
 		) (int, bool, error) {
 			length, stored, err := b.MapStore.ListPush(ctx, key, end, values,
-				driver.Write{Keep: w.Keep, If: w.If})
+				driver.Write{KeepTTL: w.KeepTTL, If: w.If})
 			<-time.After(time.Millisecond)
-			if stored && !w.Keep {
+			if stored && !w.KeepTTL {
 				_, _, err = b.MapStore.ListPush(ctx, key, end, nil, driver.Write{TTL: w.TTL})
 			}
 			return length, stored, err

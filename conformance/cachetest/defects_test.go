@@ -47,7 +47,7 @@ var storeDefects = map[string]defect{
 	}, "Key/NX"},
 	"NX is lost with keep": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-			if w.Keep && w.TTL > 0 {
+			if w.KeepTTL && w.TTL > 0 {
 				w.If = driver.Always
 			}
 			return b.MapStore.Set(ctx, key, value, w)
@@ -97,7 +97,7 @@ var storeDefects = map[string]defect{
 	}, "Concurrency/NX"},
 	"zero TTL expires": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-			if w.TTL == 0 && !w.Keep {
+			if w.TTL == 0 && !w.KeepTTL {
 				w.TTL = time.Minute
 			}
 			return b.MapStore.Set(ctx, key, value, w)
@@ -111,7 +111,7 @@ var storeDefects = map[string]defect{
 	}, "Expiry/OneMillisecond"},
 	"keep is ignored": {func(b *broken) {
 		b.set = func(ctx context.Context, key string, value []byte, w driver.Write) (bool, error) {
-			w.Keep = false
+			w.KeepTTL = false
 			return b.MapStore.Set(ctx, key, value, w)
 		}
 	}, "Expiry/KeepTTL"},
@@ -181,7 +181,7 @@ var storeDefects = map[string]defect{
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
-			w.Keep = true
+			w.KeepTTL = true
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/UpdatesSlide"},
@@ -189,7 +189,7 @@ var storeDefects = map[string]defect{
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
-			w.Keep = false
+			w.KeepTTL = false
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Expiry/NoSlide"},

@@ -43,15 +43,15 @@ var updateDefects = map[string]defect{
 		b.hashSet = func(ctx context.Context, key string, set []driver.Field, remove []string,
 			w driver.Write,
 		) (bool, error) {
-			w.Keep = w.Keep && w.If != driver.IfAbsent
+			w.KeepTTL = w.KeepTTL && w.If != driver.IfAbsent
 			return b.MapStore.HashSet(ctx, key, set, remove, w)
 		}
 	}, "Condition/FieldsWithKeepTTL"},
 }
 
-// without removes condition c from a write with Keep.
+// without removes condition c from a write with KeepTTL.
 func without(w driver.Write, c driver.Condition) driver.Write {
-	if w.Keep && w.If == c {
+	if w.KeepTTL && w.If == c {
 		w.If = driver.Always
 	}
 	return w

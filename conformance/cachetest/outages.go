@@ -342,7 +342,7 @@ func (e *env) startSilence(t *testing.T) (*xcache.Manager, *testserver.Relay) {
 	fillAll(t, m)
 	runAll(t, m, 0) // establishes connections and loads scripts
 	fillAll(t, m)
-	r.Silence()
+	r.Block()
 	return m, r
 }
 
@@ -376,6 +376,6 @@ func testOutageSilence(t *testing.T, e *env) {
 	cancel()
 	e.wantDown(t, "canceled", []result{<-canceled}, 100*time.Millisecond+slack)
 	e.wantDown(t, "unresponsive, without a deadline", runAll(t, m, 0), e.h.FailsWithin+slack)
-	r.Speak()
+	r.Unblock()
 	e.wantRecovery(t, m)
 }

@@ -66,7 +66,7 @@ func startRelay(tb testing.TB, config driver.Config) (*testserver.Relay, driver.
 	if config.Host == "" || config.Port == 0 || config.URL != "" {
 		tb.Fatal("Outage.Config needs Host and Port and must not have a URL")
 	}
-	r := testserver.BeginRelay(tb, net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
+	r := testserver.StartRelay(tb, net.JoinHostPort(config.Host, strconv.Itoa(config.Port)),
 		"127.0.0.1:0")
 	host, port, err := net.SplitHostPort(r.Address())
 	must(tb, err)

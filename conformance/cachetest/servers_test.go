@@ -19,7 +19,7 @@ import (
 func reports(t *testing.T, do func(t *testing.T)) []testreport.Run {
 	t.Helper()
 	dir := t.TempDir()
-	t.Setenv(testreport.Folder.String(), dir)
+	t.Setenv(testreport.DirVariable.String(), dir)
 	t.Run("test", do)
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

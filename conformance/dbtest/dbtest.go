@@ -4,7 +4,7 @@
 //
 //	func TestConformance(t *testing.T) {
 //		dbtest.Run(t, dbtest.Harness{
-//			Driver: mydb.Driver{}, Config: config, Bad: bad, Slow: "SELECT sleep(30)",
+//			Driver: mydb.Driver{}, Config: config, InvalidParts: bad, Slow: "SELECT sleep(30)",
 //		})
 //	}
 //
@@ -35,8 +35,8 @@ type Harness struct {
 	// separate tables. It may skip the test if no server is available.
 	Config func(tb testing.TB) driver.Config
 
-	// Bad maps names to parts that Driver.DSN must reject.
-	Bad map[string]driver.Config
+	// InvalidParts maps names to parts that Driver.DSN must reject.
+	InvalidParts map[string]driver.Config
 
 	// Unusable maps names to parts that form a DSN but never connect, such as a wrong
 	// password or an unknown database.
@@ -178,7 +178,7 @@ func (h Harness) problems() []string {
 	}{
 		{"Driver", h.Driver == nil},
 		{"Config", h.Config == nil},
-		{"Bad", len(h.Bad) == 0},
+		{"InvalidParts", len(h.InvalidParts) == 0},
 		{"Slow", h.Slow == ""},
 		{"Unusable", h.Unusable == nil},
 		{"SpecialText", h.SpecialText == nil},

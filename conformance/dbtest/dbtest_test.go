@@ -36,12 +36,12 @@ func (d noop) specialText(testing.TB, string) (driver.Config, func(*gorm.DB) err
 func harness() dbtest.Harness {
 	var d noop
 	return dbtest.Harness{
-		Driver:      d,
-		Config:      d.config,
-		Bad:         map[string]driver.Config{"empty": {}},
-		Unusable:    d.unusable,
-		SpecialText: d.specialText,
-		Slow:        "SELECT sleep(30)",
+		Driver:       d,
+		Config:       d.config,
+		InvalidParts: map[string]driver.Config{"empty": {}},
+		Unusable:     d.unusable,
+		SpecialText:  d.specialText,
+		Slow:         "SELECT sleep(30)",
 	}
 }
 
@@ -75,8 +75,8 @@ func TestFailures(t *testing.T) {
 			},
 			{
 				name:   "no bad parts",
-				change: func(h *dbtest.Harness) { h.Bad = nil },
-				want:   "no Bad",
+				change: func(h *dbtest.Harness) { h.InvalidParts = nil },
+				want:   "no InvalidParts",
 			},
 			{
 				name:   "no slow query",

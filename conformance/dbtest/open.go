@@ -60,7 +60,7 @@ func testOpen(tb testing.TB, s *suite) {
 }
 
 func testBadParts(tb testing.TB, s *suite) {
-	for name, parts := range s.Bad {
+	for name, parts := range s.InvalidParts {
 		parts.Pass = "secret-of-a-bad-part"
 		dsn, err := s.Driver.DSN(parts)
 		if err == nil {

@@ -278,7 +278,7 @@ func testSilence(tb testing.TB, s *suite) {
 	db := s.openWith(tb, o)
 	check(tb, create(db, "before"), "create")
 
-	r.Silence()
+	r.Block()
 	for what, do := range map[string]func(ctx context.Context) error{
 		"First": func(ctx context.Context) error {
 			return db.WithContext(ctx).First(&note{}).Error
@@ -301,7 +301,7 @@ func testSilence(tb testing.TB, s *suite) {
 			return do(ctx)
 		})
 	}
-	r.Speak()
+	r.Unblock()
 	s.wantRecovery(tb, db)
 	check(tb, db.Where("text = ?", "before").First(&note{}).Error,
 		"read the row from before the outage")

@@ -16,7 +16,7 @@ func startRelay(tb testing.TB, parts driver.Config, address string) *testserver.
 		tb.Fatalf("relay: the parts %v need a host and a port", parts)
 	}
 	server := net.JoinHostPort(parts.Host, strconv.Itoa(parts.Port))
-	return testserver.BeginRelay(tb, server, address)
+	return testserver.StartRelay(tb, server, address)
 }
 
 // throughRelay returns the parts with the address of the relay.

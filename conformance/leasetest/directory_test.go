@@ -19,7 +19,7 @@ func open(address string) (b driver.Backend, done func(), err error) {
 	if !ok {
 		return dial(address)
 	}
-	b = xlease.InFolder(dir)
+	b = xlease.InDirectory(dir)
 	return b, func() { _ = b.(io.Closer).Close() }, nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// Folder is the variable that contains the directory of the reports.
-const Folder xenv.EnvKey = "PLINTH_TEST_REPORT"
+// DirVariable is the variable that contains the directory of the reports.
+const DirVariable xenv.EnvKey = "PLINTH_TEST_REPORT"
 
 // Run describes one run of a suite on one backend.
 type Run struct {
@@ -33,7 +33,7 @@ type Run struct {
 // Record writes r when the test completes. The suite may modify r until then.
 func Record(tb testing.TB, r *Run) {
 	tb.Helper()
-	dir, set := xenv.GetEnv(Folder)
+	dir, set := xenv.GetEnv(DirVariable)
 	if !set {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv(testreport.Folder.String(), dir)
+	t.Setenv(testreport.DirVariable.String(), dir)
 	t.Run("suite", func(t *testing.T) {
 		r := &testreport.Run{Family: "database", Backend: "sqlite", Source: "in process"}
 		testreport.Record(t, r)

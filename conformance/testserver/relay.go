@@ -26,16 +26,16 @@ type Relay struct {
 	silent atomic.Bool
 }
 
-// BeginRelay starts a relay from address, such as "127.0.0.1:0", to the server at target.
+// StartRelay starts a relay from address, such as "127.0.0.1:0", to the server at target.
 // The relay stops when the test completes.
-func BeginRelay(tb testing.TB, target, address string) *Relay {
+func StartRelay(tb testing.TB, target, address string) *Relay {
 	tb.Helper()
 	r := &Relay{target: target, address: address}
 	if err := r.Start(); err != nil {
 		tb.Fatalf("relay: %v", err)
 	}
 	tb.Cleanup(func() {
-		r.Speak()
+		r.Unblock()
 		if err := r.Stop(); err != nil {
 			tb.Errorf("stop the relay: %v", err)
 		}
@@ -87,7 +87,7 @@ func (r *Relay) Address() string {
 }
 
 // Stop closes every connection, rejects new ones and waits for the goroutines of the
-// relay. It also resumes copying, like Speak. A second Stop does nothing.
+// relay. It also resumes copying, like Unblock. A second Stop does nothing.
 func (r *Relay) Stop() error {
 	r.mu.Lock()
 	conns := r.conns
@@ -97,7 +97,7 @@ func (r *Relay) Stop() error {
 		_ = conn.Close()
 	}
 	r.mu.Unlock()
-	r.Speak() // blocked writers find their connections closed
+	r.Unblock() // blocked writers find their connections closed
 	r.done.Wait()
 	if conns == nil {
 		return nil // already stopped
@@ -126,20 +126,20 @@ func (r *Relay) remove(conn net.Conn) {
 	delete(r.conns, conn)
 }
 
-// Silence stops copying bytes in both directions. The connections remain open.
-func (r *Relay) Silence() {
+// Block stops copying bytes in both directions. The connections remain open.
+func (r *Relay) Block() {
 	r.gate.Lock()
 	r.silent.Store(true)
 }
 
-// Speak resumes copying after Silence.
-func (r *Relay) Speak() {
+// Unblock resumes copying after Block.
+func (r *Relay) Unblock() {
 	if r.silent.CompareAndSwap(true, false) {
 		r.gate.Unlock()
 	}
 }
 
-// gatedWriter is a writer that blocks between Silence and Speak.
+// gatedWriter is a writer that blocks between Block and Unblock.
 type gatedWriter struct {
 	io.Writer
 

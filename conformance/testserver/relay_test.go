@@ -80,7 +80,7 @@ func TestRelay_Stop(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("outage", func(t *testing.T) {
 			server := echo(t)
-			r := testserver.BeginRelay(t, server, localAddress)
+			r := testserver.StartRelay(t, server, localAddress)
 			address := r.Address()
 			open := []net.Conn{dialEcho(t, address), dialEcho(t, address)}
 			for range 2 {
@@ -108,7 +108,7 @@ func TestRelay_Stop(t *testing.T) {
 func TestRelay_UnavailableServer(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	t.Run("outage", func(t *testing.T) {
-		conn, err := dial(testserver.BeginRelay(t, "127.0.0.1:1", localAddress).Address())
+		conn, err := dial(testserver.StartRelay(t, "127.0.0.1:1", localAddress).Address())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,13 +135,13 @@ func wantSilence(t *testing.T, conn net.Conn) {
 }
 
 func TestRelay_Silence(t *testing.T) {
-	t.Run("stops copying until Speak", func(t *testing.T) {
+	t.Run("stops copying until Unblock", func(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("silence", func(t *testing.T) {
-			r := testserver.BeginRelay(t, echo(t), localAddress)
+			r := testserver.StartRelay(t, echo(t), localAddress)
 			old := dialEcho(t, r.Address())
 			for range 2 {
-				r.Silence()
+				r.Block()
 				newConn, err := dial(r.Address())
 				if err != nil {
 					t.Fatal(err)
@@ -149,26 +149,26 @@ func TestRelay_Silence(t *testing.T) {
 				defer func() { _ = newConn.Close() }()
 				wantSilence(t, old)
 				wantSilence(t, newConn)
-				r.Speak()
-				r.Speak()
+				r.Unblock()
+				r.Unblock()
 				got := make([]byte, 4)
 				if err := old.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := io.ReadFull(old, got); err != nil || string(got) != "lost" {
-					t.Fatalf("bytes after Speak = %q, %v; want lost", got, err)
+					t.Fatalf("bytes after Unblock = %q, %v; want lost", got, err)
 				}
 			}
-			r.Silence() // the cleanup of BeginRelay calls Speak
+			r.Block() // the cleanup of StartRelay calls Unblock
 		})
 	})
 
 	t.Run("closes connections at Stop", func(t *testing.T) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		t.Run("silence", func(t *testing.T) {
-			r := testserver.BeginRelay(t, echo(t), localAddress)
+			r := testserver.StartRelay(t, echo(t), localAddress)
 			conn := dialEcho(t, r.Address())
-			r.Silence()
+			r.Block()
 			wantSilence(t, conn)
 			if err := r.Stop(); err != nil {
 				t.Fatal(err)
@@ -190,7 +190,7 @@ func TestRelay_Silence(t *testing.T) {
 }
 
 func TestRelay_Start(t *testing.T) {
-	r := testserver.BeginRelay(t, "127.0.0.1:1", localAddress)
+	r := testserver.StartRelay(t, "127.0.0.1:1", localAddress)
 	if err := r.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const (
 
 	// By the backend's clock, a tick can be claimed from maxEarly before its time until
 	// maxOverdue after it. The backend retains a mark for at least one minute
-	// (driver.Ended), which is longer than the tick can be claimed.
+	// (driver.Retention), which is longer than the tick can be claimed.
 	maxEarly   = 5 * time.Second
 	maxOverdue = 50 * time.Second
 

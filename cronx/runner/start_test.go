@@ -184,7 +184,7 @@ func TestNew(t *testing.T) {
 		reg := application(t)
 		err := xmain.RunContext(t.Context(), reg, nil, nil, runner.New(
 			runner.WithRegister(cronx.NewJob("* *", nothing))))
-		if !errors.Is(err, cronx.ErrJob) || reg.Life().State() == xhook.StateReady {
+		if !errors.Is(err, cronx.ErrJob) || reg.Lifecycle().State() == xhook.StateReady {
 			t.Errorf("Run = %v, want ErrJob", err)
 		}
 	})

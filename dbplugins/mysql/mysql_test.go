@@ -89,7 +89,7 @@ func harness(tb testing.TB) dbtest.Harness {
 	return dbtest.Harness{
 		Driver: mysql.Driver{},
 		Config: func(testing.TB) driver.Config { return c },
-		Bad: map[string]driver.Config{
+		InvalidParts: map[string]driver.Config{
 			"no user":             {Name: c.Name},
 			"no name":             {User: c.User},
 			"a user with a colon": {User: "a:b", Name: c.Name},

@@ -124,9 +124,9 @@ func TestDriver_Conformance(t *testing.T) {
 	server := dbtest.FindServer(t, oracle.Name)
 	parts := partsOf(server.DSN)
 	dbtest.Run(t, dbtest.Harness{
-		Driver: oracle.Driver{},
-		Config: func(testing.TB) driver.Config { return parts },
-		Bad:    bad,
+		Driver:       oracle.Driver{},
+		Config:       func(testing.TB) driver.Config { return parts },
+		InvalidParts: bad,
 		Unusable: func(testing.TB) map[string]driver.Config {
 			// An unknown service is not unusable: a listener reports the same for a
 			// starting database.

@@ -53,7 +53,7 @@ func serve(t *testing.T, config driver.Config) (*xreg.Reg, *gorm.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = reg.Close(context.Background()) }) // the server was unavailable
-	if err := reg.Life().Ready(t.Context()); err != nil {
+	if err := reg.Lifecycle().SetReady(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return reg, xdb.MustGetDB(reg.Init.Ctx)

@@ -20,10 +20,10 @@ func harness(tb testing.TB) dbtest.Harness {
 	tb.Helper()
 	server, config := find(tb)
 	return dbtest.Harness{
-		Driver:   postgres.Driver{},
-		Config:   func(testing.TB) driver.Config { return config },
-		Bad:      bad(),
-		Unusable: func(testing.TB) map[string]driver.Config { return unusable(config) },
+		Driver:       postgres.Driver{},
+		Config:       func(testing.TB) driver.Config { return config },
+		InvalidParts: bad(),
+		Unusable:     func(testing.TB) map[string]driver.Config { return unusable(config) },
 		SpecialText: func(tb testing.TB, text string) (driver.Config, func(*gorm.DB) error) {
 			c := newDatabase(tb, server, text, "")
 			return c, verify(c)

@@ -26,7 +26,7 @@ func harness() dbtest.Harness {
 			path := filepath.Join(tb.TempDir(), "test.db")
 			return driver.Config{Source: xenv.Map{"DATABASE_PATH": path}}
 		},
-		Bad: map[string]driver.Config{
+		InvalidParts: map[string]driver.Config{
 			"no path": {},
 			"no directory": {
 				Source: xenv.Map{"DATABASE_PATH": filepath.Join("no-such-directory", "test.db")},

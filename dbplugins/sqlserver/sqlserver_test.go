@@ -26,7 +26,7 @@ func TestDriver_Conformance(t *testing.T) {
 	config := func(testing.TB) driver.Config { return parts }
 	dbtest.Run(t, dbtest.Harness{
 		Driver: sqlserver.Driver{}, Config: config,
-		Bad: badParts(),
+		InvalidParts: badParts(),
 		Unusable: func(testing.TB) map[string]driver.Config {
 			password, user, database := parts, parts, parts
 			password.Pass = "wrong-" + parts.Pass

@@ -73,7 +73,7 @@ func TestJavaID(t *testing.T) {
 
 	t.Run("has different node IDs in replicas", func(t *testing.T) {
 		t.Parallel()
-		leases := xlease.New(xlease.InFolder(t.TempDir()))
+		leases := xlease.New(xlease.InDirectory(t.TempDir()))
 		t.Cleanup(func() { _ = leases.Close() })
 		used := map[int]bool{}
 		for range 2 {

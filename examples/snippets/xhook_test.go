@@ -86,7 +86,7 @@ func TestXhook_SecondServer(t *testing.T) {
 		early()
 		serveAdmin(ctx)
 	}()
-	if err := l.Ready(ctx); err != nil {
+	if err := l.SetReady(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Shutdown(ctx); err != nil {

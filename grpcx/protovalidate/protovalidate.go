@@ -67,7 +67,7 @@ func check(ctx context.Context, validator protovalidate.Validator, message proto
 	}
 	var found *protovalidate.ValidationError
 	if errors.As(err, &found) {
-		return validation.Refuse(ctx, failures(found.Violations), found)
+		return validation.Reject(ctx, failures(found.Violations), found)
 	}
 	return xerror.NewInternalServerError(ctx, "", ruleError(message, err))
 }

@@ -54,7 +54,7 @@ func ExampleNew() {
 		return
 	}
 	client := func(ctx context.Context, _ ...any) {
-		<-xhook.Readied(ctx)
+		<-xhook.Ready(ctx)
 		conn, err := grpc.NewClient(listener.Addr().String(),
 			grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {

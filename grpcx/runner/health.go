@@ -112,7 +112,7 @@ func (h *health) run(ctx context.Context) (wait func()) {
 func (h *health) poll(ctx context.Context) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
-	ready := h.lifecycle.Readied()
+	ready := h.lifecycle.Ready()
 	for {
 		select {
 		case <-ready:

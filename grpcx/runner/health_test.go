@@ -106,13 +106,13 @@ func TestHealth(t *testing.T) {
 	t.Run("reports the readiness of the application", func(t *testing.T) {
 		a := prepare(t, fixture{})
 		started, release := make(chan struct{}), make(chan struct{})
-		a.Life().OnReady("test", func(context.Context) error {
+		a.Lifecycle().OnReady("test", func(context.Context) error {
 			close(started)
 			<-release
 			return nil
 		})
 		n := &node{}
-		a.Life().AddHealth("node", n.check)
+		a.Lifecycle().AddHealth("node", n.check)
 		a.run()
 		wait(t, started, "the ready hook")
 		conn := a.conn() // gRPC listens before the application is ready
@@ -156,9 +156,9 @@ func TestHealth(t *testing.T) {
 		w := watch(t, conn, "")
 		w.next(serving)
 		a.cancel()
-		wait(t, a.Life().Draining(), "the drain delay")
-		wantHealth(t, conn, notServing)
+		wait(t, a.Lifecycle().Draining(), "the drain delay")
 		w.next(notServing)
+		wantHealth(t, conn, notServing)
 		call(t, pb.NewTestServiceClient(conn), "served")
 		call(t, a.client(), "served over a new connection")
 		if err := a.result(); err != nil {
@@ -221,7 +221,7 @@ func TestNew_Readiness(t *testing.T) {
 		t.Errorf("/readyz = %d, %s before gRPC serves; want 503, starting", code, state)
 	}
 	close(release)
-	wait(t, a.Life().Readied(), "readiness")
+	wait(t, a.Lifecycle().Ready(), "readiness")
 	call(t, a.client(), "hello")
 	if code, state := a.readyz(); code != http.StatusOK || state != "ready" {
 		t.Errorf("/readyz = %d, %s; want 200, ready", code, state)
@@ -245,7 +245,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 		ctx, cancel := context.WithCancel(xhook.NewContext(t.Context(), lifecycle))
 		conn, done := inMemory(t, ctx, &calltest.Service{})
 		synctest.Wait()
-		if err := lifecycle.Ready(ctx); err != nil {
+		if err := lifecycle.SetReady(ctx); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -139,7 +139,7 @@ func (a *app) start() *app {
 	a.t.Helper()
 	a.run()
 	select {
-	case <-a.Life().Readied():
+	case <-a.Lifecycle().Ready():
 	case <-a.done:
 		a.t.Fatalf("startup failed: %v\n%s", a.err, a.log)
 	case <-time.After(testTimeout):

@@ -250,7 +250,7 @@ func observe(t *testing.T, options func(app context.Context) []runner.Option) be
 			return nil
 		}
 		failure := xvalid.FieldError{Field: "text", Tag: "valid", Message: "is invalid"}
-		return validation.Refuse(ctx, []xvalid.FieldError{failure}, nil)
+		return validation.Reject(ctx, []xvalid.FieldError{failure}, nil)
 	}
 	a := prepare(t, fixture{nodes: []xregnode.Node{{
 		Key:  "node",

@@ -184,7 +184,7 @@ func TestServe_ListenerFailure(t *testing.T) {
 			close(entered)
 			// If the server waited for this call before it reports the error, draining
 			// would never start.
-			<-a.Life().Draining()
+			<-a.Lifecycle().Draining()
 			return &pb.TestResponse{}, nil
 		}
 		a.address = l.Addr().String()

@@ -85,7 +85,7 @@ func TestNew_Listen(t *testing.T) {
 				<-release
 			}),
 		}})
-		a.Life().OnReady("test", func(context.Context) error {
+		a.Lifecycle().OnReady("test", func(context.Context) error {
 			t.Error("the ready hooks ran")
 			return nil
 		})
@@ -104,7 +104,7 @@ func TestNew_Listen(t *testing.T) {
 			t.Errorf("RunContext = %v, want the error once", err)
 		}
 		select {
-		case <-a.Life().Readied():
+		case <-a.Lifecycle().Ready():
 			t.Error("the service became ready")
 		default:
 		}
@@ -118,8 +118,8 @@ func TestNew_Listen(t *testing.T) {
 		if err := a.result(); err == nil || !strings.Contains(err.Error(), "GRPC_PORT") {
 			t.Errorf("RunContext = %v, want GRPC_PORT in the error", err)
 		}
-		if a.Life().State() != xhook.StateStopped {
-			t.Errorf("state = %s, want stopped", a.Life().State())
+		if a.Lifecycle().State() != xhook.StateStopped {
+			t.Errorf("state = %s, want stopped", a.Lifecycle().State())
 		}
 	})
 }

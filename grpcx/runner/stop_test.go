@@ -162,7 +162,7 @@ func TestNew_Shutdown(t *testing.T) {
 			defer close(task)
 			a.task(a.Init.Ctx)
 		}()
-		if err := a.Life().Ready(t.Context()); err != nil {
+		if err := a.Lifecycle().SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		entered := make(chan struct{})

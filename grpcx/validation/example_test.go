@@ -33,10 +33,10 @@ func ExampleMethods() {
 	// [{ invalid the end is not after the start}]
 }
 
-func ExampleRefuse() {
+func ExampleReject() {
 	openRooms := func(ctx context.Context, request any) error {
 		if r, ok := request.(*BookingRequest); ok && r.Room > 12 {
-			return validation.Refuse(ctx, []xvalid.FieldError{{
+			return validation.Reject(ctx, []xvalid.FieldError{{
 				Field: "room", Tag: "open", Message: "room must be at most 12",
 			}}, nil)
 		}

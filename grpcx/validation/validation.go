@@ -22,7 +22,7 @@ import (
 )
 
 // Check validates a request. It returns nil for a valid request, and an error made by
-// Refuse for an invalid one. Other errors are converted like errors of a handler.
+// Reject for an invalid one. Other errors are converted like errors of a handler.
 //
 // A Check must be safe for concurrent use and must not modify the request.
 type Check = func(ctx context.Context, request any) error
@@ -38,7 +38,7 @@ const maxValidateAll = 64 << 10
 // valid, and so is a nil pointer.
 //
 // The errors are converted for the client. A list of fields (protoc-gen-validate,
-// validator/v10, xvalid) becomes the list of Refuse. An *xerror.Error or a gRPC status is
+// validator/v10, xvalid) becomes the list of Reject. An *xerror.Error or a gRPC status is
 // returned unchanged. A registered foreign error has the code of its mapper and hides its
 // text. The text of any other error, up to 512 bytes, becomes a failure in the list; it
 // may quote the request, so it is neither the message nor logged.
@@ -100,16 +100,16 @@ func convert(ctx context.Context, err error) error {
 		return err
 	}
 	if list := xvalid.Failures(ctx, err); len(list) > 0 {
-		return Refuse(ctx, list, err)
+		return Reject(ctx, list, err)
 	}
 	if hasFieldErrors(err) {
 		list, head := findings(ctx, err)
-		return refuse(ctx, list, head, err)
+		return reject(ctx, list, head, err)
 	}
 	if e := xerror.From(err); e.GetErrorCode() != xerror.ServerInternalError {
 		return e
 	}
-	return refuse(ctx, []xvalid.FieldError{{
+	return reject(ctx, []xvalid.FieldError{{
 		Tag:     TagInvalid,
 		Message: rpcstatus.Text(err.Error()),
 	}}, noHead, err)
@@ -122,7 +122,7 @@ func isStatus(err error) bool {
 	return errors.As(err, &s) && s.GRPCStatus().Code() != codes.OK
 }
 
-// Refuse returns the error for an invalid request: xerror.ParameterError with list as its
+// Reject returns the error for an invalid request: xerror.ParameterError with list as its
 // data and its first failure as the message. The list is limited to xvalid.MaxFailures,
 // the message to 512 bytes. A failure without a field applies to the whole request.
 //
@@ -130,15 +130,15 @@ func isStatus(err error) bool {
 //
 // The cause may be nil. errors.Is and errors.As find it, but the text of the error
 // contains only fields and rules, because the cause may quote the request.
-func Refuse(ctx context.Context, list []xvalid.FieldError, cause error) *xerror.Error {
-	return refuse(ctx, list, 0, cause)
+func Reject(ctx context.Context, list []xvalid.FieldError, cause error) *xerror.Error {
+	return reject(ctx, list, 0, cause)
 }
 
 // noHead is the head of a list without a message that may be logged.
 const noHead = -1
 
-// refuse is Refuse with head, the index of the failure used as the message, or noHead.
-func refuse(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
+// reject is Reject with head, the index of the failure used as the message, or noHead.
+func reject(ctx context.Context, list []xvalid.FieldError, head int, cause error) *xerror.Error {
 	if rpcstatus.IsNil(cause) {
 		cause = nil
 	}

@@ -194,11 +194,11 @@ type panics struct{}
 
 func (panics) Validate() error { panic("no") }
 
-func TestRefuse(t *testing.T) {
+func TestReject(t *testing.T) {
 	t.Run("limits the number of failures", func(t *testing.T) {
 		long := slices.Repeat([]xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}},
 			xvalid.MaxFailures+1)
-		e := validation.Refuse(t.Context(), long, nil)
+		e := validation.Reject(t.Context(), long, nil)
 		if got := len(failures(t, e)); got != xvalid.MaxFailures {
 			t.Errorf("failures = %d, want %d", got, xvalid.MaxFailures)
 		}
@@ -206,7 +206,7 @@ func TestRefuse(t *testing.T) {
 
 	t.Run("copies the list", func(t *testing.T) {
 		list := []xvalid.FieldError{{Field: "a", Tag: "t", Message: "m"}}
-		e := validation.Refuse(t.Context(), list, nil)
+		e := validation.Reject(t.Context(), list, nil)
 		list[0].Message = "changed"
 		if got := failures(t, e)[0].Message; got != "m" {
 			t.Errorf("message = %q, want the original one", got)
@@ -257,7 +257,7 @@ func TestRefuse(t *testing.T) {
 		}
 		for _, tc := range tests {
 			t.Run(tc.name, func(t *testing.T) {
-				got := validation.Refuse(tc.ctx, tc.list, nil).GetErrorMessage()
+				got := validation.Reject(tc.ctx, tc.list, nil).GetErrorMessage()
 				if got != tc.want {
 					t.Errorf("message = %q, want %q", got, tc.want)
 				}
@@ -267,7 +267,7 @@ func TestRefuse(t *testing.T) {
 
 	t.Run("formats fields and rules only", func(t *testing.T) {
 		cause := errors.New(`"hunter2" is too short`)
-		e := validation.Refuse(t.Context(), []xvalid.FieldError{
+		e := validation.Reject(t.Context(), []xvalid.FieldError{
 			{Field: "password", Tag: "min", Message: "too short"},
 			{Field: "name", Tag: "required", Message: "missing"},
 		}, cause)
@@ -288,7 +288,7 @@ func TestJoin(t *testing.T) {
 		newCheck := func(name string, err error) validation.Check {
 			return func(context.Context, any) error { called = append(called, name); return err }
 		}
-		first := validation.Refuse(t.Context(), nil, nil)
+		first := validation.Reject(t.Context(), nil, nil)
 		check := validation.Join(newCheck("a", nil), newCheck("b", (*xerror.Error)(nil)),
 			newCheck("c", first), newCheck("d", nil))
 		got := check(t.Context(), nil)

@@ -67,7 +67,7 @@ func (s *session) transmit(c Config, m *composed) error {
 // recipients sends all recipients. The error is a *RecipientsError if the server rejects
 // some.
 func (s *session) recipients(c Config, m *composed) error {
-	out := &RecipientsError{Refused: map[string]*SMTPError{}}
+	out := &RecipientsError{Rejected: map[string]*SMTPError{}}
 	for _, address := range m.recipients {
 		s.conn.startStep(c.CommandTimeout)
 		err := s.client.Rcpt("<" + address + ">")
@@ -80,9 +80,9 @@ func (s *session) recipients(c Config, m *composed) error {
 		if !ok || reply.Code == codeClosing {
 			return err
 		}
-		out.Refused[address] = reply
+		out.Rejected[address] = reply
 	}
-	if len(out.Refused) > 0 {
+	if len(out.Rejected) > 0 {
 		return out
 	}
 	return nil

@@ -139,8 +139,8 @@ func isEnhanced(s string) bool {
 // RecipientsError reports recipients that the server rejected. The message was not sent
 // to any recipient. The error text contains no address.
 type RecipientsError struct {
-	// Refused maps each rejected recipient to the reply of the server.
-	Refused map[string]*SMTPError
+	// Rejected maps each rejected recipient to the reply of the server.
+	Rejected map[string]*SMTPError
 	// Accepted lists the recipients that the server accepted.
 	Accepted []string
 }
@@ -148,17 +148,17 @@ type RecipientsError struct {
 // Error returns the counts and the codes.
 func (e *RecipientsError) Error() string {
 	codes := map[string]bool{}
-	for _, reply := range e.Refused {
+	for _, reply := range e.Rejected {
 		codes[reply.status()] = true
 	}
 	return fmt.Sprintf("email: server rejected %d of %d recipients (%s); message not sent",
-		len(e.Refused), len(e.Refused)+len(e.Accepted),
+		len(e.Rejected), len(e.Rejected)+len(e.Accepted),
 		strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
 }
 
 // Temporary reports whether a retry may succeed, because all rejections are temporary.
 func (e *RecipientsError) Temporary() bool {
-	for _, reply := range e.Refused {
+	for _, reply := range e.Rejected {
 		if !reply.Temporary() {
 			return false
 		}
@@ -173,8 +173,8 @@ func (e *RecipientsError) Is(target error) bool {
 
 // Unwrap returns the replies of the server.
 func (e *RecipientsError) Unwrap() []error {
-	out := make([]error, 0, len(e.Refused))
-	for _, reply := range e.Refused {
+	out := make([]error, 0, len(e.Rejected))
+	for _, reply := range e.Rejected {
 		out = append(out, reply)
 	}
 	return out

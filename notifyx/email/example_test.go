@@ -35,7 +35,7 @@ func welcome(ctx context.Context, userID, name, address string) error {
 	})
 	var refused *email.RecipientsError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("%d recipients rejected: %w", len(refused.Refused), err)
+		return fmt.Errorf("%d recipients rejected: %w", len(refused.Rejected), err)
 	}
 	return err
 }

@@ -188,11 +188,11 @@ func TestPostfix(t *testing.T) {
 					address)
 			}
 			var rejected *email.RecipientsError
-			if !errors.As(err, &rejected) || len(rejected.Refused) != 1 ||
-				rejected.Refused[address] == nil {
+			if !errors.As(err, &rejected) || len(rejected.Rejected) != 1 ||
+				rejected.Rejected[address] == nil {
 				t.Fatalf("Send = %v, want a RecipientsError about %s", err, address)
 			}
-			got := rejected.Refused[address]
+			got := rejected.Rejected[address]
 			if got.Code != want.code || got.EnhancedCode != want.enhanced ||
 				errors.Is(err, notifyx.ErrPermanent) != want.permanent {
 				t.Errorf("%s: %v with %q", address, err, got.EnhancedCode)

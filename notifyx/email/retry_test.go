@@ -184,9 +184,9 @@ func TestEmailClient_Send_Recipients(t *testing.T) {
 		if !errors.As(err, &rejected) {
 			t.Fatalf("Send = %v, want a RecipientsError", err)
 		}
-		if len(rejected.Refused) != 1 || rejected.Refused["bad@example.com"] == nil ||
-			rejected.Refused["bad@example.com"].Code != 550 {
-			t.Errorf("rejected = %+v", rejected.Refused)
+		if len(rejected.Rejected) != 1 || rejected.Rejected["bad@example.com"] == nil ||
+			rejected.Rejected["bad@example.com"].Code != 550 {
+			t.Errorf("rejected = %+v", rejected.Rejected)
 		}
 		if diff := cmp.Diff([]string{"a@example.com", "c@example.com"},
 			rejected.Accepted); diff != "" {
@@ -233,7 +233,7 @@ func TestEmailClient_Send_Recipients(t *testing.T) {
 		}
 		err := newClient(t, config(s.port)).Send(t.Context(), hello(list...))
 		var rejected *email.RecipientsError
-		if !errors.As(err, &rejected) || len(rejected.Refused) != 10 ||
+		if !errors.As(err, &rejected) || len(rejected.Rejected) != 10 ||
 			errors.Is(err, notifyx.ErrPermanent) {
 			t.Errorf("Send = %v, want a RecipientsError that is not permanent", err)
 		}

@@ -40,7 +40,7 @@ func service(path string) (ctx context.Context, stop func(), err error) {
 		return nil, nil, err
 	}
 	ctx = context.WithValue(ctx, xctx.DatabaseKey, db)
-	engine, err := outbox.Open(outbox.WithTakeOver(500 * time.Millisecond))(ctx)
+	engine, err := outbox.Open(outbox.WithTakeoverTimeout(500 * time.Millisecond))(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, xdb.Close(db))
 	}

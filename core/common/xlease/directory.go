@@ -21,8 +21,9 @@ import (
 // sharedDir is the default directory, in the temporary directory of the system.
 const sharedDir = "plinth-snowflake"
 
-// InFolder returns a backend for the processes of this host that use the same directory.
-// A record expires after its TTL, or immediately when the process of its holder exits.
+// InDirectory returns a backend for the processes of this host that use the same
+// directory. A record expires after its TTL, or immediately when the process of its
+// holder exits.
 //
 // If dir is "", the directory is plinth-snowflake in the temporary directory of the
 // system, and all users of the host can write to it. If dir is not "" and does not exist,
@@ -31,7 +32,7 @@ const sharedDir = "plinth-snowflake"
 //
 // Processes that do not share the directory do not exclude each other. Examples are
 // containers, services with a private temporary directory, and other hosts.
-func InFolder(dir string) driver.Backend {
+func InDirectory(dir string) driver.Backend {
 	f := &directory{dir: dir, fileMode: 0o600, dirMode: 0o700, owner: rand.Text()}
 	if dir == "" {
 		f.dir = filepath.Join(os.TempDir(), sharedDir)

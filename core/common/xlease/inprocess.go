@@ -62,7 +62,7 @@ func (*process) Close() error { return nil }
 
 // sweep occasionally removes names that have one slot, no mark and an expired record.
 func (p *process) sweep(now int64) {
-	retention := driver.Ended.Microseconds()
+	retention := driver.Retention.Microseconds()
 	if now-p.swept < retention {
 		return
 	}

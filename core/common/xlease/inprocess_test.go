@@ -26,7 +26,7 @@ func TestInProcess_Sweep(t *testing.T) {
 			},
 		} {
 			first := acquire(t, l, tc.name, append(tc.opts, xlease.WithManualRenewal())...)
-			<-time.After(ttl + 3*driver.Ended) // the record expires
+			<-time.After(ttl + 3*driver.Retention) // the record expires
 			checkErr(t, first, xlease.ErrLost)
 			acquire(t, l, "other-"+tc.name) // triggers the sweep
 			for range 2 {

@@ -28,8 +28,8 @@
 // # Backends
 //
 // Use xdb.Leases for a database and the Leases method of a cache manager for a cache
-// server. New with InFolder serves the processes of one host, and New with InProcess one
-// process. Package driver defines the backend interface, and the conformance suite
+// server. New with InDirectory serves the processes of one host, and New with InProcess
+// one process. Package driver defines the backend interface, and the conformance suite
 // leasetest tests backends.
 package xlease
 

@@ -121,7 +121,7 @@ func TestNode_LeaseDirectory(t *testing.T) {
 // mark stores a mark in a free slot.
 func mark(t *testing.T, dir string, slot int, mark int64) {
 	t.Helper()
-	leases := xlease.New(xlease.InFolder(dir))
+	leases := xlease.New(xlease.InDirectory(dir))
 	lease, err := leases.Lease(t.Context(), xsnowflake.LeaseName, ttl, xlease.WithSlots(slot, 1),
 		xlease.WithMark(mark, 0))
 	if err := errors.Join(err, lease.Release(t.Context()), leases.Close()); err != nil {
@@ -345,7 +345,7 @@ func TestInFolder_Containers(t *testing.T) {
 			count := xsnowflake.Nodes(tc.layout)
 			backends := make([]*xlease.Leases, replicas)
 			for i := range backends {
-				backends[i] = xlease.New(xlease.InFolder(filepath.Join(t.TempDir(), "leases")))
+				backends[i] = xlease.New(xlease.InDirectory(filepath.Join(t.TempDir(), "leases")))
 				t.Cleanup(func() { _ = backends[i].Close() })
 			}
 			collisions := 0

@@ -51,7 +51,7 @@ func WithClock(clock func() time.Time) Option { return func(c *config) { c.clock
 // the same TTL.
 //
 // Without WithLeases, the processes of a host share leases in the default directory of
-// xlease.InFolder. A process holds its lease while it runs. Replicas that do not share
+// xlease.InDirectory. A process holds its lease while it runs. Replicas that do not share
 // the directory may have equal node IDs. With 8 replicas and the 64 node IDs of
 // LayoutDefault, that happens in 37 % of all starts.
 //
@@ -102,7 +102,7 @@ func NewNode(opts ...Option) (*Node, error) {
 	env, _ := xenv.Load[variables](xenv.Environment()) // startup validation reports the error
 	n.leases, n.ttl = c.leases, cmp.Or(c.ttl, env.LeaseTTL)
 	if n.leases == nil {
-		n.leases, n.ttl, n.local = xlease.New(xlease.InFolder(c.leaseDir)), xlease.MaxTTL, true
+		n.leases, n.ttl, n.local = xlease.New(xlease.InDirectory(c.leaseDir)), xlease.MaxTTL, true
 	}
 	n.tenure.Store(&tenure{pending: true})
 	return n, nil

@@ -121,10 +121,10 @@ func start(tb testing.TB, opts []xoption.Option) *App {
 	}
 	app.reg = reg
 	tb.Cleanup(app.stop)
-	if err := reg.Life().Start(reg.Init.Ctx); err != nil {
+	if err := reg.Lifecycle().Start(reg.Init.Ctx); err != nil {
 		tb.Fatalf("plinthtest: %v", err)
 	}
-	if err := reg.Life().Ready(reg.Init.Ctx); err != nil {
+	if err := reg.Lifecycle().SetReady(reg.Init.Ctx); err != nil {
 		tb.Fatalf("plinthtest: %v", err)
 	}
 	return app
@@ -144,10 +144,10 @@ const stopTimeout = 10 * time.Second
 func (a *App) stop() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.reg.Init.Ctx), stopTimeout)
 	defer cancel()
-	if err := a.reg.Life().Drain(ctx); err != nil {
+	if err := a.reg.Lifecycle().Drain(ctx); err != nil {
 		a.tb.Errorf("plinthtest: %v", err)
 	}
-	if err := a.reg.Life().Shutdown(ctx); err != nil {
+	if err := a.reg.Lifecycle().Shutdown(ctx); err != nil {
 		a.tb.Errorf("plinthtest: %v", err)
 	}
 	a.reg.Cancel()
@@ -155,7 +155,7 @@ func (a *App) stop() {
 	if err := a.reg.Close(ctx); err != nil {
 		a.tb.Errorf("plinthtest: close: %v", err)
 	}
-	if err := a.reg.Life().Err(); err != nil {
+	if err := a.reg.Lifecycle().Err(); err != nil {
 		a.tb.Errorf("plinthtest: the application failed: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func (o *Option) done(stored bool) {
 
 // write converts o to a driver.Write and applies jitter to its TTL.
 func (o *Option) write(m *Manager) driver.Write {
-	return driver.Write{TTL: m.effectiveTTL(o.ttl), Keep: o.keep, If: o.condition}
+	return driver.Write{TTL: m.effectiveTTL(o.ttl), KeepTTL: o.keep, If: o.condition}
 }
 
 // resolve merges the options of a call.

@@ -194,7 +194,7 @@ func TestResolve(t *testing.T) {
 		o := xdb.NewOptions(func(*xdb.Options) { evaluated++ }, xdb.WithDriver("bare", ""),
 			xdb.WithRegistry(&r))
 		d, err := xdb.Resolve(o)
-		if err != nil || d.String() != "bare" || d.KeepsLeases() || d.HasSchema() {
+		if err != nil || d.String() != "bare" || d.SupportsLeases() || d.HasSchema() {
 			t.Fatalf("Resolve = %v, %v", d, err)
 		}
 		if _, err := d.Connect(t.Context()); !errors.Is(err, errDialector) {
@@ -343,12 +343,12 @@ func TestDatabase_KeepsLeases(t *testing.T) {
 	r.Register(clocked{})
 	for name, want := range map[string]bool{"bare": false, "clocked": true} {
 		d, err := r.Resolve(xdb.Options{Driver: name, DSN: "dsn"})
-		if err != nil || d.KeepsLeases() != want {
-			t.Errorf("KeepsLeases of %s = %t, %v; want %t", name, d.KeepsLeases(), err, want)
+		if err != nil || d.SupportsLeases() != want {
+			t.Errorf("SupportsLeases of %s = %t, %v; want %t", name, d.SupportsLeases(), err, want)
 		}
 	}
-	if d, err := r.Resolve(xdb.Options{Dialector: dialector{}}); err != nil || d.KeepsLeases() {
-		t.Errorf("KeepsLeases = true with a dialector, or Resolve failed: %v", err)
+	if d, err := r.Resolve(xdb.Options{Dialector: dialector{}}); err != nil || d.SupportsLeases() {
+		t.Errorf("SupportsLeases = true with a dialector, or Resolve failed: %v", err)
 	}
 }
 

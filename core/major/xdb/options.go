@@ -177,8 +177,8 @@ func (d *Database) String() string {
 	}
 }
 
-// KeepsLeases reports whether the driver supports Leases.
-func (d *Database) KeepsLeases() bool {
+// SupportsLeases reports whether the driver supports Leases.
+func (d *Database) SupportsLeases() bool {
 	_, err := d.info.Clock()
 	return err == nil
 }

@@ -43,14 +43,14 @@ func (l *Lifecycle) HoldReady(name string) (release func(), held bool) {
 	return release, true
 }
 
-// Ready waits until every hold is released and runs the ready hooks as Start runs the
+// SetReady waits until every hold is released and runs the ready hooks as Start runs the
 // start hooks. It then waits for holds that were added in the meantime and sets
 // StateReady.
 //
-// Ready returns the error of Fail if the service has failed. If ctx is done or the
+// SetReady returns the error of Fail if the service has failed. If ctx is done or the
 // shutdown starts during a wait, the error lists the unreleased holds. In these cases the
 // state does not become StateReady.
-func (l *Lifecycle) Ready(ctx context.Context) error {
+func (l *Lifecycle) SetReady(ctx context.Context) error {
 	if err := l.awaitHolds(ctx, StateStarting); err != nil {
 		return err
 	}

@@ -40,19 +40,19 @@ func TestHoldReady(t *testing.T) {
 			ctx := xhook.NewContext(t.Context(), l)
 			one, two := hold(t, l, "one"), hold(t, l, "two")
 			done := make(chan error, 1)
-			go func() { done <- l.Ready(ctx) }()
+			go func() { done <- l.SetReady(ctx) }()
 			for range 2 { // releasing a hold twice must not release the other
 				one()
 				synctest.Wait()
-				if l.State() != xhook.StateStarting || isClosed(xhook.Readied(ctx)) ||
+				if l.State() != xhook.StateStarting || isClosed(xhook.Ready(ctx)) ||
 					len(done) > 0 {
 					t.Fatalf("state = %s with an open hold, want starting", l.State())
 				}
 			}
 			two()
 			if err := <-done; err != nil || l.State() != xhook.StateReady ||
-				!isClosed(xhook.Readied(ctx)) {
-				t.Errorf("Ready = %v, state = %s; want ready", err, l.State())
+				!isClosed(xhook.Ready(ctx)) {
+				t.Errorf("SetReady = %v, state = %s; want ready", err, l.State())
 			}
 			two()
 		})
@@ -69,9 +69,9 @@ func TestHoldReady(t *testing.T) {
 				log = append(log, "listening")
 				release()
 			}()
-			if err := l.Ready(t.Context()); err != nil ||
+			if err := l.SetReady(t.Context()); err != nil ||
 				!slices.Equal(log, []string{"listening", "hook"}) {
-				t.Errorf("Ready = %v, order = %v; want the hook after the release", err, log)
+				t.Errorf("SetReady = %v, order = %v; want the hook after the release", err, log)
 			}
 		})
 	})
@@ -84,15 +84,15 @@ func TestHoldReady(t *testing.T) {
 				return nil
 			})
 			start := time.Now()
-			if err := l.Ready(t.Context()); err != nil || time.Since(start) != time.Minute {
-				t.Errorf("Ready = %v after %s, want nil after 1m0s", err, time.Since(start))
+			if err := l.SetReady(t.Context()); err != nil || time.Since(start) != time.Minute {
+				t.Errorf("SetReady = %v after %s, want nil after 1m0s", err, time.Since(start))
 			}
 		})
 	})
 
 	t.Run("returns false unless the service is starting", func(t *testing.T) {
 		ready, draining := xhook.New(), xhook.New()
-		if err := ready.Ready(t.Context()); err != nil {
+		if err := ready.SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		draining.StartDrain()
@@ -119,7 +119,7 @@ func TestHoldReady(t *testing.T) {
 		l := xhook.New()
 		last := hold(t, l, "last")
 		done := make(chan error, 1)
-		go func() { done <- l.Ready(t.Context()) }()
+		go func() { done <- l.SetReady(t.Context()) }()
 		var wg sync.WaitGroup
 		for i := range 50 {
 			wg.Go(func() {
@@ -133,13 +133,13 @@ func TestHoldReady(t *testing.T) {
 			t.Errorf("state = %s with an open hold", l.State())
 		}
 		last()
-		if err := <-done; err != nil || !isClosed(l.Readied()) {
-			t.Errorf("Ready = %v, want ready", err)
+		if err := <-done; err != nil || !isClosed(l.Ready()) {
+			t.Errorf("SetReady = %v, want ready", err)
 		}
 	})
 }
 
-func TestLifecycle_Ready(t *testing.T) {
+func TestLifecycle_SetReady(t *testing.T) {
 	t.Run("cancellation reports the unreleased holds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := xhook.New()
@@ -149,12 +149,12 @@ func TestLifecycle_Ready(t *testing.T) {
 			cause := errors.New("stop requested")
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 			defer cancel()
-			err := l.Ready(ctx)
+			err := l.SetReady(ctx)
 			if !errors.Is(err, cause) ||
 				err.Error() != `not ready: held by "grpc", "metrics": stop requested` {
-				t.Errorf("Ready = %v, want both hold names", err)
+				t.Errorf("SetReady = %v, want both hold names", err)
 			}
-			if l.State() != xhook.StateStarting || isClosed(l.Readied()) {
+			if l.State() != xhook.StateStarting || isClosed(l.Ready()) {
 				t.Errorf("state = %s, want starting", l.State())
 			}
 		})
@@ -183,10 +183,10 @@ func TestLifecycle_Ready(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := xhook.New()
 					tc.fail(t, l)
-					if err := l.Ready(t.Context()); !errors.Is(err, cause) {
-						t.Errorf("Ready = %v, want the failure", err)
+					if err := l.SetReady(t.Context()); !errors.Is(err, cause) {
+						t.Errorf("SetReady = %v, want the failure", err)
 					}
-					if l.State() != xhook.StateStarting || isClosed(l.Readied()) {
+					if l.State() != xhook.StateStarting || isClosed(l.Ready()) {
 						t.Errorf("state = %s, want starting", l.State())
 					}
 				})
@@ -199,13 +199,13 @@ func TestLifecycle_Ready(t *testing.T) {
 			l := xhook.New()
 			hold(t, l, "grpc")
 			time.AfterFunc(time.Second, l.StartDrain)
-			if err := l.Ready(t.Context()); err == nil ||
+			if err := l.SetReady(t.Context()); err == nil ||
 				!strings.Contains(err.Error(), `held by "grpc"`) {
-				t.Errorf("Ready = %v, want the hold name", err)
+				t.Errorf("SetReady = %v, want the hold name", err)
 			}
-			if l.State() != xhook.StateDraining || isClosed(l.Readied()) {
-				t.Errorf("state = %s, readied = %t; want draining and not ready",
-					l.State(), isClosed(l.Readied()))
+			if l.State() != xhook.StateDraining || isClosed(l.Ready()) {
+				t.Errorf("state = %s, ready = %t; want draining and not ready",
+					l.State(), isClosed(l.Ready()))
 			}
 		})
 	})
@@ -222,7 +222,7 @@ func ExampleHoldReady() {
 	l := xhook.New() // xreg and xmain do this for an application
 	ctx := xhook.NewContext(context.Background(), l)
 	serve(ctx)
-	_ = l.Ready(ctx)
+	_ = l.SetReady(ctx)
 	fmt.Println(l.State())
 	// Output:
 	// listening

@@ -47,7 +47,7 @@ func (l *Lifecycle) advanceLocked(to State) {
 		return
 	}
 	if to == StateReady {
-		close(l.readied)
+		close(l.ready)
 	}
 	if from < StateDraining && to >= StateDraining {
 		close(l.draining)
@@ -63,12 +63,12 @@ func (l *Lifecycle) Draining() <-chan struct{} {
 	return l.draining
 }
 
-// Readied returns the ready channel of l; see the package function.
-func (l *Lifecycle) Readied() <-chan struct{} {
+// Ready returns the ready channel of l; see the package function.
+func (l *Lifecycle) Ready() <-chan struct{} {
 	if l == nil {
 		return nil
 	}
-	return l.readied
+	return l.ready
 }
 
 // errFailed replaces a nil error passed to Fail.

@@ -58,7 +58,7 @@ func (p phase) String() string {
 // application.
 //
 // For a nil *Lifecycle the OnX methods, AddHealth, HoldReady and Fail return false.
-// Draining, Readied and Check return nil, and State returns StateStarting. All other
+// Draining, Ready and Check return nil, and State returns StateStarting. All other
 // methods panic.
 type Lifecycle struct {
 	mu     sync.Mutex // guards the fields below
@@ -68,7 +68,7 @@ type Lifecycle struct {
 	holds  []hold        // in the order of the HoldReady calls
 	state  atomic.Uint32 // a State; requests read it without the lock
 
-	readied  chan struct{}
+	ready    chan struct{}
 	draining chan struct{}
 
 	failure context.Context // canceled by the first Fail, with its error as the cause
@@ -77,7 +77,7 @@ type Lifecycle struct {
 
 // New returns a Lifecycle in StateStarting.
 func New() *Lifecycle {
-	l := &Lifecycle{readied: make(chan struct{}), draining: make(chan struct{})}
+	l := &Lifecycle{ready: make(chan struct{}), draining: make(chan struct{})}
 	l.failure, l.fail = context.WithCancelCause(context.Background())
 	return l
 }
@@ -146,10 +146,10 @@ func Fail(ctx context.Context, err error) bool { return From(ctx).Fail(err) }
 // of long streams. The channel is nil if ctx belongs to no application.
 func Draining(ctx context.Context) <-chan struct{} { return From(ctx).Draining() }
 
-// Readied returns a channel that is closed when the service becomes ready. It stays open
+// Ready returns a channel that is closed when the service becomes ready. It stays open
 // if the startup fails or is interrupted. The channel is nil if ctx belongs to no
 // application.
-func Readied(ctx context.Context) <-chan struct{} { return From(ctx).Readied() }
+func Ready(ctx context.Context) <-chan struct{} { return From(ctx).Ready() }
 
 // OnStart adds a start hook to l; see the package function.
 func (l *Lifecycle) OnStart(name string, fn Func) bool { return l.add(phaseStart, name, fn) }

@@ -37,7 +37,7 @@ func TestLifecycle_Hooks(t *testing.T) {
 			l.OnClose(n, record(&log, "close"+n, nil))
 		}
 		for _, run := range []func(context.Context) error{
-			l.Start, l.Ready, l.Drain, l.Stop, l.Stop,
+			l.Start, l.SetReady, l.Drain, l.Stop, l.Stop,
 		} {
 			if err := run(ctx); err != nil {
 				t.Fatal(err)
@@ -145,8 +145,8 @@ func TestLifecycle_Start(t *testing.T) {
 		var log []string
 		l.OnReady("a", func(context.Context) error { cancel(cause); return nil })
 		l.OnReady("b", record(&log, "b", nil))
-		if err := l.Ready(ctx); !errors.Is(err, cause) || l.State() != xhook.StateStarting {
-			t.Errorf("Ready = %v, state = %s; want the cause of the context, and starting",
+		if err := l.SetReady(ctx); !errors.Is(err, cause) || l.State() != xhook.StateStarting {
+			t.Errorf("SetReady = %v, state = %s; want the cause of the context, and starting",
 				err, l.State())
 		}
 		l.OnStart("c", record(&log, "c", nil))
@@ -160,8 +160,8 @@ func TestLifecycle_State(t *testing.T) {
 	t.Run("a failed ready hook leaves the state starting", func(t *testing.T) {
 		l := xhook.New()
 		l.OnReady("a", func(context.Context) error { return errors.New("no") })
-		if err := l.Ready(t.Context()); err == nil {
-			t.Error("Ready = nil, want the error")
+		if err := l.SetReady(t.Context()); err == nil {
+			t.Error("SetReady = nil, want the error")
 		}
 		if l.State() != xhook.StateStarting {
 			t.Errorf("state = %s, want starting", l.State())
@@ -173,11 +173,11 @@ func TestLifecycle_State(t *testing.T) {
 		var got []string
 		appendState := func() { got = append(got, l.State().String()) }
 		appendState()
-		_ = l.Ready(t.Context())
+		_ = l.SetReady(t.Context())
 		appendState()
 		l.StartDrain()
 		appendState()
-		_ = l.Ready(t.Context())
+		_ = l.SetReady(t.Context())
 		appendState()
 		_ = l.Stop(t.Context())
 		appendState()
@@ -248,7 +248,7 @@ func TestLifecycle_Nil(t *testing.T) {
 	}
 	var l *xhook.Lifecycle
 	if l.State() != xhook.StateStarting || l.Check(ctx) != nil || xhook.Draining(ctx) != nil ||
-		xhook.Readied(ctx) != nil {
+		xhook.Ready(ctx) != nil {
 		t.Error("a nil Lifecycle is not empty")
 	}
 	if xhook.From(nil) != nil { //nolint:staticcheck // a nil context is the test case

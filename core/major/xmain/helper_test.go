@@ -138,7 +138,7 @@ func okRoute(_ context.Context, e *gin.Engine) {
 func (s *service) start(tasks ...xmain.Task) *service {
 	s.t.Helper()
 	ready := make(chan struct{})
-	s.Life().OnReady("test", func(context.Context) error { close(ready); return nil })
+	s.Lifecycle().OnReady("test", func(context.Context) error { close(ready); return nil })
 	s.run(tasks...)
 	wait(s.t, ready, "ready")
 	s.awaitReadyz(http.StatusOK) // the hook runs just before

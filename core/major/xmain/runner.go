@@ -45,7 +45,7 @@ type runner struct {
 func newRunner(reg *xreg.Reg, log *xlog.LogNamedLogger, tasks []Task) *runner {
 	log = cmp.Or(log, xlog.WithName(xlog.NamedMAIN))
 	r := &runner{
-		reg: reg, lifecycle: reg.Life(), log: log, appCtx: reg.Init.Ctx, tasks: tasks,
+		reg: reg, lifecycle: reg.Lifecycle(), log: log, appCtx: reg.Init.Ctx, tasks: tasks,
 		traffic: newTraffic(),
 	}
 	r.stopCtx, r.requestStop = context.WithCancelCause(r.appCtx)
@@ -102,7 +102,7 @@ func (r *runner) start(opts []xoption.Option, startTime time.Time) error {
 	banner := r.banner(l.Addr()) // reads the routes, so it must precede the first request
 	r.serve(l)
 	r.runTasks()
-	if err := r.lifecycle.Ready(r.stopCtx); err != nil {
+	if err := r.lifecycle.SetReady(r.stopCtx); err != nil {
 		if errors.Is(err, r.lifecycle.Err()) {
 			return err // Fail's caller has already logged the stack
 		}

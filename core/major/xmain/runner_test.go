@@ -26,13 +26,13 @@ func TestRunContext_Lifecycle(t *testing.T) {
 		record := func(event string) xhook.Func {
 			return func(context.Context) error { tr.add(event); return nil }
 		}
-		s.Life().OnStart("a", record("start"))
-		s.Life().OnReady("a", record("ready"))
-		s.Life().OnDrain("a", record("drain"))
-		s.Life().OnShutdown("a", record("shutdown"))
-		s.Life().OnStop("a", record("stop"))
+		s.Lifecycle().OnStart("a", record("start"))
+		s.Lifecycle().OnReady("a", record("ready"))
+		s.Lifecycle().OnDrain("a", record("drain"))
+		s.Lifecycle().OnShutdown("a", record("shutdown"))
+		s.Lifecycle().OnStop("a", record("stop"))
 		started := make(chan struct{})
-		s.Life().OnReady("wait", func(context.Context) error { <-started; return nil })
+		s.Lifecycle().OnReady("wait", func(context.Context) error { <-started; return nil })
 		s.start(func(ctx context.Context, _ ...any) {
 			close(started)
 			<-ctx.Done()
@@ -52,7 +52,7 @@ func TestRunContext_Lifecycle(t *testing.T) {
 	t.Run("the service is not ready until the ready hooks have run", func(t *testing.T) {
 		s := prepare(t, nil)
 		listening, release := make(chan struct{}), make(chan struct{})
-		s.Life().OnReady("slow", func(context.Context) error {
+		s.Lifecycle().OnReady("slow", func(context.Context) error {
 			close(listening)
 			<-release
 			return nil
@@ -95,7 +95,7 @@ func TestRunContext_Drain(t *testing.T) {
 		}()
 		wait(t, entered, "the request")
 		s.cancel()
-		wait(t, s.Life().Draining(), "the shutdown")
+		wait(t, s.Lifecycle().Draining(), "the shutdown")
 		awaitRefused(t, s)
 		close(release)
 		if r := <-got; r.err != nil || r.status != http.StatusOK {
@@ -112,7 +112,7 @@ func TestRunContext_Drain(t *testing.T) {
 	t.Run("requests are served and keep-alive connections are closed", func(t *testing.T) {
 		s := prepare(t, nil)
 		release := make(chan struct{})
-		s.Life().OnDrain("hold", func(context.Context) error { <-release; return nil })
+		s.Lifecycle().OnDrain("hold", func(context.Context) error { <-release; return nil })
 		s.start()
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: testTimeout}
 		defer client.CloseIdleConnections()
@@ -133,7 +133,7 @@ func TestRunContext_Drain(t *testing.T) {
 		checkGet("/ok", http.StatusOK, false)
 		checkGet("/readyz", http.StatusOK, false)
 		s.cancel()
-		wait(t, s.Life().Draining(), "the shutdown")
+		wait(t, s.Lifecycle().Draining(), "the shutdown")
 		checkGet("/readyz", http.StatusServiceUnavailable, true)
 		checkGet("/healthz", http.StatusOK, true)
 		checkGet("/ok", http.StatusOK, true)
@@ -236,7 +236,7 @@ func TestRunContext_Failure(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				tr := &trace{}
 				s := prepare(t, node(tr, "node"))
-				tc.add(s.Life(), "fails", func(context.Context) error { return cause })
+				tc.add(s.Lifecycle(), "fails", func(context.Context) error { return cause })
 				s.run()
 				err := s.result()
 				if !errors.Is(err, cause) || !strings.Contains(err.Error(), `hook "fails"`) {
@@ -296,8 +296,8 @@ func TestRunner(t *testing.T) {
 	t.Run("exits with 1 and logs each error once", func(t *testing.T) {
 		one, two := errors.New("first problem"), errors.New("second problem")
 		s := prepare(t, nil)
-		s.Life().OnStop("a", func(context.Context) error { return one })
-		s.Life().OnStop("b", func(context.Context) error { return two })
+		s.Lifecycle().OnStop("a", func(context.Context) error { return one })
+		s.Lifecycle().OnStop("b", func(context.Context) error { return two })
 		code := -1
 		defer xmain.SetExit(func(c int) { code = c })()
 		xmain.Runner(s.Reg, nil, nil,

@@ -76,7 +76,7 @@ func TestRunContext_SecondServer(t *testing.T) {
 	}()
 	wait(t, b.entered, "the request")
 	s.cancel()
-	wait(t, s.Life().Draining(), "the shutdown")
+	wait(t, s.Lifecycle().Draining(), "the shutdown")
 	awaitRefused(t, s)
 	if s.Init.Ctx.Err() != nil {
 		t.Error("the tasks' context ended before the second server's request")
@@ -97,7 +97,7 @@ func TestRunContext_DrainDelay(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	s := prepare(t, nil, xoption.WithDrainDelay(delay))
 	s.start()
-	s.Life().StartDrain()
+	s.Lifecycle().StartDrain()
 	start := time.Now()
 	if err := s.stop(); err != nil {
 		t.Error(err)
@@ -121,9 +121,9 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 				})
 			}))
 		var drainHookTime, shutdownHookTime time.Time
-		s.Life().OnDrain("a",
+		s.Lifecycle().OnDrain("a",
 			func(context.Context) error { drainHookTime = time.Now(); return nil })
-		s.Life().OnShutdown("a", func(context.Context) error {
+		s.Lifecycle().OnShutdown("a", func(context.Context) error {
 			shutdownHookTime = time.Now()
 			// The request is in flight until this hook runs, and this hook waits for the
 			// request.
@@ -163,12 +163,12 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 			}))
 		tr := &trace{}
 		deadline := make(chan time.Time, 1)
-		s.Life().OnShutdown("returns", func(ctx context.Context) error {
+		s.Lifecycle().OnShutdown("returns", func(ctx context.Context) error {
 			end, _ := ctx.Deadline()
 			deadline <- end
 			return s.Init.Ctx.Err()
 		})
-		s.Life().OnShutdown("hangs", func(context.Context) error { <-release; return nil })
+		s.Lifecycle().OnShutdown("hangs", func(context.Context) error { <-release; return nil })
 		s.start(func(ctx context.Context, _ ...any) {
 			<-ctx.Done()
 			tr.add("task")
@@ -217,9 +217,9 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				tr := &trace{}
 				s := prepare(t, node(tr, "node"))
-				s.Life().OnShutdown("a",
+				s.Lifecycle().OnShutdown("a",
 					func(context.Context) error { tr.add("shutdown"); return nil })
-				tc.set(s.Life())
+				tc.set(s.Lifecycle())
 				s.run(tc.tasks...)
 				if err := s.result(); err == nil {
 					t.Error("RunContext = nil, want an error")
@@ -234,7 +234,7 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 	t.Run("every panic is logged with its stack", func(t *testing.T) {
 		s := prepare(t, nil)
 		for _, name := range []string{"first panic", "second panic"} {
-			s.Life().OnShutdown(name, func(context.Context) error { panic(name) })
+			s.Lifecycle().OnShutdown(name, func(context.Context) error { panic(name) })
 		}
 		s.start()
 		err := s.stop()
@@ -266,12 +266,12 @@ func TestRunContext_HoldReady(t *testing.T) {
 			close(holding)
 			<-listen
 			release()
-			<-xhook.Readied(ctx)
+			<-xhook.Ready(ctx)
 		})
 		wait(t, holding, "HoldReady")
 		s.awaitReadyz(http.StatusServiceUnavailable)
 		close(listen)
-		wait(t, s.Life().Readied(), "readiness")
+		wait(t, s.Lifecycle().Ready(), "readiness")
 		s.awaitReadyz(http.StatusOK)
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -294,7 +294,7 @@ func TestRunContext_HoldReady(t *testing.T) {
 		s := prepare(t, nil)
 		end := make(chan struct{})
 		s.run(func(context.Context, ...any) { <-end })
-		wait(t, s.Life().Readied(), "readiness")
+		wait(t, s.Lifecycle().Ready(), "readiness")
 		close(end)
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -305,7 +305,7 @@ func TestRunContext_HoldReady(t *testing.T) {
 		cause := errors.New("port in use")
 		// must not apply to a service that never became ready
 		s := prepare(t, nil, xoption.WithDrainDelay(15*time.Second))
-		s.Life().OnReady("a", func(context.Context) error {
+		s.Lifecycle().OnReady("a", func(context.Context) error {
 			t.Error("the ready hook ran")
 			return nil
 		})
@@ -324,7 +324,7 @@ func TestRunContext_HoldReady(t *testing.T) {
 			t.Errorf("startup and shutdown took %s", elapsed)
 		}
 		select {
-		case <-s.Life().Readied():
+		case <-s.Lifecycle().Ready():
 			t.Error("the service became ready")
 		default:
 		}

@@ -67,7 +67,7 @@ func cancelInStartHook() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	reg := xreg.Register(ctx, nil)
-	reg.Life().OnStart("hook", func(ctx context.Context) error {
+	reg.Lifecycle().OnStart("hook", func(ctx context.Context) error {
 		cancel()
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -160,7 +160,7 @@ func TestRunner_StartupSignals(t *testing.T) {
 func TestRunContext_SecondSignal(t *testing.T) {
 	s := prepare(t, nil)
 	entered, cause := make(chan struct{}), make(chan error, 1)
-	s.Life().OnShutdown("a", func(ctx context.Context) error {
+	s.Lifecycle().OnShutdown("a", func(ctx context.Context) error {
 		close(entered)
 		<-ctx.Done()
 		cause <- context.Cause(ctx)

@@ -48,7 +48,7 @@ func (r *runner) stop() error {
 
 	errs := []error{r.logPanics("drain", r.lifecycle.Drain(requestsCtx))}
 	select {
-	case <-r.lifecycle.Readied():
+	case <-r.lifecycle.Ready():
 		_ = xretry.Sleep(requestsCtx, s.DrainDelay) // still serving
 	default: // never became ready
 	}

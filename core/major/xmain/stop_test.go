@@ -123,7 +123,7 @@ func TestRunContext_ShutdownTimeout(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				s := prepare(t, node(tr, tc.name), xoption.WithShutdownTimeout(shortTimeout))
 				if tc.hooks != nil {
-					tc.hooks(s.Life())
+					tc.hooks(s.Lifecycle())
 				}
 				s.start(tc.tasks...)
 				start := time.Now()

@@ -46,7 +46,7 @@ func blockedLogger() {
 	reg := xreg.Register(context.Background(), nil, xoption.WithLogger(engine),
 		xoption.WithHealth())
 	xmain.Runner(reg, nil, nil, func(ctx context.Context, _ ...any) {
-		<-reg.Life().Readied()
+		<-reg.Lifecycle().Ready()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // until the line "ready" is logged
 		close(w.blocked)
 		_, _ = os.Stdout.WriteString(`{"msg":"blocked"}` + "\n")

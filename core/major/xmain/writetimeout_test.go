@@ -240,7 +240,7 @@ func TestRunContext_Connections(t *testing.T) {
 				})
 			}))
 			ready := make(chan struct{})
-			s.Life().OnReady("conn", func(context.Context) error { close(ready); return nil })
+			s.Lifecycle().OnReady("conn", func(context.Context) error { close(ready); return nil })
 			s.run()
 			wait(t, ready, "ready")
 			client := &http.Client{

@@ -60,7 +60,7 @@ func databasePhase(p *startup.Plan) *startup.Phase {
 	phase.Detail = database.String
 	phase.Close = func(context.Context) error { return xdb.Close(db) }
 	phase.Health = func(ctx context.Context) error { return databaseHealth(ctx, db) }
-	if database.KeepsLeases() {
+	if database.SupportsLeases() {
 		phase.Leases = func(ctx context.Context) (*xlease.Leases, error) {
 			return xdb.Leases(db.WithContext(ctx))
 		}

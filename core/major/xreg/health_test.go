@@ -46,17 +46,17 @@ func TestReadyz(t *testing.T) {
 			want   int
 		}{
 			{
-				name: "starting", move: reg.Life().Start, status: "starting",
+				name: "starting", move: reg.Lifecycle().Start, status: "starting",
 				want: http.StatusServiceUnavailable,
 			},
-			{name: "ready", move: reg.Life().Ready, status: "ready", want: http.StatusOK},
+			{name: "ready", move: reg.Lifecycle().SetReady, status: "ready", want: http.StatusOK},
 			{
 				name:   "draining",
-				move:   func(context.Context) error { reg.Life().StartDrain(); return nil },
+				move:   func(context.Context) error { reg.Lifecycle().StartDrain(); return nil },
 				status: "draining", want: http.StatusServiceUnavailable,
 			},
 			{
-				name: "stopped", move: reg.Life().Stop, status: "stopped",
+				name: "stopped", move: reg.Lifecycle().Stop, status: "stopped",
 				want: http.StatusServiceUnavailable,
 			},
 		} {
@@ -82,7 +82,7 @@ func TestReadyz(t *testing.T) {
 			Key:  "db",
 			Node: func(context.Context) (any, error) { return p, nil },
 		}}, xoption.WithHealth())
-		if err := reg.Life().Ready(t.Context()); err != nil {
+		if err := reg.Lifecycle().SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ready := func(want int, status string) readiness {
@@ -122,28 +122,28 @@ func TestReadyz(t *testing.T) {
 		reg, out := start(t, nil, xoption.WithHealth())
 		release := make(chan struct{})
 		defer close(release)
-		reg.Life().AddHealth("slow", func(context.Context) error { <-release; return nil })
+		reg.Lifecycle().AddHealth("slow", func(context.Context) error { <-release; return nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		getWith(ctx, reg, "/readyz")
 		if linesWith(out, "node unhealthy") != 0 {
 			t.Errorf("log\n%s\nwant no line for a canceled probe", out)
 		}
-		if reg.Life().State() != xhook.StateStarting {
-			t.Errorf("state = %s", reg.Life().State())
+		if reg.Lifecycle().State() != xhook.StateStarting {
+			t.Errorf("state = %s", reg.Lifecycle().State())
 		}
 	})
 
 	t.Run("reports a degraded node", func(t *testing.T) {
 		var state atomic.Pointer[string]
 		reg, out := start(t, nil, xoption.WithHealth())
-		reg.Life().AddHealth("pool", func(context.Context) error {
+		reg.Lifecycle().AddHealth("pool", func(context.Context) error {
 			if s := state.Load(); s != nil {
 				return xhook.Degraded(*s)
 			}
 			return nil
 		})
-		if err := reg.Life().Ready(t.Context()); err != nil {
+		if err := reg.Lifecycle().SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		saturated := "saturated"
@@ -170,7 +170,7 @@ func TestReadyz(t *testing.T) {
 				return (*healthNode)(nil), nil
 			}},
 		}, xoption.WithHealth())
-		if err := reg.Life().Ready(t.Context()); err != nil {
+		if err := reg.Lifecycle().SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w := get(reg, "GET", "/readyz")

@@ -15,12 +15,12 @@ func TestReg_Close(t *testing.T) {
 	t.Run("runs shutdown hooks before and stop hooks after the cancellation", func(t *testing.T) {
 		var log []string
 		reg, _ := start(t, nil)
-		reg.Life().OnStop("a", func(context.Context) error {
+		reg.Lifecycle().OnStop("a", func(context.Context) error {
 			<-reg.Init.Ctx.Done()
 			log = append(log, "stop")
 			return nil
 		})
-		reg.Life().OnShutdown("a", func(context.Context) error {
+		reg.Lifecycle().OnShutdown("a", func(context.Context) error {
 			if reg.Init.Ctx.Err() == nil {
 				log = append(log, "shutdown")
 			}

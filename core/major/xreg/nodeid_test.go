@@ -131,7 +131,7 @@ func TestReadyz_LeasedNodeID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reg.Life().Ready(t.Context()); err != nil {
+		if err := reg.Lifecycle().SetReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ready := func(want int, label string) {

@@ -196,8 +196,8 @@ func (r *Reg) Settings() startup.Settings { return *r.settings.Load() }
 // Parts returns the started components of the framework, in order.
 func (r *Reg) Parts() []Part { return slices.Clone(*r.parts.Load()) }
 
-// Life returns the application's lifecycle.
-func (r *Reg) Life() *xhook.Lifecycle { return r.lifecycle }
+// Lifecycle returns the application's lifecycle.
+func (r *Reg) Lifecycle() *xhook.Lifecycle { return r.lifecycle }
 
 // StopRequested returns a context that is canceled with the context passed to New or
 // Register. If Register started the application, the first signal cancels it too.

@@ -61,7 +61,7 @@ func Example() {
 func ExampleValidate() {
 	short := func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && len(r.GetText()) > 8 {
-			return validation.Refuse(ctx, []xvalid.FieldError{{
+			return validation.Reject(ctx, []xvalid.FieldError{{
 				Field: "text", Tag: "max", Message: "text must have at most 8 characters",
 			}}, nil)
 		}

@@ -25,7 +25,7 @@ import (
 func rejectText(text string) validation.Check {
 	return func(ctx context.Context, request any) error {
 		if r, ok := request.(*pb.TestRequest); ok && r.GetText() == text {
-			return validation.Refuse(ctx, []xvalid.FieldError{{
+			return validation.Reject(ctx, []xvalid.FieldError{{
 				Field: "text", Tag: "allowed", Message: "text is not allowed",
 			}}, nil)
 		}

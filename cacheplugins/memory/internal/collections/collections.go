@@ -86,7 +86,7 @@ func read[C Collection](ctx context.Context, m Methods, key string, f func(C)) e
 
 // shrink is like read, but f may remove elements.
 func shrink[C Collection](ctx context.Context, m Methods, key string, f func(C)) error {
-	return m.change(ctx, key, driver.Write{Keep: true},
+	return m.change(ctx, key, driver.Write{KeepTTL: true},
 		func(value driver.Object) (Collection, error) {
 			c, exists, err := as[C](value)
 			if !exists {

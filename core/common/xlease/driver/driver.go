@@ -113,6 +113,6 @@ type Holding struct {
 	Mark int64
 }
 
-// Ended is the minimum time for which a backend retains the state of a name with one slot
-// after its record has expired.
-const Ended = time.Minute
+// Retention is the minimum time for which a backend retains the state of a name with one
+// slot after its record has expired.
+const Retention = time.Minute

@@ -6,9 +6,9 @@ import "time"
 type Write struct {
 	// TTL is the time to live, in whole milliseconds; 0 means no expiry.
 	TTL time.Duration
-	// Keep keeps the expiry of an existing key. TTL then applies to a new key only.
-	Keep bool
-	If   Condition
+	// KeepTTL retains the expiry of an existing key. TTL then applies to a new key only.
+	KeepTTL bool
+	If      Condition
 }
 
 // Condition restricts a write.

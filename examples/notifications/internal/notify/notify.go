@@ -22,7 +22,7 @@ const takeOver = 5 * time.Second
 // Nodes returns the components of the package. Each may use those before it.
 func Nodes() []xregnode.Node {
 	return []xregnode.Node{
-		{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open(outbox.WithTakeOver(takeOver)))},
+		{Key: xctx.JobQueueKey, Node: job.Init(outbox.Open(outbox.WithTakeoverTimeout(takeOver)))},
 		{Key: sinkKey, Node: startSink},
 		{Key: xctx.EmailClientKey, Node: openMail},
 		{

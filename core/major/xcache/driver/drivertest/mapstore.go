@@ -88,7 +88,7 @@ func (s *MapStore) put(key string, value any, w driver.Write) {
 	e, exists := s.live(key)
 	e.value = value
 	switch {
-	case exists && w.Keep:
+	case exists && w.KeepTTL:
 	case w.TTL > 0:
 		e.expiry = s.now().Add(w.TTL)
 	default:

@@ -9,7 +9,7 @@ import (
 
 const (
 	// retention is how long the row of a name with one slot remains after it expired. It
-	// is at least driver.Ended of package xlease.
+	// is at least driver.Retention of package xlease.
 	retention = 24 * time.Hour
 	// sweepPause is the time between two sweeps, sweepTimeout limits one.
 	sweepPause   = time.Hour
