@@ -30,11 +30,12 @@ import (
 
 // The import aliases of the specification must compile, including xVaild.
 var _ = []any{
-	xBase.BaseResponse{}, xCtxUtil.GetRequestKey, xError.New, xLog.WithName,
-	xSnowflake.SetDefault, xUtil.Password, xVaild.Engine,
-	xCtx.ContextKey(""), xEnv.GetEnv,
-	xBind.Bind[any], xCache.Register, xDB.GetDB, xHelper.Serve, xHook.AddHealth, xHttp.GetToken,
-	xMain.Runner, xMiddle.ReleaseAllCors, xModels.BaseEntity{}, xOption.WithDatabase,
-	xOptCache.FromEnv, xOptDatabase.FromEnv, xReg.Register, xRegNode.Nodes{}, xResult.Success,
+	xBase.BaseResponse{},
+	xModels.BaseEntity{},
+	xRegNode.Nodes{},
+	xCtxUtil.GetRequestKey, xError.New, xLog.WithName, xSnowflake.SetDefault, xUtil.Password,
+	xVaild.Engine, xCtx.ContextKey(""), xEnv.GetEnv, xBind.Bind[any], xCache.Register, xDB.GetDB,
+	xHelper.Serve, xHook.AddHealth, xHttp.GetToken, xMain.Runner, xMiddle.ReleaseAllCors,
+	xOption.WithDatabase, xOptCache.FromEnv, xOptDatabase.FromEnv, xReg.Register, xResult.Success,
 	xRoute.NoRoute,
 }

@@ -308,24 +308,29 @@ func TestTx_Isolation(t *testing.T) {
 			{"no options", nil, "UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"}},
 			{
 				"default level", &sql.TxOptions{},
-				"UPDATE t", nil, []string{"begin 2", "UPDATE t", "commit 0"},
+				"UPDATE t", nil,
+				[]string{"begin 2", "UPDATE t", "commit 0"},
 			},
 			{
 				"read committed", &sql.TxOptions{Isolation: sql.LevelReadCommitted},
-				"UPDATE t", boom, []string{"begin 2", "UPDATE t", "rollback 0"},
+				"UPDATE t", boom,
+				[]string{"begin 2", "UPDATE t", "rollback 0"},
 			},
 			{
 				"serializable", &sql.TxOptions{Isolation: sql.LevelSerializable},
-				"UPDATE t", nil, []string{"begin 4", "UPDATE t", "commit 0", reset},
+				"UPDATE t", nil,
+				[]string{"begin 4", "UPDATE t", "commit 0", reset},
 			},
 			{
 				"snapshot, rolled back", &sql.TxOptions{Isolation: sql.LevelSnapshot},
-				"UPDATE t", boom, []string{"begin 5", "UPDATE t", "rollback 0", reset},
+				"UPDATE t", boom,
+				[]string{"begin 5", "UPDATE t", "rollback 0", reset},
 			},
 			{
 				"repeatable read, rolled back by the server",
 				&sql.TxOptions{Isolation: sql.LevelRepeatableRead},
-				"UPDATE victim", boom, []string{"begin 3", "UPDATE victim", reset},
+				"UPDATE victim", boom,
+				[]string{"begin 3", "UPDATE victim", reset},
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

@@ -137,7 +137,9 @@ func TestRows_Values(t *testing.T) {
 		Rows: [][]any{
 			{
 				"größe 🔑", int64(-128), int64(math.MaxInt64), "12.5", "9999999999999999.9999",
-				true, []byte{0, 255}, "", at, late, nil,
+				true,
+				[]byte{0, 255},
+				"", at, late, nil,
 			},
 			{
 				"", int64(1), int64(math.MinInt64), "-0.0001", "-9999999999999999.9999",

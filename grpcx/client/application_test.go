@@ -108,7 +108,9 @@ func TestWithApplication(t *testing.T) {
 		texts := []string{idle, string(encoded), lines.String()}
 		for _, v := range []any{
 			options[0], options, dialOptions, callErr, plaintextErr, invalidErr, creds,
-			[]any{creds}, struct{ C any }{creds}, client.FromError(callErr),
+			[]any{creds},
+			struct{ C any }{creds},
+			client.FromError(callErr),
 		} {
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 				texts = append(texts, fmt.Sprintf(verb, v))

@@ -218,7 +218,7 @@ func wantInternal(t *testing.T, err error) {
 		t.Fatalf("error = %v, want SERVER_INTERNAL_ERROR", err)
 	}
 	if e.GetErrorMessage() != "" || e.GetData() != nil || !e.Logged() {
-		t.Errorf("message = %q, data = %v, logged = %t; want none, none, true",
+		t.Errorf("message = %q, data = %v, logged = %t; want an empty message, no data, true",
 			e.GetErrorMessage(), e.GetData(), e.Logged())
 	}
 }

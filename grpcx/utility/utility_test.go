@@ -31,7 +31,8 @@ func TestExtractMetadata(t *testing.T) {
 			{"several values", []string{"app_access_id", "7", "app_access_id", "8"}, "7"},
 			{
 				"after blank values",
-				[]string{"app_access_id", "", "app_access_id", " \t", "app_access_id", "7"}, "7",
+				[]string{"app_access_id", "", "app_access_id", " \t", "app_access_id", "7"},
+				"7",
 			},
 			{"with spaces around", []string{"app_access_id", " 7 "}, " 7 "},
 			{"with dashes", []string{"app-access-id", "7"}, "7"},
@@ -39,7 +40,8 @@ func TestExtractMetadata(t *testing.T) {
 			{"in both spellings", []string{"app-access-id", "8", "app_access_id", "7"}, "7"},
 			{
 				"blank in the first spelling",
-				[]string{"app_access_id", " ", "app-access-id", "8"}, "8",
+				[]string{"app_access_id", " ", "app-access-id", "8"},
+				"8",
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

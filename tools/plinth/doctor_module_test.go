@@ -112,7 +112,9 @@ func TestDoctor_Drivers(t *testing.T) {
 		want    finding
 	}{
 		{
-			"imported, not set", []string{"dbplugins/sqlite"}, nil,
+			"imported, not set",
+			[]string{"dbplugins/sqlite"},
+			nil,
 			finding{"drivers", "skipped", "DATABASE_DRIVER is not set (imported: sqlite)", ""},
 		},
 		{"third-party driver", nil, []string{"DATABASE_DRIVER=cockroach"}, finding{
@@ -132,7 +134,9 @@ func TestDoctor_Drivers(t *testing.T) {
 			},
 		},
 		{
-			"memory", []string{"cacheplugins/memory"}, []string{"NOSQL_DRIVER=memory"},
+			"memory",
+			[]string{"cacheplugins/memory"},
+			[]string{"NOSQL_DRIVER=memory"},
 			finding{"cache", "ok", "memory", ""},
 		},
 	} {
@@ -294,11 +298,13 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 		want    finding
 	}{
 		{
-			"free port", nil, []string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port},
+			"free port", nil,
+			[]string{"PLINTH_HOST=127.0.0.1", "PLINTH_PORT=" + port},
 			finding{"ports", "ok", "127.0.0.1:" + port + " is free", ""},
 		},
 		{
-			"any free port", nil, []string{"PLINTH_PORT=0"},
+			"any free port", nil,
+			[]string{"PLINTH_PORT=0"},
 			finding{"ports", "ok", "PLINTH_PORT=0 selects a free port", ""},
 		},
 		{"address of another machine", nil, []string{"PLINTH_HOST=192.0.2.1"}, finding{
@@ -322,7 +328,8 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 			`SNOWFLAKE_NODE_ID: "8" is out of range`, "set a valid ID",
 		}},
 		{
-			"datacenter ID out of range", nil, []string{"SNOWFLAKE_DATACENTER_ID=9"},
+			"datacenter ID out of range", nil,
+			[]string{"SNOWFLAKE_DATACENTER_ID=9"},
 			finding{
 				"node", "problem",
 				`SNOWFLAKE_DATACENTER_ID: "9" is out of range`, "set a valid ID",
@@ -333,7 +340,8 @@ func TestDoctor_PortsAndNodeID(t *testing.T) {
 			"SNOWFLAKE_NODE_ID=7 is fixed; every replica needs a different node ID", "",
 		}},
 		{
-			"lease backend without a driver", nil, []string{"LEASE_BACKEND=database"},
+			"lease backend without a driver", nil,
+			[]string{"LEASE_BACKEND=database"},
 			finding{
 				"node", "problem", "LEASE_BACKEND=database, but DATABASE_DRIVER is not set",
 				"set DATABASE_DRIVER, or LEASE_BACKEND=auto",

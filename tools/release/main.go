@@ -3,7 +3,7 @@
 //	release plan [MODULE...]        print the modules to release, their versions and reasons
 //	release skew [MODULE...]        test released and new versions together
 //	release prepare                 create the release commit
-//	release tag                     tag the release commit for all modules with a new version
+//	release tag                     create tags at the release commit for all modules with a new version
 //	release notes MODULE [VERSION]  print the changelog of a version
 //	release proxy DIR               create a module proxy of the working tree in DIR
 //	release tidy [MODULE...]        run go mod tidy in all or the named modules

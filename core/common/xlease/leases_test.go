@@ -134,7 +134,7 @@ func TestWithWait(t *testing.T) {
 	t.Run("grants the name to one caller at a time", func(t *testing.T) {
 		l, _ := newLeases(t)
 		var inside, most atomic.Int64
-		work := func(context.Context, *xlease.Lease) error {
+		work := func(context.Context, *xlease.Lease) error { //nolint:unparam // signature of Do
 			most.Store(max(most.Load(), inside.Add(1)))
 			inside.Add(-1)
 			return nil

@@ -134,7 +134,8 @@ func TestEncode_Struct(t *testing.T) {
 			Map: map[text]any{"k": nil}, List: []any{nil, 1.5}, Time: noon, Bytes: []byte("x"),
 		}
 		for _, v := range []any{
-			full, &full, tags{},
+			full, &full,
+			tags{},
 			tags{Map: map[text]any{}, List: []any{}},
 			tagged{X: 1},
 			&tagged{Upper: &Upper{Own: &Upper{Same: 1}}, text: "x"},

@@ -90,7 +90,9 @@ func TestParser_ToInt64(t *testing.T) {
 		})
 	}
 	for _, in := range []any{
-		nil, true, "x", []int{1}, (*int)(nil), json.Number("1.5"), json.Number("1e400"),
+		nil, true, "x",
+		[]int{1},
+		(*int)(nil), json.Number("1.5"), json.Number("1e400"),
 		uint64(math.MaxInt64) + 1, uint64(math.MaxUint64), math.NaN(), math.Inf(1), math.Inf(-1),
 		0x1p63, -0x1.8p63, 1.5, float32(math.Inf(1)),
 	} {

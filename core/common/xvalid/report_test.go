@@ -61,15 +61,18 @@ func TestHandleValidationError(t *testing.T) {
 			{"validation", xvalid.Validate(t.Context(), item{}), nil, xerror.BodyError},
 			{
 				"validation of a query", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Query}, xerror.ParameterError,
+				[]xvalid.Source{xvalid.Query},
+				xerror.ParameterError,
 			},
 			{
 				"validation of a path", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Path}, xerror.ParameterError,
+				[]xvalid.Source{xvalid.Path},
+				xerror.ParameterError,
 			},
 			{
 				"validation of headers", xvalid.Validate(t.Context(), item{}),
-				[]xvalid.Source{xvalid.Header}, xerror.HeaderError,
+				[]xvalid.Source{xvalid.Header},
+				xerror.HeaderError,
 			},
 			{"empty body", io.EOF, nil, xerror.BodyEmpty},
 			{"truncated body", io.ErrUnexpectedEOF, nil, xerror.BodyError},

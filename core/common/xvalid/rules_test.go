@@ -198,7 +198,8 @@ func TestValidate_InvalidTag(t *testing.T) {
 		want  []string
 	}{
 		{
-			"pattern", badPattern{},
+			"pattern",
+			badPattern{},
 			[]string{"badPattern", "Name", "regexp=([a-z", "missing closing"},
 		},
 		{"integer", badInteger{}, []string{"badInteger", "N", "enum_int=1 two", `"two"`}},

@@ -150,11 +150,13 @@ func TestWithMaxBytes(t *testing.T) {
 		{"no limit, length unknown", -1, nil, nil, nil},
 		{
 			"WithMaxBytes, length known", int64(len(body)), nil,
-			[]xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge,
+			[]xbind.Option{xbind.WithMaxBytes(1000)},
+			xerror.PayloadTooLarge,
 		},
 		{
 			"WithMaxBytes, length unknown", -1, nil,
-			[]xbind.Option{xbind.WithMaxBytes(1000)}, xerror.PayloadTooLarge,
+			[]xbind.Option{xbind.WithMaxBytes(1000)},
+			xerror.PayloadTooLarge,
 		},
 		{"server limit", -1, func(c *gin.Context) {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 1000)

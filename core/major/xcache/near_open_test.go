@@ -109,22 +109,26 @@ func TestOpen_Near(t *testing.T) {
 			{
 				"server without invalidation",
 				func(s *fakeServer) driver.Store { return s.MapStore },
-				storeDriver{store: newCopies()}, driver.ErrConfig,
+				storeDriver{store: newCopies()},
+				driver.ErrConfig,
 			},
 			{
 				"server rejects the watch",
 				func(s *fakeServer) driver.Store { s.watchErr = refused; return s },
-				storeDriver{store: newCopies()}, refused,
+				storeDriver{store: newCopies()},
+				refused,
 			},
 			{
 				"store of the copies fails to open",
 				func(s *fakeServer) driver.Store { return s },
-				storeDriver{err: refused}, refused,
+				storeDriver{err: refused},
+				refused,
 			},
 			{
 				"store of the copies without objects",
 				func(s *fakeServer) driver.Store { return s },
-				storeDriver{store: drivertest.NewMapStore(nil)}, nil,
+				storeDriver{store: drivertest.NewMapStore(nil)},
+				nil,
 			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

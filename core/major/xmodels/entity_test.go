@@ -27,7 +27,7 @@ func TestBaseEntity_PrimaryKey(t *testing.T) {
 			}
 			if key.AutoIncrement || key.HasDefaultValue || len(s.FieldsWithDefaultDBValue) != 0 {
 				t.Errorf("AutoIncrement = %t, HasDefaultValue = %t, "+
-					"FieldsWithDefaultDBValue = %v; want false, false, none",
+					"FieldsWithDefaultDBValue = %v; want no default",
 					key.AutoIncrement, key.HasDefaultValue, s.FieldsWithDefaultDBValue)
 			}
 			if key.DataType != schema.Int || key.Size != 64 {
