@@ -329,7 +329,7 @@ func TestFromEnv_DefaultDirectory_Permissions(t *testing.T) {
 
 // Containers do not share a directory. In each container all slots are free, and the node
 // chooses one at random.
-func TestInFolder_Containers(t *testing.T) {
+func TestInDirectory_Containers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

@@ -336,7 +336,7 @@ type clocked struct {
 
 func (clocked) Name() string { return "clocked" }
 
-func TestDatabase_KeepsLeases(t *testing.T) {
+func TestDatabase_SupportsLeases(t *testing.T) {
 	clearEnv(t)
 	var r xdb.Registry
 	r.Register(bare{})
