@@ -23,8 +23,8 @@ type reflectionVariables struct {
 }
 
 type limitVariables struct {
-	MaxConnections      int           `env:"GRPC_MAX_CONNECTIONS" default:"1000" min:"0" max:"2147483647" doc:"Open gRPC connections; further ones are closed at once; 0 is no limit."`
-	MaxStreams          int           `env:"GRPC_MAX_STREAMS" default:"250" min:"1" max:"2147483647" doc:"Concurrent calls of one gRPC connection; further ones wait at the client."`
-	MaxInflightBytes    int64         `env:"GRPC_MAX_INFLIGHT_BYTES" default:"67108864" min:"0" doc:"Bytes of incomplete messages over all gRPC connections; above the limit, calls are canceled; 0 is no limit."`
-	FirstMessageTimeout time.Duration `env:"GRPC_FIRST_MESSAGE_TIMEOUT" default:"10s" min:"0s" max:"1h" doc:"Time for the request message of a gRPC call to arrive; 0 is no limit."`
+	MaxConnections      int           `env:"GRPC_MAX_CONNECTIONS" default:"1000" min:"0" max:"2147483647" doc:"Maximum number of gRPC connections; additional connections are closed at once; 0 means no limit."`
+	MaxStreams          int           `env:"GRPC_MAX_STREAMS" default:"250" min:"1" max:"2147483647" doc:"Maximum number of concurrent calls of one gRPC connection; additional calls wait in the client."`
+	MaxInflightBytes    int64         `env:"GRPC_MAX_INFLIGHT_BYTES" default:"67108864" min:"0" doc:"Bytes of incomplete messages over all gRPC connections; above the limit, calls are canceled; 0 means no limit."`
+	FirstMessageTimeout time.Duration `env:"GRPC_FIRST_MESSAGE_TIMEOUT" default:"10s" min:"0s" max:"1h" doc:"Time for the request message of a gRPC call to arrive; 0 means no limit."`
 }

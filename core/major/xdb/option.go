@@ -93,18 +93,18 @@ func WithSingularTables() Option { return func(o *Options) { o.SingularTables = 
 // WithTablePrefix sets the prefix of all table names.
 func WithTablePrefix(prefix string) Option { return func(o *Options) { o.TablePrefix = prefix } }
 
-// WithMaxOpenConns limits the connections of the pool; 0 is no limit.
+// WithMaxOpenConns limits the connections of the pool; 0 means no limit.
 func WithMaxOpenConns(n int) Option { return func(o *Options) { o.MaxOpenConns = cmp.Or(n, off) } }
 
 // WithMaxIdleConns limits the idle connections; 0 disables them.
 func WithMaxIdleConns(n int) Option { return func(o *Options) { o.MaxIdleConns = cmp.Or(n, off) } }
 
-// WithConnMaxLifetime sets the maximum age of a connection; 0 is no limit.
+// WithConnMaxLifetime sets the maximum age of a connection; 0 means no limit.
 func WithConnMaxLifetime(d time.Duration) Option {
 	return func(o *Options) { o.ConnMaxLifetime = cmp.Or(d, off) }
 }
 
-// WithConnMaxIdleTime sets the maximum idle time of a connection; 0 is no limit.
+// WithConnMaxIdleTime sets the maximum idle time of a connection; 0 means no limit.
 func WithConnMaxIdleTime(d time.Duration) Option {
 	return func(o *Options) { o.ConnMaxIdleTime = cmp.Or(d, off) }
 }

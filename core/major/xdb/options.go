@@ -54,14 +54,14 @@ type Options struct {
 	// be nil.
 	Gorm func(*gorm.Config)
 
-	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Maximum number of connections in the pool; 0 is no limit."`
+	MaxOpenConns    int           `env:"DATABASE_MAX_OPEN_CONNS" default:"25" max:"2147483647" doc:"Maximum number of connections in the pool; 0 means no limit."`
 	MaxIdleConns    int           `env:"DATABASE_MAX_IDLE_CONNS" default:"10" max:"2147483647" doc:"Maximum number of idle connections."`
-	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Maximum age of a connection; 0 is no limit."`
-	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Maximum idle time of a connection; 0 is no limit."`
+	ConnMaxLifetime time.Duration `env:"DATABASE_CONN_MAX_LIFETIME" default:"1h" max:"876000h" doc:"Maximum age of a connection; 0 means no limit."`
+	ConnMaxIdleTime time.Duration `env:"DATABASE_CONN_MAX_IDLE_TIME" default:"10m" max:"876000h" doc:"Maximum idle time of a connection; 0 means no limit."`
 	ConnectTimeout  time.Duration `env:"DATABASE_CONNECT_TIMEOUT" default:"30s" max:"1h" doc:"How long startup retries an unavailable database; 0 disables retries."`
 	// AcquireTimeout is the limit after which a statement fails with ServiceOverload.
 	// With gorm's PrepareStmt it applies only to transactions.
-	AcquireTimeout time.Duration `env:"DATABASE_ACQUIRE_TIMEOUT" default:"5s" max:"1h" doc:"How long a statement waits for a connection if all of the pool are in use; 0 is no limit."`
+	AcquireTimeout time.Duration `env:"DATABASE_ACQUIRE_TIMEOUT" default:"5s" max:"1h" doc:"How long a statement waits for a free connection of the pool; 0 means no limit."`
 	SlowThreshold  time.Duration `env:"DATABASE_SLOW_THRESHOLD" default:"200ms" max:"1h" unit:"1ms" doc:"Duration from which a statement is logged as slow; 0 disables the log."`
 	// Log is the logger; nil is the logger named DATA.
 	Log *xlog.LogNamedLogger

@@ -178,7 +178,7 @@ func TestRunContext_ShutdownHooks(t *testing.T) {
 		start := time.Now()
 		err := s.stop()
 		for _, want := range []string{
-			"1 requests were force-closed",
+			"requests force-closed: 1",
 			`shutdown hook "hangs": still running`,
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -100,7 +100,7 @@ func (r *runner) drainRequests(ctx, graceCtx context.Context) error {
 	closeErr := s.Server.Close()
 	waitZero(graceCtx, &r.traffic.requests)
 	if left > 0 {
-		return fmt.Errorf("xmain: %d requests were force-closed: %w", left, context.Cause(ctx))
+		return fmt.Errorf("xmain: requests force-closed: %d: %w", left, context.Cause(ctx))
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err()) {
 		err = nil // idle connections, or streams whose handlers do not return

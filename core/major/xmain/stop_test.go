@@ -59,7 +59,7 @@ func TestRunContext_ShutdownTimeout(t *testing.T) {
 		wait(t, entered, "the request")
 		start := time.Now()
 		err := s.stop()
-		if err == nil || !strings.Contains(err.Error(), "1 requests were force-closed") {
+		if err == nil || !strings.Contains(err.Error(), "requests force-closed: 1") {
 			t.Errorf("RunContext = %v, want the force-closed request", err)
 		}
 		if elapsed := time.Since(start); elapsed > timeout+20*time.Second {
