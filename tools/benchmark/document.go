@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,13 +14,13 @@ import (
 
 // document updates each table of the documentation whose groups all ran.
 func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
-	page := filepath.Join(root, "docs", "content", "guide", "performance.md")
 	ratioLines := slices.DeleteFunc(slices.Clone(lines),
 		func(l line) bool { return l.group == peersGroup })
 	if len(ratioLines) < len(lines) {
 		peerLines := slices.DeleteFunc(slices.Clone(lines),
 			func(l line) bool { return l.group != peersGroup })
-		if err := marks.Put(page, "peers", peerTable(peerLines)+"\n"+p.machine()+".\n"); err != nil {
+		table := peerTable(peerLines) + "\n" + p.machine() + ".\n"
+		if err := putTable(root, "peers", table); err != nil {
 			return err
 		}
 	}
@@ -28,17 +29,24 @@ func (p plan) document(root string, lines []line, sizes footprint.Sizes) error {
 			strings.Join(missing, ", "))
 	} else {
 		table := ratioTable(ratioLines) + "\n" + p.machine() + ".\n"
-		if err := marks.Put(page, "ratios", table); err != nil {
+		if err := putTable(root, "ratios", table); err != nil {
 			return err
 		}
 	}
 	if sizes == nil {
 		return nil
 	}
-	if err := marks.Put(page, "footprint", sizes.Table()); err != nil {
+	if err := putTable(root, "footprint", sizes.Table()); err != nil {
 		return err
 	}
 	return marks.Put(filepath.Join(root, "README.md"), "footprint", sizes.Modules())
+}
+
+// putTable replaces a table of the guide, in English and Chinese.
+func putTable(root, name, table string) error {
+	guide := filepath.Join(root, "docs", "content", "guide")
+	return errors.Join(marks.Put(filepath.Join(guide, "performance.md"), name, table),
+		marks.Put(filepath.Join(guide, "performance.zh.md"), name, table))
 }
 
 // notRun returns the groups of the table of ratios that have no line.

@@ -1,6 +1,6 @@
-// Envdoc generates .env.example and the configuration page of the guide from the
-// registered environment variables. With -check it writes nothing and fails if a file is
-// out of date.
+// Envdoc generates .env.example and the configuration page of the guide, in English and
+// Chinese, from the registered environment variables. With -check it writes nothing and
+// fails if a file is out of date.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	_ "github.com/plinthgo/plinth/cacheplugins/memory"
@@ -44,10 +45,15 @@ func run(put func(path, text string) error) error {
 	if err != nil {
 		return err
 	}
+	zh, err := chineseTables(xenv.Table())
+	if err != nil {
+		return err
+	}
 	for name, text := range map[string]string{
 		".env.example": envtable.Example(xenv.Table(), nil),
-		"docs/content/guide/environment.md": strings.Replace(page, "TABLES\n",
+		"docs/content/guide/environment.md": strings.Replace(page, tables,
 			envtable.Markdown(xenv.Table()), 1),
+		"docs/content/guide/environment.zh.md": strings.Replace(chinesePage, tables, zh, 1),
 	} {
 		if err := put(filepath.Join(root, filepath.FromSlash(name)), text); err != nil {
 			return err
@@ -71,7 +77,48 @@ func compare(path, text string) error {
 	return nil
 }
 
-// page is the page of the guide. The line TABLES is replaced by the generated tables.
+// tables is the line of a page that the generated tables replace.
+const tables = "TABLES\n"
+
+// page is the page of the guide.
 //
 //go:embed environment.md
 var page string
+
+// chinesePage is the page of the guide in Chinese.
+//
+//go:embed environment.zh.md
+var chinesePage string
+
+// chineseGroups maps the groups of variables to headings of the Chinese page.
+var chineseGroups = map[string]string{
+	"Application and server":      "应用与服务器",
+	"Cache":                       "缓存",
+	"Cache: memory":               "缓存：内存",
+	"Cache: Redis":                "缓存：Redis",
+	"Database":                    "数据库",
+	"Database: MySQL and MariaDB": "数据库：MySQL 与 MariaDB",
+	"Database: Oracle":            "数据库：Oracle",
+	"Database: PostgreSQL":        "数据库：PostgreSQL",
+	"Database: SQLite":            "数据库：SQLite",
+	"gRPC":                        "gRPC",
+	"IDs":                         "ID",
+	"Logs":                        "日志",
+	"Mail":                        "邮件",
+	"Request context":             "请求上下文",
+}
+
+// chineseTables returns the tables with Chinese headings. It returns an error if a group
+// has no Chinese heading.
+func chineseTables(vars []xenv.Var) (string, error) {
+	vars = slices.Clone(vars)
+	for i, v := range vars {
+		heading, ok := chineseGroups[v.Group]
+		if !ok {
+			return "", fmt.Errorf("group %q has no Chinese heading: add it to chineseGroups", v.Group)
+		}
+		vars[i].Group = heading
+	}
+	return strings.ReplaceAll(envtable.Markdown(vars),
+		"| Variable | Default | Accepts | Meaning |", "| 变量 | 默认值 | 取值 | 含义 |"), nil
+}
