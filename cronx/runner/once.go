@@ -130,9 +130,9 @@ func spread(d time.Duration) time.Duration {
 // errUnconfirmed reports that the backend has not confirmed a claim.
 var errUnconfirmed = errors.New("cronx/runner: claim not confirmed by the backend")
 
-// tryTake tries once to claim the tick. ahead is the time until the tick by the backend's
-// clock. Shutdown does not cancel the calls, because an unconfirmed claim would prevent
-// other replicas from running the tick.
+// tryClaim tries once to claim the tick. ahead is the time until the tick by the clock of
+// the backend. Shutdown does not cancel the calls, because an unconfirmed claim would
+// prevent other replicas from running the tick.
 func (s *scheduler) tryClaim(e *entry, at time.Time) (_ outcome, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.appCtx, callTimeout)
 	lease, err := s.leases.Lease(ctx, claimName+e.name, claimTTL, xlease.WithMark(0, 0),
