@@ -188,6 +188,30 @@ func TestNode_Renewal(t *testing.T) {
 		})
 	})
 
+	// Otherwise, callers that retry at once would use up the ids of the following seconds.
+	t.Run("uses no ids while the lease is lost", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fakeBackend{}
+			n, err := leasedNode(t, leases(s), bubbleEpoch(),
+				xsnowflake.WithMaxBackward(10*time.Millisecond))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.set(func(s *fakeBackend) { s.down = true })
+			<-time.After(2 * window)
+			for range 20 * 1024 {
+				if _, err := n.Generate(); !errors.Is(err, xlease.ErrLost) {
+					t.Fatalf("Generate = %v, want ErrLost", err)
+				}
+			}
+			s.set(func(s *fakeBackend) { s.down = false })
+			<-time.After(10 * time.Second)
+			if ahead := n.TimeOf(n.MustGenerate()).Sub(time.Now()); ahead > 0 {
+				t.Errorf("the first id is %v ahead, want 0", ahead)
+			}
+		})
+	})
+
 	// After SIGSTOP, the clocks advance but nothing runs, including the renewal. On a
 	// suspended machine, the monotonic clock stops too.
 	t.Run("does not use an expired lease after a pause", func(t *testing.T) {

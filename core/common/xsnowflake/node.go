@@ -119,23 +119,39 @@ func (n *Node) reserve(g Gene, want uint64) (word, count, bits uint64, err error
 		// never negative; unsigned division is faster
 		ms := int64(uint64(now) / uint64(time.Millisecond))
 		if word, count = n.sequences[g].tryReserve(n.word(ms), want, n.mask); count == 0 {
-			word, count = n.sequences[g].reserve(n.word(ms), n.word(max(ms-catchUp, t.from)),
-				n.word(ms+n.ahead), want, n.mask)
+			word, count, err = n.reserveSlow(t, mono, ms, g, want)
 		}
-		if count == 0 {
-			return 0, 0, 0, errExhausted
-		}
-		at := int64(word >> n.layout.sequence.bits) // at most 42 bits
-		if at >= t.limit.Load() || mono >= t.deadline.Load() {
-			err = n.ensureUsable(context.Background(), t, at)
-		}
-		if err == nil && at > ms {
-			err = n.wait(at)
+		if err == nil {
+			at := int64(word >> n.layout.sequence.bits) // at most 42 bits
+			if at >= t.limit.Load() || mono >= t.deadline.Load() {
+				err = n.ensureUsable(context.Background(), t, at)
+			}
+			if err == nil && at > ms {
+				err = n.wait(at)
+			}
 		}
 		if n.tenure.Load() == t {
 			return word, count, t.bits | uint64(g)<<(n.layout.gene.shift&63), err
 		}
 	}
+}
+
+// reserveSlow is reserve if the numbers of the millisecond ms are exhausted. If t allows
+// no ids now, it reserves none. Otherwise, failing callers that retry at once would use up
+// the numbers of the following seconds.
+func (n *Node) reserveSlow(t *tenure, mono, ms int64, g Gene, want uint64,
+) (word, count uint64, err error) {
+	if ms >= t.limit.Load() || mono >= t.deadline.Load() {
+		if err := n.ensureUsable(context.Background(), t, ms); err != nil {
+			return 0, 0, err
+		}
+	}
+	word, count = n.sequences[g].reserve(n.word(ms), n.word(max(ms-catchUp, t.from)),
+		n.word(ms+n.ahead), want, n.mask)
+	if count == 0 {
+		return 0, 0, errExhausted
+	}
+	return word, count, nil
 }
 
 // id combines a word (milliseconds and sequence) with the bits of gene and slot.
