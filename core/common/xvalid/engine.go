@@ -212,6 +212,39 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 	return e.validator.StructCtx(ctx, v.Interface())
 }
 
+// check reports the first invalid rule in the tags of each struct type that values of t
+// contain. It does not run rules.
+func (e *engine) check(t reflect.Type, seen map[reflect.Type]bool) (errs []error) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
+		t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.ConvertibleTo(timeType) || seen[t] {
+		return nil
+	}
+	seen[t] = true
+	if err := e.parse(t); err != nil {
+		return []error{err}
+	}
+	for f := range t.Fields() {
+		if f.IsExported() || f.Anonymous {
+			errs = append(errs, e.check(f.Type, seen)...)
+		}
+	}
+	return errs
+}
+
+// parse makes the validator read the tags of a struct type. It selects no field, so no
+// rule runs.
+func (e *engine) parse(t reflect.Type) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &RuleError{Type: t, Problem: fmt.Sprint(p)}
+		}
+	}()
+	return e.validator.StructPartial(reflect.New(t).Interface())
+}
+
 // RuleError means that the rules of a type are invalid. Examples are an unknown rule, a
 // pattern that does not compile, and a rule that does not support the type of its field.
 // It is an error of the program, not of the client.

@@ -82,6 +82,27 @@ func ErrorNamed(
 	return fail(code, err, failures(ctx, err, name))
 }
 
+// ErrorIn is like Error, but for a struct whose fields come from several parts of a
+// request. locate returns the part and the name of the field with the given Go path, such
+// as Page.Size. If the name is empty, the field has its default name. The code is that of
+// the part of the first failure.
+func ErrorIn(
+	ctx context.Context, err error, root reflect.Type, locate func(path string) (Source, string),
+) *xerror.Error {
+	first, located := Body, false
+	list := failures(ctx, err, func(fe validator.FieldError) string {
+		from, name := locate(goPath(root, fe))
+		if !located {
+			first, located = from, true
+		}
+		if name == "" {
+			return path(fe)
+		}
+		return maskKeys(name+indexes(fe), fe.Value())
+	})
+	return fail(first.Code(), err, list)
+}
+
 func fail(code *xerror.ErrorCode, err error, list []FieldError) *xerror.Error {
 	if len(list) == 0 {
 		return xerror.From(err)

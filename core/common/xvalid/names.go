@@ -102,6 +102,25 @@ func isUnnameable(r rune) bool {
 // leaf returns the last name of a path.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
+// goPath returns the Go path of a failed field in root, without the indexes of elements.
+func goPath(root reflect.Type, fe validator.FieldError) string {
+	path := strings.TrimPrefix(fe.StructNamespace(), indirect(root).Name()+".")
+	segments := strings.Split(path, ".")
+	for i, segment := range segments {
+		segments[i], _, _ = strings.Cut(segment, "[")
+	}
+	return strings.Join(segments, ".")
+}
+
+// indexes returns the indexes of the failed element in its field, in brackets.
+func indexes(fe validator.FieldError) string {
+	_, after, found := strings.Cut(fe.StructField(), "[")
+	if !found {
+		return ""
+	}
+	return "[" + after
+}
+
 // namedPath returns the name of a failed field in one tag. It is for flat request parts,
 // in which the name of a nested field has no prefix. It returns "" if the field is not
 // found.

@@ -11,6 +11,8 @@ package xvalid
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
 	"github.com/go-playground/validator/v10"
 )
@@ -23,6 +25,16 @@ import (
 // concurrent use.
 func Validate(ctx context.Context, value any) error {
 	return load().validate(ctx, value)
+}
+
+// Check returns the errors of the developer in the binding tags of t and of the struct
+// types that its values contain: unknown rules and invalid parameters. The error joins
+// one *RuleError for each type. Check does not run rules.
+func Check(t reflect.Type) error {
+	e := load()
+	e.gate.RLock()
+	defer e.gate.RUnlock()
+	return errors.Join(e.check(t, map[reflect.Type]bool{})...)
 }
 
 // Engine returns the underlying validator, for aliases, struct-level rules and custom

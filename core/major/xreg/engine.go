@@ -1,12 +1,14 @@
 package xreg
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
 
 	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/internal/probe"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhelper"
 	"github.com/plinthgo/plinth/core/major/xhttp"
@@ -43,8 +45,9 @@ func (r *Reg) newEngine() {
 }
 
 // build installs the request middleware of the current settings. It then applies the
-// engine changes of p and registers its health routes and its routes.
-func (r *Reg) build(p *startup.Plan) {
+// engine changes of p and registers its health routes and its routes. The error joins the
+// errors of the developer in the routes.
+func (r *Reg) build(p *startup.Plan) error {
 	settings := r.Settings()
 	_ = r.Serve.SetTrustedProxies(settings.TrustedProxies) // checkProxies reports the errors
 	handler := xhelper.Serve(settings.Serve)
@@ -58,4 +61,14 @@ func (r *Reg) build(p *startup.Plan) {
 	for _, register := range p.Routes {
 		register(r.Init.Ctx, r.Serve)
 	}
+	return checkRoutes(r.Serve)
+}
+
+// checkRoutes returns the errors of the developer in typed handlers.
+func checkRoutes(e *gin.Engine) error {
+	var errs []error
+	for _, route := range probe.Routes(e) {
+		errs = append(errs, route.Err)
+	}
+	return errors.Join(errs...)
 }

@@ -184,7 +184,7 @@ func (r *Reg) apply(p *startup.Plan) error {
 		}
 	}
 	r.step.Store(new("routes"))
-	return r.logPanics("routes", xhook.Guard(func() error { r.build(p); return nil }))
+	return r.logPanics("routes", xhook.Guard(func() error { return r.build(p) }))
 }
 
 // Signals returns the signal watch, which the Runner must stop. It returns nil after New.

@@ -1,0 +1,142 @@
+package xapi
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"reflect"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xresult"
+)
+
+// The types of special inputs, described in package xbind.
+type (
+	// File is an uploaded file, stored in memory or in a temporary file. Fields of the
+	// types *File and []*File accept files.
+	File = xbind.File
+	// Form marks an input whose form fields are the body.
+	Form = xbind.Form
+	// Upload gives the handler a multipart form while the client sends it.
+	Upload = xbind.Upload
+	// Raw gives the handler a body of any type.
+	Raw = xbind.Raw
+)
+
+// Empty is the result of a handler whose response is 204 without a body.
+type Empty struct{}
+
+var (
+	emptyType    = reflect.TypeFor[Empty]()
+	downloadType = reflect.TypeFor[*Download]()
+	errorType    = reflect.TypeFor[error]()
+)
+
+// setResult derives the kind of the response from the type of the result.
+func (op *Operation) setResult(t reflect.Type) {
+	switch {
+	case t == emptyType || t == reflect.PointerTo(emptyType):
+		op.Response, op.Status = ResponseEmpty, http.StatusNoContent
+	case t == downloadType:
+		op.Response = ResponseDownload
+	case isStream(t):
+		op.Response, op.Data = ResponseStream, t.In(0).In(0)
+	default:
+		op.Data = t
+		op.addHeaders(t)
+	}
+}
+
+// isStream reports whether t is an iter.Seq2 of values and errors.
+func isStream(t reflect.Type) bool {
+	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == errorType
+}
+
+// addHeaders adds the fields of a result with a header tag.
+func (op *Operation) addHeaders(t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for f := range t.Fields() {
+		name := f.Tag.Get("header")
+		if name == "" || name == "-" || !f.IsExported() {
+			continue
+		}
+		if f.Tag.Get("json") != "-" {
+			op.fail(`field %s of %s is a response header: add the tag json:"-", `+
+				"so that it is not part of the data", f.Name, t)
+		}
+		op.Headers = append(op.Headers, Header{Name: http.CanonicalHeaderKey(name), Field: f})
+	}
+}
+
+// output writes the result of a handler.
+type output struct {
+	response Response
+	status   int
+	message  string
+	headers  []Header
+}
+
+func newOutput(op *Operation) *output {
+	return &output{
+		response: op.Response, status: op.Status, message: op.Message, headers: op.Headers,
+	}
+}
+
+func (o *output) write(c *gin.Context, result any) {
+	switch o.response {
+	case ResponseEmpty:
+		c.Status(o.status)
+		c.Writer.WriteHeaderNow()
+	case ResponseStream:
+		xresult.Stream(c, items(result))
+	case ResponseDownload:
+		d, _ := result.(*Download)
+		d.serve(c)
+	default:
+		if o.headers != nil {
+			o.setHeaders(c.Writer.Header(), result)
+		}
+		if o.status != http.StatusOK {
+			c.Status(o.status)
+		}
+		xresult.SuccessHasData(c, o.message, result)
+	}
+}
+
+func (o *output) setHeaders(h http.Header, result any) {
+	v := reflect.Indirect(reflect.ValueOf(result))
+	if !v.IsValid() {
+		return // a nil pointer
+	}
+	for _, field := range o.headers {
+		switch value := v.FieldByIndex(field.Field.Index).Interface().(type) {
+		case []string:
+			h[field.Name] = value
+		case string:
+			if value != "" {
+				h[field.Name] = []string{value}
+			}
+		default:
+			h[field.Name] = []string{fmt.Sprint(value)}
+		}
+	}
+}
+
+// items converts an iter.Seq2 of any type of items.
+func items(seq any) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for item, err := range reflect.ValueOf(seq).Seq2() {
+			e, _ := err.Interface().(error)
+			if !yield(item.Interface(), e) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package xbind
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"reflect"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+)
+
+// Request binds all parts of the request and then validates the struct once.
+//
+// Fields with a uri, form or header tag are parameters in the path, the query or the
+// headers. All other fields are the members of the JSON body, unless they have the tag
+// json:"-". A member of the body never fills a parameter.
+//
+// If T contains files (see Binder.Form) or embeds Form, the body is a form, and the fields
+// with a form tag are its fields. An Upload or a Raw gives the handler the body itself.
+//
+// If the tags of T contradict each other, the error is a DeveloperError; LayoutOf returns
+// the reason.
+func (b *Binder[T]) Request() *T {
+	dst, t := orNew(b.dst), reflect.TypeFor[T]()
+	l := layoutOf(t)
+	if l.err != nil {
+		report(b.c, xerror.Wrap(xerror.DeveloperError, "", l.err))
+		return nil
+	}
+	if !b.readBody(l, dst) || !l.readParams(b.c, reflect.ValueOf(dst).Elem()) {
+		return nil
+	}
+	if err := xvalid.Validate(b.c, dst); err != nil {
+		report(b.c, xvalid.ErrorIn(b.c.Request.Context(), err, t, l.locate))
+		return nil
+	}
+	return dst
+}
+
+// readBody fills dst from the body. A parameter keeps its value if the body contains a
+// member with its name.
+func (b *Binder[T]) readBody(l *Layout, dst *T) bool {
+	switch v := reflect.ValueOf(dst).Elem(); l.Body {
+	case BodyJSON:
+		before := reflect.Value{}
+		if b.dst != nil && len(l.Params) > 0 {
+			before = reflect.ValueOf(new(*b.dst)).Elem()
+		}
+		ok := readBody(b.c, strictnessOf(b.c, b.opts), dst)
+		l.resetParams(v, before)
+		return ok
+	case BodyForm, BodyFiles:
+		plan := formPlanOf(reflect.TypeFor[T](), tags[xvalid.Body])
+		form, err := formValues(b.c, plan, b.opts)
+		if err == nil {
+			err = fill(b.c.Request.Context(), xvalid.Body, plan, dst, form)
+		}
+		l.resetParams(v, reflect.Value{})
+		return err == nil || report(b.c, err)
+	case BodyUpload, BodyRaw:
+		return l.openBody(b.c, v.FieldByIndex(l.special), strictnessOf(b.c, b.opts))
+	default:
+		return true
+	}
+}
+
+// resetParams sets the parameters to their values in before, or to zero.
+func (l *Layout) resetParams(v, before reflect.Value) {
+	for i := range l.Params {
+		field := v.FieldByIndex(l.Params[i].Field.Index)
+		if before.IsValid() {
+			field.Set(before.FieldByIndex(l.Params[i].Field.Index))
+		} else {
+			field.SetZero()
+		}
+	}
+}
+
+// readParams fills v from the path, the query and the headers. It reports all parameters
+// with a wrong type.
+func (l *Layout) readParams(c *gin.Context, v reflect.Value) bool {
+	var query url.Values
+	if l.hasQuery && c.Request.URL.RawQuery != "" {
+		values, err := url.ParseQuery(c.Request.URL.RawQuery)
+		if err != nil { // it quotes the query, so the response does not contain it
+			return report(c, newError(c.Request.Context(), xerror.ParameterError, msgQuery))
+		}
+		query = values
+	}
+	var list []xvalid.FieldError
+	var code *xerror.ErrorCode // of the first failure
+	for i := range l.Params {
+		p := &l.Params[i]
+		if err := p.read(c, query, v.FieldByIndex(p.Field.Index)); err != nil {
+			code = cmp.Or(code, p.code())
+			list = append(list, p.failure(c.Request.Context()))
+		}
+	}
+	return list == nil ||
+		report(c, xerror.WrapData(code, xerror.ErrMessage(list[0].Message), nil, list))
+}
+
+// read sets field to the parameter.
+func (p *Param) read(c *gin.Context, query url.Values, field reflect.Value) error {
+	var values []string
+	switch p.From {
+	case xvalid.Path:
+		text, ok := c.Params.Get(p.Name)
+		if ok && p.setText != nil {
+			return p.setText(field, text)
+		}
+		if ok {
+			values = []string{text}
+		}
+	case xvalid.Header:
+		values = c.Request.Header[p.Name]
+	default:
+		values = query[p.Name]
+	}
+	switch {
+	case len(values) > 0 && p.setText != nil:
+		return p.setText(field, values[0])
+	case len(values) > 0 || p.hasDefault:
+		return p.set(field, values)
+	default:
+		return nil
+	}
+}
+
+// code returns the code of a value that cannot be converted. A type that converts text
+// itself has a format, so its failure is that of a rule.
+func (p *Param) code() *xerror.ErrorCode {
+	if reflect.PointerTo(elementType(p.Field.Type)).Implements(unmarshalerType) {
+		return p.From.Code()
+	}
+	return p.From.TypeCode()
+}
+
+func (p *Param) failure(ctx context.Context) xvalid.FieldError {
+	return xvalid.TypeFailure(ctx, p.Name, elementType(p.Field.Type), p.Field.Tag.Get("time_format"))
+}
+
+// locate returns the source and the name of a field by its Go path.
+func (l *Layout) locate(path string) (from xvalid.Source, name string) {
+	if p := l.byPath[path]; p != nil {
+		return p.From, p.Name
+	}
+	return xvalid.Body, ""
+}
