@@ -26,6 +26,8 @@ type Response uint8
 const (
 	// ResponseEnvelope is the envelope with the result as data.
 	ResponseEnvelope Response = iota
+	// ResponseJSON is a JSON value without the envelope.
+	ResponseJSON
 	// ResponseEmpty is 204 without a body.
 	ResponseEmpty
 	// ResponseStream is a stream of JSON lines or server-sent events.
@@ -52,8 +54,8 @@ type Operation struct {
 	// Response is the kind of the response, and Status its status.
 	Response Response
 	Status   int
-	// Data is the type of the data of an envelope or of the items of a stream. It is nil
-	// for other responses.
+	// Data is the type of the data of an envelope, of a JSON value or of the items of a
+	// stream. It is nil for other responses.
 	Data reflect.Type
 	// Headers are the fields of the result that are response headers.
 	Headers []Header

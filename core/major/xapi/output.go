@@ -25,6 +25,14 @@ type (
 	Raw = xbind.Raw
 )
 
+// JSON is the result of a handler whose response is the JSON value itself, without the
+// envelope, for clients that expect another format. Errors still have the envelope.
+type JSON[T any] struct{ Value T }
+
+func (j JSON[T]) value() any { return j.Value }
+
+type plain interface{ value() any }
+
 // Empty is the result of a handler whose response is 204 without a body.
 type Empty struct{}
 
@@ -32,6 +40,7 @@ var (
 	emptyType    = reflect.TypeFor[Empty]()
 	downloadType = reflect.TypeFor[*Download]()
 	errorType    = reflect.TypeFor[error]()
+	plainType    = reflect.TypeFor[plain]()
 )
 
 // setResult derives the kind of the response from the type of the result.
@@ -41,6 +50,8 @@ func (op *Operation) setResult(t reflect.Type) {
 		op.Response, op.Status = ResponseEmpty, http.StatusNoContent
 	case t == downloadType:
 		op.Response = ResponseDownload
+	case t.Implements(plainType) && t.Kind() == reflect.Struct:
+		op.Response, op.Data = ResponseJSON, t.Field(0).Type
 	case isStream(t):
 		op.Response, op.Data = ResponseStream, t.In(0).In(0)
 	default:
@@ -96,6 +107,9 @@ func (o *output) write(c *gin.Context, result any) {
 		c.Writer.WriteHeaderNow()
 	case ResponseStream:
 		xresult.Stream(c, items(result))
+	case ResponseJSON:
+		j, _ := result.(plain)
+		c.PureJSON(o.status, j.value())
 	case ResponseDownload:
 		d, _ := result.(*Download)
 		d.serve(c)

@@ -27,6 +27,15 @@ func WithEngine(change func(*gin.Engine)) Option {
 		func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
 }
 
+// WithInspect makes Register only register the routes, call inspect and exit: with code 0,
+// or 1 if inspect returns an error. Nothing is opened, so the context of the routes has no
+// database, cache or node. Use it for a command that needs the routes, such as the
+// generator of a document.
+func WithInspect(inspect func(*gin.Engine) error) Option {
+	return requireArg("WithInspect", inspect != nil,
+		registerOnly("WithInspect", func(p *startup.Plan) { p.Inspect = inspect }))
+}
+
 // WithServe configures the request middleware: request IDs, the access log, and the size
 // and time limits for all requests or for single routes.
 func WithServe(change func(*xhelper.Config)) Option {

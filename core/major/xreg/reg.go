@@ -158,6 +158,9 @@ func (r *Reg) Apply(opts ...xoption.Option) error {
 
 // apply checks everything that p configures, and starts it if there is no problem.
 func (r *Reg) apply(p *startup.Plan) error {
+	if p.Inspect != nil {
+		return r.inspect(p)
+	}
 	var problems error
 	if !p.Late {
 		problems = errors.Join(loadEnvFiles(p), xenv.Apply(p.EnvDefaults), r.openLog(p))

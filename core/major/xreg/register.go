@@ -2,6 +2,7 @@ package xreg
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"slices"
@@ -24,6 +25,8 @@ var exit = os.Exit
 // signal cancels StopRequested, and the Runner starts the shutdown. A second signal exits
 // immediately. If a node ignores its context, an interrupted startup exits with code 1
 // two seconds after the shutdown timeout.
+//
+// With xoption.WithInspect, Register exits with code 0 after the inspection.
 func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option) *Reg {
 	r := newReg()
 	log := context.WithoutCancel(ctx)
@@ -39,7 +42,13 @@ func Register(ctx context.Context, nodes []xregnode.Node, opts ...xoption.Option
 		exit(signals.ExitCode(s))
 	})
 	opts = append(slices.Clip(opts), func(p *startup.Plan) { p.DefaultNode = true })
-	if err := r.start(ctx, nodes, opts); err != nil {
+	err := r.start(ctx, nodes, opts)
+	if errors.Is(err, errInspected) {
+		exit(0)
+		r.watch.Stop() // only tests, which replace exit, reach this line
+		return nil
+	}
+	if err != nil {
 		const failed = "start failed: "
 		report.Problems(r.Init.Ctx, initLog, failed, err)
 		report.Problems(r.Init.Ctx, initLog, failed, r.closeStarted())

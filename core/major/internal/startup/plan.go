@@ -61,6 +61,8 @@ type Plan struct {
 	// Engine functions configure the engine before the routes are registered.
 	Engine []func(*gin.Engine)
 	Routes []func(ctx context.Context, engine *gin.Engine)
+	// Inspect makes the startup only register the routes and call Inspect with the engine.
+	Inspect func(*gin.Engine) error
 	// LivePath is the path of the liveness probe; "" disables both health routes.
 	LivePath string
 	// ReadyPath is the path of the readiness probe. It responds with 200 if the service

@@ -1,0 +1,34 @@
+package xreg
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/major/internal/startup"
+	"github.com/plinthgo/plinth/core/major/xhook"
+)
+
+// errInspected is returned instead of an application if the option WithInspect was passed
+// and succeeded.
+var errInspected = errors.New("xreg: the routes were inspected, and nothing was started")
+
+// inspect registers the routes without checking or opening anything else, and calls the
+// function of WithInspect.
+func (r *Reg) inspect(p *startup.Plan) error {
+	if p.Problems != nil {
+		return p.Problems
+	}
+	_ = loadEnvFiles(p) // a file may contain the name of the application
+	r.changes = p.Settings
+	settings := r.newSettings()
+	r.settings.Store(settings)
+	r.nodes.Set(xctx.DebugKey, settings.Serve.Debug)
+	if err := xhook.Guard(func() error { return r.build(p) }); err != nil {
+		return fmt.Errorf("routes: %w (the routes are registered for an inspection, in which "+
+			"no database, cache or node is open: handlers must get them from the context of "+
+			"the request)", r.logPanics("routes", err))
+	}
+	return cmp.Or(p.Inspect(r.Serve), errInspected)
+}
