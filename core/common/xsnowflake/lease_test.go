@@ -188,7 +188,7 @@ func TestNode_Renewal(t *testing.T) {
 		})
 	})
 
-	// Otherwise, callers that retry at once would use up the ids of the following seconds.
+	// Otherwise, callers that retry at once would use up the ids of the next seconds.
 	t.Run("uses no ids while the lease is lost", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &fakeBackend{}

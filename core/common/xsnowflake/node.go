@@ -137,8 +137,8 @@ func (n *Node) reserve(g Gene, want uint64) (word, count, bits uint64, err error
 }
 
 // reserveSlow is reserve if the numbers of the millisecond ms are exhausted. If t allows
-// no ids now, it reserves none. Otherwise, failing callers that retry at once would use up
-// the numbers of the following seconds.
+// no ids now, it reserves no numbers. Otherwise, failing callers that retry at once would
+// use up the numbers of the following seconds.
 func (n *Node) reserveSlow(t *tenure, mono, ms int64, g Gene, want uint64,
 ) (word, count uint64, err error) {
 	if ms >= t.limit.Load() || mono >= t.deadline.Load() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/internal/probe"
 	"github.com/plinthgo/plinth/core/major/xbind"
@@ -55,8 +56,10 @@ type Operation struct {
 	Response Response
 	Status   int
 	// Data is the type of the data of an envelope, of a JSON value or of the items of a
-	// stream. It is nil for other responses.
+	// stream. It is nil for other responses and for an envelope without data.
 	Data reflect.Type
+	// Profile is the profile of the envelope, or nil for that of the application.
+	Profile *xbase.Profile
 	// Headers are the fields of the result that are response headers.
 	Headers []Header
 
@@ -94,6 +97,7 @@ func newOperation[In, Out any](h any, c config) *Operation {
 		In: reflect.TypeFor[In](), Status: cmp.Or(c.status, http.StatusOK),
 		Errors: c.errors, Tags: c.tags, Security: c.security, Summary: c.summary,
 		Description: c.description, Deprecated: c.deprecated, Hidden: c.hidden,
+		Profile: c.profile,
 	}
 	op.Function, op.Position = locate(h)
 	op.ID = cmp.Or(c.id, operationID(op.Function))

@@ -5,8 +5,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xmiddle"
 )
 
 // Option configures a route or the routes of a Group. Nil options are skipped.
@@ -19,6 +21,7 @@ type config struct {
 	errors                   []*xerror.ErrorCode
 	tags, security           []string
 	deprecated, hidden       bool
+	profile                  *xbase.Profile
 	bind                     []xbind.Option
 	middleware               []gin.HandlerFunc
 }
@@ -83,6 +86,13 @@ func Security(schemes ...string) Option {
 
 // Hidden excludes the route from documents.
 func Hidden() Option { return func(c *config) { c.hidden = true } }
+
+// Profile sets the profile of the envelope.
+func Profile(p xbase.Profile) Option {
+	return func(c *config) {
+		c.profile, c.middleware = &p, append(c.middleware, xmiddle.UseProfile(p))
+	}
+}
 
 // Use adds middleware that runs before the handler.
 func Use(middleware ...gin.HandlerFunc) Option {

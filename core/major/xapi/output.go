@@ -8,6 +8,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/xbind"
 	"github.com/plinthgo/plinth/core/major/xresult"
 )
@@ -40,6 +42,7 @@ var (
 	emptyType    = reflect.TypeFor[Empty]()
 	downloadType = reflect.TypeFor[*Download]()
 	errorType    = reflect.TypeFor[error]()
+	noDataType   = reflect.TypeFor[struct{}]()
 	plainType    = reflect.TypeFor[plain]()
 )
 
@@ -54,6 +57,7 @@ func (op *Operation) setResult(t reflect.Type) {
 		op.Response, op.Data = ResponseJSON, t.Field(0).Type
 	case isStream(t):
 		op.Response, op.Data = ResponseStream, t.In(0).In(0)
+	case t == noDataType:
 	default:
 		op.Data = t
 		op.addHeaders(t)
@@ -92,11 +96,13 @@ type output struct {
 	status   int
 	message  string
 	headers  []Header
+	noData   bool
 }
 
 func newOutput(op *Operation) *output {
 	return &output{
 		response: op.Response, status: op.Status, message: op.Message, headers: op.Headers,
+		noData: op.Data == nil,
 	}
 }
 
@@ -108,8 +114,7 @@ func (o *output) write(c *gin.Context, result any) {
 	case ResponseStream:
 		xresult.Stream(c, items(result))
 	case ResponseJSON:
-		j, _ := result.(plain)
-		c.PureJSON(o.status, j.value())
+		o.writeJSON(c, result)
 	case ResponseDownload:
 		d, _ := result.(*Download)
 		d.serve(c)
@@ -120,8 +125,21 @@ func (o *output) write(c *gin.Context, result any) {
 		if o.status != http.StatusOK {
 			c.Status(o.status)
 		}
+		if o.noData {
+			result = nil
+		}
 		xresult.SuccessHasData(c, o.message, result)
 	}
+}
+
+func (o *output) writeJSON(c *gin.Context, result any) {
+	j, _ := result.(plain)
+	body, err := xbase.AppendValue(nil, j.value())
+	if err != nil {
+		_ = c.Error(xerror.Wrap(xerror.SerializeError, "", err))
+		return
+	}
+	c.Data(o.status, "application/json; charset=utf-8", body)
 }
 
 func (o *output) setHeaders(h http.Header, result any) {

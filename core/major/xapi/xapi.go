@@ -11,7 +11,8 @@
 //
 // The input is a struct that xbind.Binder.Request fills and validates. The result becomes
 // the data of the response envelope; an error becomes the response of its code. Some types
-// of results have another response: JSON, Empty, iter.Seq2 and *Download.
+// of results have another response: JSON, Empty, iter.Seq2 and *Download. The result struct{}
+// is an envelope without data.
 //
 // Each route has a description, the Operation, from which module openapix generates an
 // OpenAPI document. Contradictions between a handler and its route fail the start.

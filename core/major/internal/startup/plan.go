@@ -61,7 +61,7 @@ type Plan struct {
 	// Engine functions configure the engine before the routes are registered.
 	Engine []func(*gin.Engine)
 	Routes []func(ctx context.Context, engine *gin.Engine)
-	// Inspect makes the startup only register the routes and call Inspect with the engine.
+	// Inspect makes the startup only register the routes and call this function.
 	Inspect func(*gin.Engine) error
 	// LivePath is the path of the liveness probe; "" disables both health routes.
 	LivePath string

@@ -7,23 +7,27 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/plinthgo/plinth/core/common/xbase"
-	"github.com/plinthgo/plinth/core/major/xmiddle"
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/major/xapi"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/handler"
 )
 
 // Register registers the routes. Routes with java return the envelope of the Java
 // library.
 func Register(_ context.Context, engine *gin.Engine) {
-	java := xmiddle.UseProfile(xbase.ProfileJava)
+	java := xapi.Profile(xbase.ProfileJava)
 
-	engine.GET("/ping", handler.Ping)
+	xapi.Get(engine, "/ping", handler.Ping, xapi.Tag("system"))
+	xapi.Get(engine, "/api/ping", handler.APIPing, java, xapi.Tag("system"),
+		xapi.Message("SUCCESS"))
 
-	api := engine.Group("/api")
-	api.GET("/ping", java, handler.APIPing)
-
-	user := api.Group("/v1/user")
-	user.POST("/register", handler.Register)
-	user.POST("/login", handler.Login)
-	user.POST("", java, handler.Create)
-	user.GET("/:id", java, handler.Get)
+	user := xapi.Group(engine, "/api/v1/user", xapi.Tag("user"))
+	xapi.Post(user, "/register", handler.Register, xapi.Message("registered"),
+		xapi.Errors(xerror.Existed, xerror.ParameterError))
+	xapi.Post(user, "/login", handler.Login, xapi.Message("logged in"),
+		xapi.Errors(xerror.UserNotFound, xerror.Unauthorized))
+	xapi.Post(user, "", handler.Create, java, xapi.Message("created"),
+		xapi.Errors(xerror.Existed, xerror.ParameterError))
+	xapi.Get(user, "/:id", handler.Get, java, xapi.Message("found"),
+		xapi.Errors(xerror.NotExist))
 }
