@@ -25,7 +25,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xreg/xregnode"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
-	"github.com/plinthgo/plinth/examples/grpc/internal/handler"
+	"github.com/plinthgo/plinth/examples/grpc/internal/route"
 	"github.com/plinthgo/plinth/examples/grpc/internal/service"
 	"github.com/plinthgo/plinth/grpcx/runner"
 )
@@ -66,7 +66,7 @@ func options() []xoption.Option {
 		xoption.WithRequiredDatabase(xoptdatabase.FromEnv(), withDataDir,
 			xoptdatabase.WithAutoMigrate(&entity.User{}, &entity.App{})),
 		xoption.WithNodes(xregnode.Node{Key: feed.Key, Node: feed.Start}),
-		xoption.WithRoute(handler.Route),
+		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),
 	}
 }

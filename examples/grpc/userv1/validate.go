@@ -5,6 +5,7 @@ package userv1
 import (
 	"context"
 
+	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/examples/grpc/internal/rule"
 )
@@ -15,22 +16,25 @@ func (x *RegisterRequest) Validate() error {
 }
 
 // Registration converts the user to the type with the validation rules.
-func (x *RegisterRequest) Registration() rule.Registration {
-	return rule.Registration{
+func (x *RegisterRequest) Registration() *rule.Registration {
+	return &rule.Registration{
 		Username: x.GetUsername(), Email: x.GetEmail(), Password: x.GetPassword(),
 	}
 }
 
 // Validate returns the error of the ID.
 func (x *GetRequest) Validate() error {
-	return xvalid.Validate(context.Background(), struct {
-		ID int64 `binding:"gt=0" json:"id"`
-	}{x.GetId()})
+	return xvalid.Validate(context.Background(), x.UserID())
+}
+
+// UserID converts the request to the type with the validation rules.
+func (x *GetRequest) UserID() *rule.UserID {
+	return &rule.UserID{ID: xsnowflake.SnowflakeID(x.GetId())}
 }
 
 // Validate returns the errors of the user.
 func (x *ImportRequest) Validate() error {
 	return xvalid.Validate(context.Background(), struct {
-		User rule.Registration `json:"user"`
+		User *rule.Registration `json:"user"`
 	}{x.GetUser().Registration()})
 }

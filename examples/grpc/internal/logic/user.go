@@ -1,5 +1,5 @@
-// Package logic implements the application. It is independent of HTTP and gRPC; its
-// errors have error codes for both.
+// Package logic implements the application. Its functions are typed handlers of HTTP, and
+// the gRPC service calls them too. Their errors have error codes for both.
 package logic
 
 import (
@@ -13,7 +13,6 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xlog"
-	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/common/xutil"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
@@ -39,11 +38,11 @@ func readable(text string) bool {
 // Register creates a user and publishes it to watchers. Names and addresses are
 // case-insensitive. The unique indexes reject duplicates, also of concurrent calls; the
 // query only avoids hashing the password of a duplicate.
-func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
-	if !readable(r.Username) || !readable(r.Email) {
+func Register(ctx context.Context, in *rule.Registration) (*entity.User, error) {
+	if !readable(in.Username) || !readable(in.Email) {
 		return nil, errUnreadable
 	}
-	user := &entity.User{Username: strings.ToLower(r.Username), Email: strings.ToLower(r.Email)}
+	user := &entity.User{Username: strings.ToLower(in.Username), Email: strings.ToLower(in.Email)}
 	taken, err := repository.Taken(ctx, user.Username, user.Email)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 	if taken {
 		return nil, errTaken
 	}
-	if user.Password, err = xutil.Password().EncryptString(ctx, r.Password); err != nil {
+	if user.Password, err = xutil.Password().EncryptString(ctx, in.Password); err != nil {
 		return nil, err
 	}
 	if err := repository.Create(ctx, user); err != nil {
@@ -66,8 +65,8 @@ func Register(ctx context.Context, r rule.Registration) (*entity.User, error) {
 }
 
 // Find returns the user with this ID.
-func Find(ctx context.Context, id xsnowflake.SnowflakeID) (*entity.User, error) {
-	user, err := repository.ByID[entity.User](ctx, id)
+func Find(ctx context.Context, in *rule.UserID) (*entity.User, error) {
+	user, err := repository.ByID[entity.User](ctx, in.ID)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, xerror.New(xerror.ResourceNotFound, "user not found")
 	}

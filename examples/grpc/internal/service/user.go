@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/plinthgo/plinth/core/common/xerror"
-	"github.com/plinthgo/plinth/core/common/xsnowflake"
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/examples/grpc/internal/entity"
 	"github.com/plinthgo/plinth/examples/grpc/internal/feed"
@@ -39,7 +38,7 @@ func (users) Register(
 
 // Get implements userv1.UserServiceServer.
 func (users) Get(ctx context.Context, request *userv1.GetRequest) (*userv1.GetResponse, error) {
-	user, err := logic.Find(ctx, xsnowflake.SnowflakeID(request.GetId()))
+	user, err := logic.Find(ctx, request.UserID())
 	if err != nil {
 		return nil, err
 	}
