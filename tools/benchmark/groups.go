@@ -27,6 +27,7 @@ var groups = []struct {
 		}}
 	}},
 	{"bind", bindings, nil},
+	{"typed", typedHandlers, nil},
 	{"ids", ids, idClaims},
 	{"cache", caches, nil},
 	{"redis", redises, func() []claim {
