@@ -86,7 +86,8 @@ func note(s *Service) *entity {
 func newEntity(s *Service, name string, fields []string) (*entity, error) {
 	problems := checkEntityName(name)
 	e := nameEntity(s, exported(name))
-	seen := slices.Clone(reservedColumns)
+	// An update embeds the input, so a field must not have the name of its type.
+	seen := append(slices.Clone(reservedColumns), names.ColumnName("", e.Name+"Input"))
 	for _, text := range fields {
 		field, err := parseField(text)
 		switch {
@@ -171,9 +172,9 @@ var (
 
 // reservedNames are the lower-case names that the packages of a service or the templates
 // use.
-var reservedNames = strings.Fields(`app api c cached changed created ctx engine entity err errors error find found gin handler http id
-	input insert invalidate list log logic net notify open page path pathid r remove replace repository respond result route schedule service start
-	startup store task time view all any cmp slices xdb xerror testing options tasks nodes string len nil true false`)
+var reservedNames = strings.Fields(`affected app api c cached changed created ctx engine entity err errors error find found gin http id in
+	input insert invalidate list log logic net notify now open page path r remove replace repository result route schedule service start
+	startup store task time view all any cmp slices xapi xdb xerror xsnowflake testing options tasks nodes string len nil true false`)
 
 // reservedColumns are the columns and methods that every entity has.
 var reservedColumns = []string{
@@ -186,7 +187,8 @@ func checkEntityName(name string) []string {
 			fmt.Sprintf("%q is not a valid entity name, such as Order or OrderItem", name),
 		}
 	}
-	one, many := lower(name), lower(plural(name))
+	goName := exported(name)
+	one, many := lower(goName), lower(plural(goName))
 	for _, n := range []string{one, many} {
 		if token.IsKeyword(n) || slices.Contains(reservedNames, strings.ToLower(n)) {
 			return []string{fmt.Sprintf("%q is reserved: Go or the service uses %s", name, n)}

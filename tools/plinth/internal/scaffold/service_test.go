@@ -98,6 +98,10 @@ func TestCheckEntity(t *testing.T) {
 			name: "no plural", entity: "Series",
 			fields: []string{"a:int"}, want: "has no distinct plural",
 		},
+		{
+			name: "no plural as a Go name", entity: "FS",
+			fields: []string{"a:int"}, want: "has no distinct plural",
+		},
 		{name: "no field", entity: "Order", want: "requires a field"},
 		{
 			name: "no type", entity: "Order",
@@ -119,6 +123,10 @@ func TestCheckEntity(t *testing.T) {
 		{
 			name: "reserved field", entity: "Order",
 			fields: []string{"created_at:time"}, want: "duplicate or reserved name",
+		},
+		{
+			name: "field with the name of the input", entity: "Order",
+			fields: []string{"order_input:string"}, want: "duplicate or reserved name",
 		},
 		{
 			name: "two problems", entity: "Order", fields: []string{"1a:int", "a:money"},
