@@ -21,9 +21,9 @@ func newGen(p *term.Printer) *cobra.Command {
 func genEntity(p *term.Printer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "entity Name field:type...",
-		Short: "Generate an entity with repository, logic, handlers, routes and tests",
+		Short: "Generate an entity with repository, logic, routes and tests",
 		Long: "Generate an entity in the service in the current directory, with the same layout as the notes of\n" +
-			"plinth new: entity, repository, logic, handlers, routes and tests. The entity has an HTTP API. The\n" +
+			"plinth new: entity, repository, logic, routes and tests. The entity has an HTTP API. The\n" +
 			"service creates its table at the next start. The command never overwrites a file.\n\n" +
 			"Field types: " + strings.Join(scaffold.Kinds(), ", ") + ".\n" +
 			"A string has 1 to 255 characters, a text up to 4000. An id is the ID of another entity.",

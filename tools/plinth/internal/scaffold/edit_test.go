@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/plinthgo/plinth/tools/plinth/internal/catalog"
 	"github.com/plinthgo/plinth/tools/plinth/internal/scaffold"
 )
@@ -182,19 +184,68 @@ func TestGenEntity(t *testing.T) {
 		}
 	})
 
+	t.Run("adds typed routes to a service with gin handlers", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("compiles everything that a service can import")
+		}
+		dir := newService(t, plain)
+		overlay(t, dir, "ginhandlers.txtar")
+		edit, err := scaffold.GenEntity(dir, module, "OrderItem", allFields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range edit.Changes {
+			if strings.HasPrefix(c.Path, "internal/handler/") {
+				t.Errorf("%s: %s, want no change", c.Path, c.What)
+			}
+		}
+		if err := scaffold.Apply(dir, edit.Changes); err != nil {
+			t.Fatal(err)
+		}
+		files := scaffold.Files{}
+		for file, text := range tree(t, dir) {
+			relative, err := filepath.Rel(dir, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[filepath.ToSlash(relative)] = []byte(text)
+		}
+		if err := newChecker(t, []scaffold.Spec{plain}).check(files); err != nil {
+			t.Error(err)
+		}
+	})
+
 	t.Run("rejects other layouts", func(t *testing.T) {
 		dir := newService(t, plain)
-		replace(t, filepath.Join(dir, "internal", "handler", "handler.go"), "func pathID(",
-			"func idOf(")
+		replace(t, filepath.Join(dir, "internal", "route", "route.go"), "func Register(",
+			"func AddRoutes(")
 		before := tree(t, dir)
 		_, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
-		if err == nil || !strings.Contains(err.Error(), "internal/handler has no function pathID") {
+		if err == nil || !strings.Contains(err.Error(), "internal/route has no function Register") {
 			t.Errorf("error = %v", err)
 		}
 		if !maps.Equal(tree(t, dir), before) {
 			t.Error("files changed")
 		}
 	})
+}
+
+// overlay writes the files of an archive in testdata below dir.
+func overlay(t *testing.T, dir, archive string) {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("testdata", archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestApply(t *testing.T) {

@@ -62,13 +62,8 @@ func inspect(modulePath string, sources []*goFile) (*Service, error) {
 		missing = append(missing,
 			errors.New("internal/repository has no function affected (with a database) or insert (without one)"))
 	}
-	for _, name := range []string{
-		"internal/handler/pathID", "internal/handler/respond", "internal/route/Register",
-	} {
-		if !has[name] {
-			missing = append(missing,
-				fmt.Errorf("%s has no function %s", path.Dir(name), path.Base(name)))
-		}
+	if !has["internal/route/Register"] {
+		missing = append(missing, errors.New("internal/route has no function Register"))
 	}
 	if !has["start"] {
 		missing = append(missing,
@@ -96,7 +91,7 @@ func (p *plan) addRoute(e *entity, sources []*goFile) error {
 				f.text[f.offset(fn.Body.Lbrace):f.offset(fn.Body.Rbrace)])
 			if group == nil {
 				return fmt.Errorf(
-					"%s: Register creates no route group, such as api := engine.Group(\"/api/v1\")",
+					"%s: Register creates no route group, such as api := xapi.Group(engine, \"/api/v1\")",
 					f.name)
 			}
 			f, err := f.insert(fn.Body.Rbrace, fmt.Sprintf("\t%s(%s)\n", e.PluralVar, group[1]))
