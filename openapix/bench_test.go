@@ -1,0 +1,39 @@
+package openapix_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/major/xapi"
+	"github.com/plinthgo/plinth/openapix"
+)
+
+// largeEngine returns an engine with 500 routes of the fixture's types.
+func largeEngine() *gin.Engine {
+	engine := gin.New()
+	for i := range 100 {
+		id := func(name string) xapi.Option { return xapi.ID(fmt.Sprintf("%s%d", name, i)) }
+		g := xapi.Group(engine, fmt.Sprintf("/v%d/users", i), xapi.Tag(fmt.Sprintf("users%d", i)))
+		xapi.Post(g, "", users{}.Create, id("create"), xapi.Errors(outOfStock))
+		xapi.Get(g, "", users{}.List, id("list"))
+		xapi.Get(g, "/:id", getUser, id("get"))
+		xapi.Put(g, "/:id", users{}.Update, id("update"))
+		xapi.Put(g, "/:id/avatar", setAvatar, id("avatar"))
+	}
+	return engine
+}
+
+func BenchmarkDocument(b *testing.B) {
+	engine := largeEngine()
+	var size int
+	for b.Loop() {
+		text, err := openapix.Document(engine)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size = len(text)
+	}
+	b.ReportMetric(float64(size), "bytes")
+}

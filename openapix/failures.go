@@ -1,0 +1,171 @@
+package openapix
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin/binding"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/common/xvalid"
+	"github.com/plinthgo/plinth/core/major/xapi"
+	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/openapix/internal/schema"
+	"github.com/plinthgo/plinth/openapix/internal/tree"
+)
+
+// addErrors adds a response for each status of the errors of an operation. The responses
+// are components.
+func (g *generator) addErrors(list map[string]*tree.Object, op *xapi.Operation) {
+	codes := slices.Concat(op.Errors, implied(op))
+	slices.SortFunc(codes, func(a, b *xerror.ErrorCode) int {
+		return cmp.Or(cmp.Compare(a.Status(), b.Status()), cmp.Compare(a.GetCode(), b.GetCode()))
+	})
+	codes = slices.Compact(codes)
+	for len(codes) > 0 {
+		status := codes[0].Status()
+		n := slices.IndexFunc(codes, func(c *xerror.ErrorCode) bool { return c.Status() != status })
+		if n < 0 {
+			n = len(codes)
+		}
+		name := g.errorResponse(codes[:n])
+		list[strconv.Itoa(status)] = tree.New().Set("$ref", "#/components/responses/"+name)
+		codes = codes[n:]
+	}
+}
+
+// implied returns the errors that any request of the operation can cause.
+func implied(op *xapi.Operation) []*xerror.ErrorCode {
+	codes := []*xerror.ErrorCode{xerror.ServerInternalError, xerror.ServiceOverload}
+	if op.Response != xapi.ResponseStream { // a stream has no timeout
+		codes = append(codes, xerror.GatewayTimeout)
+	}
+	for i := range op.Layout.Params {
+		codes = append(codes, paramErrors(&op.Layout.Params[i])...)
+	}
+	for i := range op.Layout.FormFields {
+		codes = append(codes, paramErrors(&op.Layout.FormFields[i])...)
+	}
+	switch op.Layout.Body {
+	case xbind.BodyJSON, xbind.BodyForm, xbind.BodyFiles, xbind.BodyUpload:
+		codes = append(codes, xerror.BodyError, xerror.BodyEmpty, xerror.PayloadTooLarge,
+			xerror.UnsupportedMedia)
+	case xbind.BodyRaw:
+		codes = append(codes, xerror.BodyEmpty, xerror.PayloadTooLarge)
+	case xbind.BodyNone:
+	}
+	if op.Layout.Body == xbind.BodyJSON {
+		codes = append(codes, xerror.BodyType)
+	}
+	return codes
+}
+
+// paramErrors returns the errors of a parameter or of a field of a form.
+func paramErrors(p *xbind.Param) []*xerror.ErrorCode {
+	var codes []*xerror.ErrorCode
+	text := !p.File && element(p).Kind() == reflect.String
+	if p.From == xvalid.Query || p.Field.Tag.Get("binding") != "" || !text {
+		codes = append(codes, p.From.Code()) // a query can be malformed
+	}
+	if !text && !p.File && !reflect.PointerTo(element(p)).Implements(unmarshalerType) {
+		codes = append(codes, p.From.TypeCode())
+	}
+	return codes
+}
+
+// unmarshalerType is the type of parameters that convert text themselves. Invalid text
+// fails like a rule.
+var unmarshalerType = reflect.TypeFor[binding.BindUnmarshaler]()
+
+// element returns the type of a single value of a parameter.
+func element(p *xbind.Param) reflect.Type {
+	t := p.Field.Type
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t
+}
+
+// errorResponse adds the response for codes with the same status, and returns its name.
+func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
+	labels := make([]string, len(codes))
+	for i, code := range codes {
+		labels[i] = code.GetOutput()
+	}
+	name := strings.Join(labels, ".")
+	if g.responses[name] != nil {
+		return name
+	}
+	outputs, numbers := &schema.Schema{}, &schema.Schema{}
+	examples := tree.New()
+	for _, code := range codes {
+		g.codes[code] = true
+		outputs.Enum = append(outputs.Enum, code.GetOutput())
+		numbers.Enum = append(numbers.Enum, code.GetCode())
+		examples.Set(code.GetOutput(),
+			tree.New().Set("$ref", "#/components/examples/"+code.GetOutput()))
+	}
+	values := schema.Of("object")
+	values.Properties = []schema.Property{
+		{Name: "output", Schema: outputs}, {Name: "code", Schema: numbers},
+	}
+	envelope := &schema.Schema{AllOf: []*schema.Schema{{Ref: g.failure}, values}}
+	o, headers := response(description(codes))
+	if codes[0].Status() == http.StatusServiceUnavailable {
+		headers.Set("Retry-After", tree.New().Set("schema", schema.Of("integer").Tree()))
+	}
+	g.responses[name] = o.Set("content", tree.New().
+		Set(mimeJSON, media(envelope).Set("examples", examples)).
+		Set(xerror.ContentTypeProblem, media(g.problem)))
+	return name
+}
+
+// description returns a list of the codes with their messages.
+func description(codes []*xerror.ErrorCode) string {
+	lines := make([]string, len(codes))
+	for i, code := range codes {
+		lines[i] = code.GetOutput() + ": " + code.GetMessage() + "."
+	}
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return "- " + strings.Join(lines, "\n- ")
+}
+
+// usedCodes returns the codes of the document, sorted by number.
+func (g *generator) usedCodes() []*xerror.ErrorCode {
+	return slices.SortedFunc(maps.Keys(g.codes), func(a, b *xerror.ErrorCode) int {
+		return cmp.Compare(a.GetCode(), b.GetCode())
+	})
+}
+
+// examples returns an example of each code.
+func (g *generator) examples() *tree.Object {
+	o := tree.New()
+	for _, code := range g.usedCodes() {
+		value := tree.New().Set("context", exampleID).Set("output", code.GetOutput()).
+			Set("code", code.GetCode()).Set("message", code.GetMessage())
+		o.Set(code.GetOutput(), tree.New().Set("summary", code.GetMessage()).
+			Set("description", code.Message(xerror.Chinese)).Set("value", value))
+	}
+	return o
+}
+
+const exampleID = "0198c0de-0000-7000-8000-000000000000"
+
+// catalogue returns the codes of the document with their messages.
+func (g *generator) catalogue() []any {
+	list := []any{}
+	for _, code := range g.usedCodes() {
+		messages := tree.New().Set(xerror.English, code.GetMessage()).
+			Set(xerror.Chinese, code.Message(xerror.Chinese))
+		list = append(list, tree.New().Set("code", code.GetCode()).Set("output", code.GetOutput()).
+			Set("status", code.Status()).Set("messages", messages))
+	}
+	return list
+}

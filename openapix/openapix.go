@@ -1,0 +1,109 @@
+// Package openapix generates the OpenAPI 3.1 document of a service from its typed routes
+// (package xapi), and serves it.
+//
+//	xreg.Register(ctx, nodes,
+//		xoption.WithRoute(route.Register),
+//		openapix.Serve(openapix.WithSecurityScheme("bearer", openapix.Bearer("JWT"))),
+//	)
+//
+// The document contains the routes of package xapi that are not hidden. The schemas
+// follow the rules of encoding/json and the binding tags. Rules without an exact keyword
+// are in the extension x-binding. Each error code of a route is an example with its
+// messages, and the extension x-error-catalogue lists all of them.
+package openapix
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/plinthgo/plinth/core/common/xerror"
+	"github.com/plinthgo/plinth/core/defined/xenv"
+	"github.com/plinthgo/plinth/core/major/xhook"
+	"github.com/plinthgo/plinth/core/major/xhttp"
+	"github.com/plinthgo/plinth/core/major/xoption"
+)
+
+// Document returns the document of the typed routes of engine as indented JSON. The same
+// routes and options result in the same bytes. The error joins all problems.
+func Document(engine *gin.Engine, opts ...Option) ([]byte, error) {
+	return newConfig(opts).document(engine)
+}
+
+// Serve serves the document at GET /openapi.json. The document is generated once, when
+// the application starts and all routes are registered. If it cannot be generated, the
+// start fails.
+//
+// If PLINTH_OPENAPI_OUTPUT is set, the application writes the document to that file and
+// exits. It opens neither the database nor any other component.
+func Serve(opts ...Option) xoption.Option {
+	c := newConfig(opts)
+	return xoption.WithOptions(c.inspect(), xoption.WithRoute(
+		func(ctx context.Context, engine *gin.Engine) {
+			s := &server{}
+			s.load = sync.OnceValue(func() error { return s.generate(c, engine) })
+			engine.GET(c.path, s.serve)
+			xhook.OnStart(ctx, "openapix", func(context.Context) error { return s.load() })
+		}))
+}
+
+// server serves a document from memory.
+type server struct {
+	load func() error
+	text []byte
+	etag string
+}
+
+func (s *server) generate(c *config, engine *gin.Engine) (err error) {
+	if s.text, err = c.document(engine); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(s.text)
+	s.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return nil
+}
+
+func (s *server) serve(c *gin.Context) {
+	if err := s.load(); err != nil { // only without a start hook
+		_ = c.Error(xerror.Wrap(xerror.DeveloperError, "", err))
+		return
+	}
+	h := c.Writer.Header()
+	xhttp.ContentType.Set(h, "application/json")
+	xhttp.XContentTypeOptions.Set(h, "nosniff")
+	xhttp.CacheControl.Set(h, "no-cache")
+	xhttp.ETag.Set(h, s.etag)
+	http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(s.text))
+}
+
+// inspect returns the option of the command: it writes the document to a file instead of
+// starting the application. It returns nil without the variable of the file.
+func (c *config) inspect() xoption.Option {
+	output := xenv.GetEnvString(outputKey, "")
+	if output == "" {
+		return nil
+	}
+	return xoption.WithInspect(func(engine *gin.Engine) error {
+		if err := c.readComments(xenv.GetEnvString(commentsKey, "")); err != nil {
+			return err
+		}
+		text, err := c.document(engine)
+		if err != nil {
+			return err
+		}
+		const mode = 0o644
+		//nolint:gosec // the document is public
+		if err := os.WriteFile(output, text, mode); err != nil {
+			return fmt.Errorf("openapix: write the document: %w", err)
+		}
+		return nil
+	})
+}
