@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 
 	"github.com/plinthgo/plinth/core/internal/guard"
+	"github.com/plinthgo/plinth/core/internal/joined"
 )
 
 // Func is a hook. It should return soon after ctx is done.
@@ -245,12 +246,13 @@ func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	}
 }
 
-// call runs the hook and adds its name to the error.
+// call runs the hook and adds its name to each of the errors that the hook has joined.
 func (h hook) call(ctx context.Context, p phase) error {
-	if err := guard.Call(ctx, h.run); err != nil {
-		return fmt.Errorf("%s %q: %w", p, h.name, err)
+	var errs []error
+	for _, err := range joined.List(guard.Call(ctx, h.run)) {
+		errs = append(errs, fmt.Errorf("%s %q: %w", p, h.name, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // PanicError is a recovered panic.

@@ -138,6 +138,17 @@ func TestLifecycle_Start(t *testing.T) {
 		}
 	})
 
+	t.Run("each error that a hook joins names the hook", func(t *testing.T) {
+		l := xhook.New()
+		l.OnStart("check", func(context.Context) error {
+			return errors.Join(errors.New("first"), errors.Join(errors.New("second")))
+		})
+		err := l.Start(t.Context())
+		want := "start hook \"check\": first\nstart hook \"check\": second"
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	})
 	t.Run("cancellation aborts the startup", func(t *testing.T) {
 		cause := errors.New("stop requested")
 		ctx, cancel := context.WithCancelCause(t.Context())

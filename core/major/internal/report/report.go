@@ -10,24 +10,12 @@ import (
 
 	"github.com/plinthgo/plinth/core/common/xlog"
 	"github.com/plinthgo/plinth/core/internal/guard"
+	"github.com/plinthgo/plinth/core/internal/joined"
 )
 
 // List returns the errors that are joined in err, at any depth. It returns nil for a nil
 // err.
-func List(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
-		return []error{err}
-	}
-	var list []error
-	for _, e := range joined.Unwrap() {
-		list = append(list, List(e)...)
-	}
-	return list
-}
+func List(err error) []error { return joined.List(err) }
 
 // Distinct returns err without problems whose text repeats that of an earlier one.
 func Distinct(err error) error {
