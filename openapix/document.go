@@ -103,6 +103,7 @@ func (g *generator) tagList() []any {
 // paths returns the path items, in the order of the paths.
 func (g *generator) paths(operations []*xapi.Operation) *tree.Object {
 	g.checkIDs(operations)
+	g.checkPaths(operations)
 	slices.SortStableFunc(operations, func(a, b *xapi.Operation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(rank(a.Method), rank(b.Method)))
 	})
@@ -136,10 +137,25 @@ func (g *generator) checkIDs(operations []*xapi.Operation) {
 	}
 }
 
+// checkPaths reports paths that gin distinguishes and OpenAPI does not: those that differ
+// only in the names of parameters.
+func (g *generator) checkPaths(operations []*xapi.Operation) {
+	first := map[string]string{}
+	for _, op := range operations {
+		shape := shapeOf(op.Path)
+		if other, ok := first[shape]; ok && other != op.Path {
+			g.fail("%s %s (%s): the path differs from %s only in the names of parameters: "+
+				"use the same names", op.Method, op.Path, op.Position, other)
+			continue
+		}
+		first[shape] = op.Path
+	}
+}
+
 // components returns all components. It reports the errors of the types.
 func (g *generator) components() *tree.Object {
-	list, err := g.schemas.Finish()
-	if err != nil {
+	list, errs := g.schemas.Finish()
+	for _, err := range errs {
 		g.fail("%w", err)
 	}
 	schemas := tree.New()

@@ -32,10 +32,17 @@ func methodKey(method string) string {
 
 // templateOf converts a path of gin: /users/{id} for /users/:id.
 func templateOf(path string) string {
+	return mapParams(path, func(name string) string { return "{" + name + "}" })
+}
+
+// shapeOf returns a path without the names of its parameters.
+func shapeOf(path string) string { return mapParams(path, func(string) string { return "{}" }) }
+
+func mapParams(path string, convert func(name string) string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		if at := strings.IndexAny(segment, ":*"); at >= 0 {
-			segments[i] = segment[:at] + "{" + segment[at+1:] + "}"
+			segments[i] = segment[:at] + convert(segment[at+1:])
 		}
 	}
 	return strings.Join(segments, "/")

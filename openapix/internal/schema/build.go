@@ -51,6 +51,7 @@ type Builder struct {
 	keys       []key              // in the order of their first use
 	defined    []*Component       // by Define
 	checked    map[[3]string]bool // valid examples and defaults
+	field      string             // the current field
 	errs       []error
 }
 
@@ -161,7 +162,7 @@ func (b *Builder) base(t reflect.Type, dir Direction) *Schema {
 	default:
 		s := scalar(t)
 		if s == nil {
-			b.fail("the type %s cannot be JSON: exclude the field with the tag json:\"-\"", t)
+			b.failType(t)
 			return &Schema{}
 		}
 		return s
@@ -170,6 +171,15 @@ func (b *Builder) base(t reflect.Type, dir Direction) *Schema {
 
 func (b *Builder) fail(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf(format, args...))
+}
+
+// failType reports a type without a JSON value.
+func (b *Builder) failType(t reflect.Type) {
+	if b.field == "" {
+		b.fail("the type %s cannot be JSON", t)
+		return
+	}
+	b.fail("%s: the type %s cannot be JSON: exclude the field with the tag json:\"-\"", b.field, t)
 }
 
 func (b *Builder) list(t reflect.Type, dir Direction) *Schema {
@@ -220,7 +230,10 @@ func qualified(t reflect.Type) string {
 func (b *Builder) addMembers(
 	s *Schema, t reflect.Type, dir Direction, include func(xapi.Field) bool,
 ) {
+	outer := b.field
+	defer func() { b.field = outer }()
 	for _, f := range xapi.Fields(t) {
+		b.field = "field " + f.Field.Name + " of " + qualified(t)
 		if include == nil || include(f) {
 			property, required := b.member(t, f, dir)
 			s.add(f.Name, property, required)

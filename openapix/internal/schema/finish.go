@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"path"
 	"reflect"
 	"slices"
@@ -20,19 +19,19 @@ import (
 //
 // The schemas of a type in requests and responses are one component if they are equal.
 // Otherwise the name of the request's schema has the suffix Input.
-func (b *Builder) Finish() ([]*Component, error) {
+func (b *Builder) Finish() (list []*Component, errs []error) {
 	b.nameComponents(b.different())
 	byName := map[string]*Component{}
 	for _, k := range b.keys {
 		c := b.components[k]
 		byName[c.Name] = cmp.Or(byName[c.Name], c)
 	}
-	list := slices.Clone(b.defined)
+	list = slices.Clone(b.defined)
 	for _, c := range byName {
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b *Component) int { return cmp.Compare(a.Name, b.Name) })
-	return list, errors.Join(distinct(b.errs)...)
+	return list, distinct(b.errs)
 }
 
 // distinct removes errors with the text of an earlier error: a type can be used in both

@@ -157,9 +157,9 @@ func compile(t *testing.T, typ reflect.Type) (string, *jsonschema.Schema) {
 	t.Helper()
 	b := schema.New(func(string) schema.Doc { return schema.Doc{} })
 	s := b.Type(typ, schema.Request)
-	components, err := b.Finish()
-	if err != nil {
-		t.Fatal(err)
+	components, errs := b.Finish()
+	if errs != nil {
+		t.Fatal(errs)
 	}
 	schemas := tree.New()
 	for _, c := range components {
