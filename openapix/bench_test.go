@@ -2,7 +2,9 @@ package openapix_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -36,4 +38,21 @@ func BenchmarkDocument(b *testing.B) {
 		size = len(text)
 	}
 	b.ReportMetric(float64(size), "bytes")
+}
+
+func TestDocument_Duration(t *testing.T) {
+	const runs, limit = 10, 50 * time.Millisecond * raceFactor
+	engine := largeEngine()
+	best := time.Duration(math.MaxInt64)
+	for range runs {
+		start := time.Now()
+		if _, err := openapix.Document(engine); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, time.Since(start))
+	}
+	t.Logf("best of %d runs: %v", runs, best)
+	if best > limit {
+		t.Errorf("a document of 500 routes needs %v, want at most %v", best, limit)
+	}
 }

@@ -92,8 +92,15 @@ func (g *generator) servers() []any {
 	return list
 }
 
+// tagList returns the tags of the operations.
 func (g *generator) tagList() []any {
 	var list []any
+	for _, t := range g.config.tags {
+		if g.tags[t.name] {
+			list = append(list, tree.New().Set("name", t.name).Add("description", t.description))
+			delete(g.tags, t.name)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.tags)) {
 		list = append(list, tree.New().Set("name", name))
 	}

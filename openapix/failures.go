@@ -114,6 +114,11 @@ func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
 	values.Properties = []schema.Property{
 		{Name: "output", Schema: outputs}, {Name: "code", Schema: numbers},
 	}
+	if !slices.ContainsFunc(codes, isOther) {
+		s := schema.Of("array")
+		s.Items = g.schemas.Type(failureType, schema.Response)
+		values.Properties = append(values.Properties, schema.Property{Name: "data", Schema: s})
+	}
 	envelope := &schema.Schema{AllOf: []*schema.Schema{{Ref: g.failure}, values}}
 	o, headers := response(description(codes))
 	if codes[0].Status() == http.StatusServiceUnavailable {
@@ -124,6 +129,15 @@ func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
 		Set(xerror.ContentTypeProblem, media(g.problem)))
 	return name
 }
+
+// inputCodes are the codes of invalid input. Their data is a list of the invalid fields,
+// or absent.
+var inputCodes = []*xerror.ErrorCode{
+	xerror.ParameterError, xerror.ParameterType, xerror.BodyError, xerror.BodyEmpty,
+	xerror.BodyType, xerror.HeaderError, xerror.HeaderType,
+}
+
+func isOther(code *xerror.ErrorCode) bool { return !slices.Contains(inputCodes, code) }
 
 // description returns a list of the codes with their messages.
 func description(codes []*xerror.ErrorCode) string {

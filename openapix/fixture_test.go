@@ -178,7 +178,9 @@ func options() []openapix.Option {
 	return []openapix.Option{
 		openapix.WithTitle("Shop"), openapix.WithVersion("1.2.3"),
 		openapix.WithDescription("The API of the shop."),
-		openapix.WithServerURL("https://shop.example.com"),
+		openapix.WithServerURL("https://shop.test"),
+		openapix.WithTag("users", "Accounts and their files."),
+		openapix.WithTag("unused", "The document does not contain it."),
 		openapix.WithSecurityScheme("bearer", openapix.Bearer("JWT")),
 		openapix.WithSecurityScheme("basic", openapix.Basic()),
 		openapix.WithSecurityScheme("key", openapix.APIKey("X-API-Key")),

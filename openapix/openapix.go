@@ -92,8 +92,11 @@ func (c *config) inspect() xoption.Option {
 		return nil
 	}
 	return xoption.WithInspect(func(engine *gin.Engine) error {
-		if err := c.readComments(xenv.GetEnvString(commentsKey, "")); err != nil {
-			return err
+		if comments := xenv.GetEnvString(commentsKey, ""); comments != "" {
+			if err := c.readComments(comments); err != nil {
+				return err
+			}
+			c.docs = docs{} // otherwise deleted comments would remain
 		}
 		text, err := c.document(engine)
 		if err != nil {

@@ -20,6 +20,7 @@ type config struct {
 	title, version, description string
 	servers                     []string
 	path                        string
+	tags                        []tag
 	schemes                     map[string]SecurityScheme
 	comments                    map[string]string
 	docs                        docs
@@ -54,6 +55,14 @@ func WithDescription(text string) Option { return func(c *config) { c.descriptio
 // WithServerURL adds a URL of the API. The default is the server of the document.
 func WithServerURL(url string) Option {
 	return func(c *config) { c.servers = append(c.servers, url) }
+}
+
+type tag struct{ name, description string }
+
+// WithTag describes a tag. The document lists the described tags first, in the order of the
+// options.
+func WithTag(name, description string) Option {
+	return func(c *config) { c.tags = append(c.tags, tag{name, description}) }
 }
 
 // WithPath sets the path at which Serve serves the document. The default is
@@ -105,17 +114,14 @@ func WithComments(comments map[string]string) Option {
 	return func(c *config) { maps.Copy(c.comments, comments) }
 }
 
-// readComments adds the comments of a JSON file. It does nothing for an empty name.
+// readComments adds the comments of a JSON file.
 func (c *config) readComments(name string) error {
-	if name == "" {
-		return nil
-	}
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return fmt.Errorf("openapix: read the comments: %w", err)
 	}
 	if err := json.Unmarshal(data, &c.comments); err != nil {
-		return fmt.Errorf("openapix: %s: %w", commentsKey, err)
+		return fmt.Errorf("openapix: decode %s: %w", commentsKey, err)
 	}
 	return nil
 }

@@ -145,9 +145,6 @@ func (g *generator) addEnvelopes() {
 	success.Required = []string{"context", "output", "code", "message"}
 	g.envelope = g.schemas.Define("Success", success)
 
-	failures := &schema.Schema{
-		Types: []string{"array"}, Items: g.schemas.Type(failureType, schema.Response),
-	}
 	failed := schema.Of("object")
 	failed.Description = "The envelope of an error. x-error-catalogue lists the codes."
 	failed.Properties = []schema.Property{
@@ -158,8 +155,7 @@ func (g *generator) addEnvelopes() {
 		{Name: "error_message", Schema: described(*text, "Detail for the developer of the client.")},
 		{Name: "overhead", Schema: overhead},
 		{Name: "data", Schema: &schema.Schema{
-			Description: "Details. For invalid input, the list of the invalid fields.",
-			AnyOf:       []*schema.Schema{failures, {}},
+			Description: "Details. For invalid input, it is a list of FieldError.",
 		}},
 	}
 	failed.Required = success.Required

@@ -34,6 +34,7 @@ require (
 	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/plinthgo/plinth/grpcx/protovalidate v0.1.0
 	github.com/plinthgo/plinth/notifyx v0.1.0
+	github.com/plinthgo/plinth/openapix v0.1.0
 	github.com/plinthgo/plinth/tools/devstack v0.1.0
 	github.com/plinthgo/plinth/tools/plinth v0.1.0
 	github.com/redis/go-redis/v9 v9.23.0

@@ -32,6 +32,7 @@ var uses = map[string][]string{
 	"grpcx":               nil,
 	"grpcx/protovalidate": nil,
 	"notifyx":             {"postfix"},
+	"openapix":            nil,
 	"tools":               {"postgres", "redis"},
 	"tools/devstack":      {"postgres", "mysql", "redis", "postfix"},
 	"tools/plinth":        {"postgres", "redis"},

@@ -26,6 +26,7 @@ var programs = []program{
 	{"river", "`core`, `dbplugins/postgres` and `asyncx/river`", "gin"},
 	{"asynq", "`core`, `cacheplugins/redis` and `asyncx/asynq`", "gin"},
 	{"cron", "`core` and `cronx`", "gin"},
+	{"openapix", "`core` and `openapix`: one typed route and its document", "gin"},
 	{"email", "`core` and `notifyx/email`", "gin"},
 	{"webhook", "`core` and `notifyx/webhook`", "gin"},
 	{"docs", "`core` and `docs`: documentation server", "gin"},
@@ -115,6 +116,11 @@ var modules = []module{
 	{
 		"cronx", "schedules, with a single run per cluster", "[cronx](docs/content/base-go/cronx.md)",
 		[]weight{{"cron", "core", ""}},
+	},
+	{
+		"openapix", "OpenAPI 3.1 document, generated from typed routes",
+		"[openapix](docs/content/base-go/openapix.md)",
+		[]weight{{"openapix", "core", ""}},
 	},
 	{
 		"notifyx", "notifications: mail (go-mail), webhooks (Standard Webhooks), templates",

@@ -1,0 +1,5 @@
+//go:build !race
+
+package openapix_test
+
+const raceFactor = 1
