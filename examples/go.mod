@@ -26,6 +26,7 @@ require (
 	github.com/plinthgo/plinth/dbplugins/sqlite v0.1.0
 	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/plinthgo/plinth/notifyx v0.1.0
+	github.com/plinthgo/plinth/openapix v0.1.0
 	github.com/prometheus/client_golang v1.23.2
 	github.com/zsais/go-gin-prometheus v0.1.0
 	go.opentelemetry.io/contrib/instrumentation/github.com/gin-gonic/gin/otelgin v0.65.0

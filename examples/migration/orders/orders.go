@@ -36,7 +36,25 @@ func (s *Server) Routes(engine *gin.Engine) {
 	engine.POST("/orders", s.Create)
 }
 
+// Envelope is the format of responses.
+type Envelope struct {
+	Code int    `json:"code"`
+	Msg  string `json:"msg"`
+	Data any    `json:"data,omitempty"`
+}
+
 // Create handles POST /orders.
+//
+//	@Summary	Create an order
+//	@Tags		orders
+//	@Accept		json
+//	@Produce	json
+//	@Param		order	body		OrderRequest			true	"Order"
+//	@Success	200		{object}	Envelope{data=Order}	"Created order"
+//	@Failure	400		{object}	Envelope				"Invalid order"
+//	@Failure	409		{object}	Envelope				"Sold out"
+//	@Failure	500		{object}	Envelope				"Internal error"
+//	@Router		/orders [post]
 func (s *Server) Create(c *gin.Context) {
 	var request OrderRequest
 	if err := c.ShouldBindJSON(&request); err != nil {
