@@ -227,7 +227,7 @@ func (e *engine) check(t reflect.Type, seen map[reflect.Type]bool) (errs []error
 		return []error{err}
 	}
 	for f := range t.Fields() {
-		if f.IsExported() || f.Anonymous {
+		if (f.IsExported() || f.Anonymous) && f.Tag.Get(tagName) != "-" {
 			errs = append(errs, e.check(f.Type, seen)...)
 		}
 	}
@@ -235,14 +235,20 @@ func (e *engine) check(t reflect.Type, seen map[reflect.Type]bool) (errs []error
 }
 
 // parse makes the validator read the tags of a struct type. It selects no field, so no
-// rule runs.
+// rule of a field runs. A type with the same fields has no struct-level rules.
 func (e *engine) parse(t reflect.Type) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &RuleError{Type: t, Problem: fmt.Sprint(p)}
 		}
 	}()
-	return e.validator.StructPartial(reflect.New(t).Interface())
+	var fields []reflect.StructField
+	for f := range t.Fields() {
+		if f.IsExported() {
+			fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		}
+	}
+	return e.validator.StructPartial(reflect.New(reflect.StructOf(fields)).Interface())
 }
 
 // RuleError means that the rules of a type are invalid. Examples are an unknown rule, a

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
-	"reflect"
 	"strings"
 	"sync"
 
@@ -40,7 +39,7 @@ func (b *bodyBuffer) release() {
 // false. The decoded value shares no memory with the pooled buffer: encoding/json copies
 // strings and json.RawMessage, and requires UnmarshalJSON to copy the data that it
 // retains.
-func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
+func readBody(c *gin.Context, s Strictness, p *plan, dst any) bool {
 	b, _ := bodyBuffers.Get().(*bodyBuffer)
 	defer b.release()
 	err := checkHeaders(c.Request, &s)
@@ -48,7 +47,7 @@ func readBody[T any](c *gin.Context, s Strictness, dst *T) bool {
 		err = b.read(c.Request, &s)
 	}
 	if err == nil {
-		err = b.decode(c.Request.Context(), &s, reflect.TypeFor[T](), dst)
+		err = b.decode(c.Request.Context(), &s, p, dst)
 	}
 	return err == nil || report(c, err)
 }
@@ -116,16 +115,16 @@ func (b *bodyBuffer) read(r *http.Request, s *Strictness) *xerror.Error {
 	return nil
 }
 
-// decode decodes the buffer into dst, which is a pointer to t.
+// decode decodes the buffer into dst, a pointer to the type of p.
 func (b *bodyBuffer) decode(
-	ctx context.Context, s *Strictness, t reflect.Type, dst any,
+	ctx context.Context, s *Strictness, p *plan, dst any,
 ) *xerror.Error {
 	data := bytes.TrimLeft(b.buf.Bytes(), " \t\r\n")
 	if len(data) == 0 {
 		return newError(ctx, xerror.BodyEmpty, phrase.NoBody)
 	}
 	offset := b.buf.Len() - len(data)
-	d, p := &b.scan, planOf(t)
+	d := &b.scan
 	d.reset(data, s)
 	if !d.run(p) {
 		return d.toError(ctx, offset)

@@ -3,6 +3,7 @@ package xbind_test
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -164,6 +165,37 @@ func FuzzBody(f *testing.F) {
 		known := d.Decode(new(filled)) == nil
 		if got := bind(xbind.DisallowUnknownFields()) != nil; got != known {
 			t.Fatalf("unknown fields: accepted %v, encoding/json %v", got, known)
+		}
+	})
+}
+
+// A body never fills a parameter, and fills the other fields like encoding/json.
+func FuzzRequest(f *testing.F) {
+	type update struct {
+		ID   int    `uri:"id"`
+		Note *int   `form:"note"`
+		Name string `json:"name"`
+		Any  any    `json:"any"`
+	}
+	for _, body := range []string{
+		`{"ID":1,"id":2,"name":"n"}`, `{"\u0049d":1,"Note":5,"any":{"ID":3,"note":4}}`,
+		`{"NOTE":"x","any":["ID",{"id":1}]}`, `{"id":{"id":1},"name":"ID"}`, `{"ID`, `{"ID":1,}`,
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		got := xbind.Bind[update](request(body), nil).Request()
+		if got == nil {
+			return
+		}
+		var want struct {
+			Name string `json:"name"`
+			Any  any    `json:"any"`
+		}
+		err := json.NewDecoder(strings.NewReader(body)).Decode(&want)
+		if err != nil || got.ID != 0 || got.Note != nil || got.Name != want.Name ||
+			!reflect.DeepEqual(got.Any, want.Any) {
+			t.Errorf("%q: %+v, want %+v (%v)", body, got, want, err)
 		}
 	})
 }

@@ -1,11 +1,13 @@
 package xbind
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plinthgo/plinth/core/common/xvalid"
@@ -47,13 +49,15 @@ type Layout struct {
 
 	byPath   map[string]*Param // all parameters and form fields by Go path
 	hasQuery bool
-	special  []int // index of the Upload or Raw
+	special  []int     // index of the Upload or Raw
+	json     *plan     // of a JSON body
+	form     *formPlan // of a form
 
-	jsonFields []string        // Go paths of the members of the JSON body
-	isForm     bool            // the struct embeds Form
-	hasFiles   bool            // the struct has files
-	names      map[string]bool // tags and names of the parameters
-	err        error
+	typ    reflect.Type
+	isForm bool            // the struct embeds Form
+	own    [][]int         // indexes of the fields that are not members of a JSON body
+	names  map[string]bool // tags and names of the parameters
+	err    error
 }
 
 // Param is a field that is filled from a parameter or from a field of a form.
@@ -86,18 +90,21 @@ func layoutOf(t reflect.Type) *Layout { return layouts.Get(t, makeLayout) }
 
 var (
 	formType   = reflect.TypeFor[Form]()
-	uploadType = reflect.TypeFor[*Upload]()
-	rawType    = reflect.TypeFor[*Raw]()
+	uploadType = reflect.TypeFor[Upload]()
+	rawType    = reflect.TypeFor[Raw]()
 )
 
 func makeLayout(t reflect.Type) *Layout {
-	l := &Layout{byPath: map[string]*Param{}, names: map[string]bool{}}
+	l := &Layout{
+		byPath: map[string]*Param{}, json: planOf(t), form: &formPlan{tag: tags[xvalid.Body]},
+		typ: t, names: map[string]bool{},
+	}
 	if t.Kind() != reflect.Struct {
 		l.Body = BodyJSON // a list or a map
 		return l
 	}
-	l.addStruct(t, nil, "", []reflect.Type{t})
-	l.chooseBody(t)
+	l.addStruct(t, nil, []reflect.Type{t})
+	l.chooseBody(l.members())
 	for _, list := range [][]Param{l.Params, l.FormFields} {
 		for i := range list {
 			l.byPath[goPath(t, list[i].Field.Index)] = &list[i]
@@ -116,9 +123,9 @@ func goPath(t reflect.Type, index []int) string {
 	return strings.Join(names, ".")
 }
 
-// addStruct adds the fields of a struct and of the structs that it embeds. path is its
-// index path, and outer contains the enclosing structs.
-func (l *Layout) addStruct(t reflect.Type, index []int, prefix string, outer []reflect.Type) {
+// addStruct adds the parameters of a struct and of the structs that it embeds. index is
+// the index path of the struct, and outer contains the enclosing structs.
+func (l *Layout) addStruct(t reflect.Type, index []int, outer []reflect.Type) {
 	for f := range t.Fields() {
 		f.Index = append(slices.Clip(index), f.Index...)
 		source, name, tagged := parameterTag(f)
@@ -126,49 +133,58 @@ func (l *Layout) addStruct(t reflect.Type, index []int, prefix string, outer []r
 		switch {
 		case f.Type == formType:
 			l.isForm = true
-		case f.Type == uploadType || f.Type == rawType:
+		case inner == uploadType || inner == rawType:
+			l.own = append(l.own, f.Index)
 			l.addSpecial(f)
-		case f.Anonymous && !tagged && inner.Kind() == reflect.Struct && !isNamedMember(f):
-			if slices.Contains(outer, inner) {
-				continue
+		case f.Anonymous && !tagged && inner.Kind() == reflect.Struct && !isFileType(f.Type):
+			if !slices.Contains(outer, inner) {
+				l.addEmbedded(f, inner, append(slices.Clip(outer), inner))
 			}
-			if f.Type.Kind() == reflect.Pointer {
-				l.addPointer(f, inner)
-				continue
-			}
-			l.addStruct(inner, f.Index, prefix+f.Name+".", append(slices.Clip(outer), inner))
-		case !f.IsExported() || f.Tag.Get("json") == "-" && !tagged && !isFileType(f.Type):
-		case isFileType(f.Type):
-			l.addFile(f, name)
+		case !f.IsExported():
+		case isFileType(f.Type) && f.Tag.Get("form") != "-":
+			l.own = append(l.own, f.Index)
+			l.addFile(f, source, name)
 		case tagged:
+			l.own = append(l.own, f.Index)
 			l.addParam(f, source, name)
-		default:
-			l.jsonFields = append(l.jsonFields, prefix+f.Name)
 		}
 	}
 }
 
-// addPointer adds an embedded pointer to a struct, which can contain members of the body
-// only.
-func (l *Layout) addPointer(f reflect.StructField, inner reflect.Type) {
-	nested := makeLayout(inner)
-	if len(nested.Params)+len(nested.FormFields) > 0 {
-		l.fail(f, "embeds a pointer to a struct with parameters: embed the struct itself")
+// addEmbedded adds the parameters of an embedded struct. An embedded pointer may be nil,
+// so its struct cannot have parameters.
+func (l *Layout) addEmbedded(f reflect.StructField, inner reflect.Type, outer []reflect.Type) {
+	before := len(l.Params) + len(l.FormFields)
+	l.addStruct(inner, f.Index, outer)
+	if f.Type.Kind() == reflect.Pointer && len(l.Params)+len(l.FormFields) > before {
+		l.fail(f, "is an embedded pointer to a struct with parameters: embed the struct itself")
 	}
-	l.jsonFields = append(l.jsonFields, nested.jsonFields...)
 }
 
-// isNamedMember reports whether an embedded struct is a member of the JSON body with its
-// own name.
-func isNamedMember(f reflect.StructField) bool {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name != "" && name != "-"
+// members returns the fields that are members of the JSON body, and excludes all other
+// fields from its plan.
+func (l *Layout) members() []jsonplan.Field {
+	var members []jsonplan.Field
+	var excluded []string
+	for _, f := range jsonplan.Fields(l.typ) {
+		contains := func(index []int) bool {
+			return len(index) <= len(f.Index) && slices.Equal(index, f.Index[:len(index)])
+		}
+		if slices.ContainsFunc(l.own, contains) {
+			excluded = append(excluded, f.Name)
+		} else {
+			members = append(members, f)
+		}
+	}
+	l.json = l.json.without(excluded)
+	return members
 }
 
 // parameterTag returns the source and the name of a field with a tag of a parameter.
 func parameterTag(f reflect.StructField) (source xvalid.Source, name string, ok bool) {
 	for _, source := range [...]xvalid.Source{xvalid.Path, xvalid.Query, xvalid.Header} {
-		if name, _, _ := strings.Cut(f.Tag.Get(tags[source]), ","); name != "" && name != "-" {
+		if tag := f.Tag.Get(tags[source]); tag != "" && tag != "-" {
+			name, _, _ := strings.Cut(tag, ",")
 			return source, name, true
 		}
 	}
@@ -176,94 +192,125 @@ func parameterTag(f reflect.StructField) (source xvalid.Source, name string, ok 
 }
 
 func (l *Layout) addSpecial(f reflect.StructField) {
-	if l.special != nil {
-		l.fail(f, "is a second body")
-		return
-	}
-	l.special, l.Body = f.Index, BodyRaw
-	if f.Type == uploadType {
-		l.Body = BodyUpload
+	switch {
+	case f.Type.Kind() != reflect.Pointer:
+		l.fail(f, "is not a pointer: use *%s", f.Type)
+	case l.special != nil:
+		l.fail(f, "is a second body: a request has one")
+	case f.Type.Elem() == uploadType:
+		l.special, l.Body = f.Index, BodyUpload
+	default:
+		l.special, l.Body = f.Index, BodyRaw
 	}
 }
 
-func (l *Layout) addFile(f reflect.StructField, name string) {
-	l.hasFiles = true
-	l.FormFields = append(l.FormFields, Param{
-		Name: name, From: xvalid.Body, Field: f, File: true, Many: f.Type.Kind() == reflect.Slice,
-	})
+func (l *Layout) addFile(f reflect.StructField, source xvalid.Source, name string) {
+	many := f.Type.Kind() == reflect.Slice
+	switch name = cmp.Or(name, f.Name); {
+	case source == xvalid.Path || source == xvalid.Header:
+		l.fail(f, "is a file with the tag %s: use the tag form", tags[source])
+	case l.isUnique(f, tags[xvalid.Body], name):
+		l.FormFields = append(l.FormFields,
+			Param{Name: name, From: xvalid.Body, Field: f, File: true, Many: many})
+		l.form.files = append(l.form.files, fileField{name: name, index: f.Index, many: many})
+	}
 }
 
 func (l *Layout) addParam(f reflect.StructField, source xvalid.Source, name string) {
-	count := 0
+	var tagged []string
 	for _, tag := range [...]string{"uri", "form", "header"} {
 		if v := f.Tag.Get(tag); v != "" && v != "-" {
-			count++
+			tagged = append(tagged, tag)
 		}
-	}
-	if count > 1 {
-		l.fail(f, "has several of the tags uri, form and header: one field has one source")
-		return
 	}
 	if source == xvalid.Header {
 		name = http.CanonicalHeaderKey(name)
 	}
-	space := tags[source] + " " + name
-	if l.names[space] {
-		l.fail(f, "has the same name as another field: "+space)
-		return
+	p := Param{
+		Name: name, From: source, Field: f, Many: elementType(f.Type) != indirect(f.Type),
 	}
-	l.names[space] = true
-	p := Param{Name: name, From: source, Field: f}
-	p.Many = elementType(f.Type) != indirect(f.Type)
-	if err := p.addSetter(tags[source]); err != nil {
-		l.fail(f, err.Error())
-		return
+	switch {
+	case len(tagged) > 1:
+		l.fail(f, "has the tags %s: keep one, because a field has one source",
+			strings.Join(tagged, " and "))
+	case name == "":
+		l.fail(f, "has the tag %s without a name: add the name", tagged[0])
+	case !l.isUnique(f, tags[source], name):
+	case !p.addSetter(tags[source]):
+		l.fail(f, "has the type %s, which a parameter cannot have: use a basic type, a list of "+
+			"one, time.Time, a type with the method UnmarshalParam, or the option "+
+			"parser=encoding.TextUnmarshaler", f.Type)
+	default:
+		l.Params = append(l.Params, p)
+		l.hasQuery = l.hasQuery || source == xvalid.Query
 	}
-	l.Params = append(l.Params, p)
-	l.hasQuery = l.hasQuery || source == xvalid.Query
 }
 
-// chooseBody determines the kind of the body and reports contradictions. The form fields
-// of a struct with files are part of the body.
-func (l *Layout) chooseBody(t reflect.Type) {
-	problem := func(format string, args ...any) {
-		l.err = errors.Join(l.err, fmt.Errorf("xbind: "+t.String()+": "+format, args...))
+// isUnique reports whether no other field has the same name. It reports an error
+// otherwise.
+func (l *Layout) isUnique(f reflect.StructField, tag, name string) bool {
+	key := tag + ":" + strconv.Quote(name)
+	if l.names[key] {
+		l.fail(f, "has the same name as another field (%s): rename one", key)
+		return false
 	}
-	if l.special != nil {
-		for _, f := range l.jsonFields {
-			problem("field %s is a JSON member, but another field reads the whole body: "+
-				"add a tag uri, form or header", f)
+	l.names[key] = true
+	return true
+}
+
+// chooseBody determines the kind of the body and reports contradictions. In a struct with
+// files or a Form, the fields with a form tag are part of the body.
+func (l *Layout) chooseBody(members []jsonplan.Field) {
+	isForm := l.isForm || len(l.form.files) > 0
+	problem := ""
+	switch {
+	case l.special != nil:
+		if isForm {
+			l.problem("has a form, but also a field that reads the whole body: remove one")
+			return
 		}
-		if l.hasFiles || l.isForm {
-			problem("the type has an Upload or a Raw and a form: use one of them")
-		}
-		return
+		problem = "another field reads the whole body: add the tag uri, form or header"
+	case isForm:
+		l.chooseForm()
+		problem = "the body is a form: add the tag form"
+	case len(members) > 0 || jsonplan.DecodesItself(l.typ):
+		l.Body = BodyJSON
 	}
-	if !l.hasFiles && !l.isForm {
-		if len(l.jsonFields) > 0 {
-			l.Body = BodyJSON
+	for _, m := range members {
+		f := l.typ.FieldByIndex(m.Index)
+		switch {
+		case problem != "":
+			l.fail(f, "is a member of a JSON body, but "+problem)
+		case containsFile(f.Type, map[reflect.Type]bool{}):
+			l.fail(f, "contains a file in the type %s: use *xapi.File or a list of it as a field "+
+				"of the input itself", f.Type)
 		}
-		return
 	}
+}
+
+// chooseForm makes the fields with a form tag fields of the form.
+func (l *Layout) chooseForm() {
 	l.Body = BodyForm
-	if l.hasFiles {
+	if len(l.form.files) > 0 {
 		l.Body = BodyFiles
-	}
-	for _, f := range l.jsonFields {
-		problem("field %s is a JSON member, but the body is a form: add the tag form", f)
 	}
 	params := l.Params
 	l.Params, l.hasQuery = nil, false
 	for _, p := range params {
-		if p.From == xvalid.Query {
-			p.From = xvalid.Body
-			l.FormFields = append(l.FormFields, p)
-		} else {
+		if p.From != xvalid.Query {
 			l.Params = append(l.Params, p)
+			continue
 		}
+		p.From = xvalid.Body
+		l.FormFields = append(l.FormFields, p)
+		l.form.fields = append(l.form.fields, formField{name: p.Name})
 	}
 }
 
-func (l *Layout) fail(f reflect.StructField, problem string) {
-	l.err = errors.Join(l.err, fmt.Errorf("xbind: field %s %s", f.Name, problem))
+func (l *Layout) fail(f reflect.StructField, format string, args ...any) {
+	l.problem("field "+f.Name+" "+format, args...)
+}
+
+func (l *Layout) problem(format string, args ...any) {
+	l.err = errors.Join(l.err, fmt.Errorf("xbind: "+l.typ.String()+": "+format, args...))
 }

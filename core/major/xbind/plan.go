@@ -2,6 +2,7 @@ package xbind
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"unicode"
 	"unicode/utf8"
@@ -26,8 +27,9 @@ type plan struct {
 }
 
 type planField struct {
-	name []byte
-	plan *plan
+	name    []byte
+	plan    *plan
+	exclude bool // the member must not fill the field
 }
 
 var (
@@ -87,6 +89,24 @@ func (p *plan) setFields(fields []jsonplan.Field, making map[reflect.Type]*plan)
 			p.folded[fold] = field
 		}
 	}
+}
+
+// without returns a plan in which no member fills the fields with the given names.
+func (p *plan) without(names []string) *plan {
+	if !p.isStruct || len(names) == 0 {
+		return p
+	}
+	changed := *p
+	changed.names, changed.folded = maps.Clone(p.names), maps.Clone(p.folded)
+	for _, name := range names {
+		f := *p.names[name]
+		f.exclude = true
+		changed.names[name] = &f
+		if fold := string(appendFold(nil, f.name)); p.folded[fold] == p.names[name] {
+			changed.folded[fold] = &f
+		}
+	}
+	return &changed
 }
 
 // field returns the field that a member fills, or nil. An exact match has priority over

@@ -30,7 +30,9 @@ func (b *Binder[T]) Request() *T {
 		report(b.c, xerror.Wrap(xerror.DeveloperError, "", l.err))
 		return nil
 	}
-	if !b.readBody(l, dst) || !l.readParams(b.c, reflect.ValueOf(dst).Elem()) {
+	v := reflect.ValueOf(dst).Elem()
+	form, ok := b.readBody(l, v)
+	if !ok || !l.readParams(b.c, v, form) {
 		return nil
 	}
 	if err := xvalid.Validate(b.c, dst); err != nil {
@@ -40,71 +42,54 @@ func (b *Binder[T]) Request() *T {
 	return dst
 }
 
-// readBody fills dst from the body. A parameter keeps its value if the body contains a
-// member with its name.
-func (b *Binder[T]) readBody(l *Layout, dst *T) bool {
-	switch v := reflect.ValueOf(dst).Elem(); l.Body {
+// readBody fills v from the body, apart from the text fields of a form, which it returns.
+func (b *Binder[T]) readBody(l *Layout, v reflect.Value) (form url.Values, ok bool) {
+	switch l.Body {
 	case BodyJSON:
-		before := reflect.Value{}
-		if b.dst != nil && len(l.Params) > 0 {
-			before = reflect.ValueOf(new(*b.dst)).Elem()
-		}
-		ok := readBody(b.c, strictnessOf(b.c, b.opts), dst)
-		l.resetParams(v, before)
-		return ok
+		return nil, readBody(b.c, strictnessOf(b.c, b.opts), l.json, v.Addr().Interface())
 	case BodyForm, BodyFiles:
-		plan := formPlanOf(reflect.TypeFor[T](), tags[xvalid.Body])
-		form, err := formValues(b.c, plan, b.opts)
-		if err == nil {
-			err = fill(b.c.Request.Context(), xvalid.Body, plan, dst, form)
+		form, err := formValues(b.c, l.form, b.opts)
+		if err != nil {
+			return nil, report(b.c, err)
 		}
-		l.resetParams(v, reflect.Value{})
-		return err == nil || report(b.c, err)
+		l.form.setFiles(v, form.File)
+		return form.Value, true
 	case BodyUpload, BodyRaw:
-		return l.openBody(b.c, v.FieldByIndex(l.special), strictnessOf(b.c, b.opts))
+		field := v.FieldByIndex(l.special)
+		return nil, l.openBody(b.c, field, strictnessOf(b.c, b.opts))
 	default:
-		return true
+		return nil, true
 	}
 }
 
-// resetParams sets the parameters to their values in before, or to zero.
-func (l *Layout) resetParams(v, before reflect.Value) {
-	for i := range l.Params {
-		field := v.FieldByIndex(l.Params[i].Field.Index)
-		if before.IsValid() {
-			field.Set(before.FieldByIndex(l.Params[i].Field.Index))
-		} else {
-			field.SetZero()
-		}
-	}
-}
-
-// readParams fills v from the path, the query and the headers. It reports all parameters
-// with a wrong type.
-func (l *Layout) readParams(c *gin.Context, v reflect.Value) bool {
-	var query url.Values
+// readParams fills v from the path, the query, the headers and the text fields of the
+// form. It reports all values with a wrong type.
+func (l *Layout) readParams(c *gin.Context, v reflect.Value, form url.Values) bool {
+	values := form // a struct with a form has no query parameters
 	if l.hasQuery && c.Request.URL.RawQuery != "" {
-		values, err := url.ParseQuery(c.Request.URL.RawQuery)
+		query, err := url.ParseQuery(c.Request.URL.RawQuery)
 		if err != nil { // it quotes the query, so the response does not contain it
 			return report(c, newError(c.Request.Context(), xerror.ParameterError, msgQuery))
 		}
-		query = values
+		values = query
 	}
 	var list []xvalid.FieldError
 	var code *xerror.ErrorCode // of the first failure
-	for i := range l.Params {
-		p := &l.Params[i]
-		if err := p.read(c, query, v.FieldByIndex(p.Field.Index)); err != nil {
-			code = cmp.Or(code, p.code())
-			list = append(list, p.failure(c.Request.Context()))
+	for _, params := range [...][]Param{l.Params, l.FormFields} {
+		for i := range params {
+			p := &params[i]
+			if !p.File && p.read(c, values, v.FieldByIndex(p.Field.Index)) != nil {
+				code = cmp.Or(code, p.code())
+				list = append(list, p.failure(c.Request.Context()))
+			}
 		}
 	}
 	return list == nil ||
 		report(c, xerror.WrapData(code, xerror.ErrMessage(list[0].Message), nil, list))
 }
 
-// read sets field to the parameter.
-func (p *Param) read(c *gin.Context, query url.Values, field reflect.Value) error {
+// read sets field to the parameter. form contains the query or the text fields of a form.
+func (p *Param) read(c *gin.Context, form url.Values, field reflect.Value) error {
 	var values []string
 	switch p.From {
 	case xvalid.Path:
@@ -118,7 +103,7 @@ func (p *Param) read(c *gin.Context, query url.Values, field reflect.Value) erro
 	case xvalid.Header:
 		values = c.Request.Header[p.Name]
 	default:
-		values = query[p.Name]
+		values = form[p.Name]
 	}
 	switch {
 	case len(values) > 0 && p.setText != nil:

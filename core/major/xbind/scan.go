@@ -236,12 +236,19 @@ func (d *scanner) member(p *plan) bool {
 	if d.peek() != '"' {
 		return d.skipRest()
 	}
+	start := d.pos
 	name := d.name()
 	if name == nil {
 		return d.skipRest()
 	}
 	child, known := p.members, !p.isStruct
-	if f := p.field(name); f != nil {
+	f := p.field(name)
+	switch {
+	case f == nil:
+	case f.exclude:
+		name = slices.Clone(name)
+		d.erase(start)
+	default:
 		name, child, known = f.name, f.plan, true
 	}
 	if !known && d.strict.DisallowUnknownFields {
@@ -250,6 +257,14 @@ func (d *scanner) member(p *plan) bool {
 	d.names = append(d.names, name)
 	d.consume(':')
 	return d.value(child) || d.prependPath(phrase.Shown(string(name)))
+}
+
+// erase overwrites the name between start and pos, so that encoding/json ignores the
+// member.
+func (d *scanner) erase(start int) {
+	for i := start + 1; i < d.pos-1; i++ {
+		d.data[i] = ' '
+	}
 }
 
 // unique reports whether the names are unique. It sorts them.

@@ -1,7 +1,6 @@
 package xbind
 
 import (
-	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -18,18 +17,16 @@ type setter func(field reflect.Value, values []string) error
 type textSetter func(field reflect.Value, text string) error
 
 var (
-	errNotParameter = errors.New("has a type that a parameter cannot have: " +
-		"use a basic type, a list of one, time.Time or a type with the method UnmarshalParam")
-
 	unmarshalerType = reflect.TypeFor[binding.BindUnmarshaler]()
 	durationType    = reflect.TypeFor[time.Duration]()
 	timeType        = reflect.TypeFor[time.Time]()
 )
 
 // addSetter sets the setter of the parameter, which follows the rules of gin for the tag.
-func (p *Param) addSetter(tag string) error {
+// It returns false if a parameter cannot have the type.
+func (p *Param) addSetter(tag string) bool {
 	if !isParameter(p.Field.Type, p.Field.Tag.Get(tag)) {
-		return errNotParameter
+		return false
 	}
 	_, options, found := strings.Cut(p.Field.Tag.Get(tag), ",")
 	p.hasDefault = strings.Contains(options, "default=")
@@ -37,7 +34,7 @@ func (p *Param) addSetter(tag string) error {
 		p.setText = quickSetter(p.Field.Type)
 	}
 	p.set = ginSetter(p.Field, tag)
-	return nil
+	return true
 }
 
 // isParameter reports whether gin can convert text to the type without JSON.

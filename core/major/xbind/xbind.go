@@ -39,7 +39,8 @@ func Bind[T any](c *gin.Context, dst *T, opts ...Option) *Binder[T] {
 // Data binds the JSON body. A body can be read once.
 func (b *Binder[T]) Data() *T {
 	dst := orNew(b.dst)
-	if readBody(b.c, strictnessOf(b.c, b.opts), dst) && valid(b.c, xvalid.Body, "", dst) {
+	p := planOf(reflect.TypeFor[T]())
+	if readBody(b.c, strictnessOf(b.c, b.opts), p, dst) && valid(b.c, xvalid.Body, "", dst) {
 		return dst
 	}
 	return nil
