@@ -147,13 +147,25 @@ func TestErrorIn(t *testing.T) {
 		code  *xerror.ErrorCode
 		want  string
 	}{
-		{"query first", input{Page: 4, IDs: []int{1, 0}}, xerror.ParameterError,
-			"page:max id[1]:min X-Key:required"},
-		{"header first", input{Items: []item{{"a"}, {}}}, xerror.HeaderError,
-			"X-Key:required items[1].name:required"},
+		{
+			"query first",
+			input{Page: 4, IDs: []int{1, 0}},
+			xerror.ParameterError,
+			"page:max id[1]:min X-Key:required",
+		},
+		{
+			"header first",
+			input{Items: []item{{"a"}, {}}},
+			xerror.HeaderError,
+			"X-Key:required items[1].name:required",
+		},
 		{"body", input{Key: "k", Items: []item{{}}}, xerror.BodyError, "items[0].name:required"},
-		{"keys of a map", input{Key: "k", Map: map[string]item{"].Page": {}}}, xerror.BodyError,
-			"map[*]:required"},
+		{
+			"keys of a map",
+			input{Key: "k", Map: map[string]item{"].Page": {}}},
+			xerror.BodyError,
+			"map[*]:required",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := xvalid.Validate(t.Context(), &tc.value)

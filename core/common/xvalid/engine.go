@@ -215,11 +215,7 @@ func (e *engine) structure(ctx context.Context, v reflect.Value) (err error) {
 // check reports the first invalid rule in the tags of each struct type that values of t
 // contain. It does not run rules.
 func (e *engine) check(t reflect.Type, seen map[reflect.Type]bool) (errs []error) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
-		t.Kind() == reflect.Map {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t.ConvertibleTo(timeType) || seen[t] {
+	if t = element(t); t.Kind() != reflect.Struct || t.ConvertibleTo(timeType) || seen[t] {
 		return nil
 	}
 	seen[t] = true

@@ -37,6 +37,15 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
+// element returns the type of the values in pointers, lists and maps, at any depth.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
+		t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t
+}
+
 // path returns the dotted path of a failed field, without the name of the root struct.
 func path(fe validator.FieldError) string {
 	p := trimRoot(fe.Namespace(), fe.StructNamespace())
@@ -130,11 +139,7 @@ func namedPath(root reflect.Type, tag string, fe validator.FieldError) string {
 	var name, indexes string
 	for segment := range strings.SplitSeq(goPath, ".") {
 		goName, _, _ := strings.Cut(segment, "[")
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
-			t.Kind() == reflect.Map {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
+		if t = element(t); t.Kind() != reflect.Struct {
 			return ""
 		}
 		field, ok := t.FieldByName(goName)

@@ -104,9 +104,7 @@ func newOperation[In, Out any](h any, c config) *Operation {
 	op.Layout, op.err = xbind.LayoutOf(op.In)
 	op.setResult(reflect.TypeFor[Out]())
 	op.Message = cmp.Or(c.message, http.StatusText(op.Status))
-	if op.Status < http.StatusOK || op.Status > 299 {
-		op.fail("the status %d is not a success (accepted: 200 to 299)", op.Status)
-	}
+	op.checkStatus()
 	return op
 }
 
@@ -133,11 +131,17 @@ func locate(h any) (function, position string) {
 	}
 	dir, base := path.Split(file)
 	position = fmt.Sprintf("%s:%d", path.Join(path.Base(dir), base), line)
-	if !method && strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".func") {
+	if !method && isLiteral(name) {
 		return "", position
 	}
-	name, _, _ = strings.Cut(name, "[") // type arguments
-	return name, position
+	return strings.ReplaceAll(name, "[...]", ""), position // type arguments
+}
+
+// isLiteral reports whether the name is that of a function literal, such as
+// example.com/shop.routes.func1.
+func isLiteral(name string) bool {
+	_, number, found := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".func")
+	return found && number != "" && number[0] >= '0' && number[0] <= '9'
 }
 
 // caller returns the first position outside of this package.
@@ -168,20 +172,21 @@ func operationID(function string) string {
 
 // pathID returns getUsersById for GET /users/:id.
 func pathID(method, path string) string {
-	id := strings.ToLower(method)
+	var id strings.Builder
+	id.WriteString(strings.ToLower(method))
 	for segment := range strings.SplitSeq(path, "/") {
-		if name := strings.TrimLeft(segment, ":*"); name != segment {
-			id += "By" + upperFirst(name)
-		} else {
-			id += upperFirst(name)
+		name := strings.TrimLeft(segment, ":*")
+		if name != segment {
+			id.WriteString("By")
 		}
+		id.WriteString(upperFirst(name))
 	}
 	return strings.Map(func(r rune) rune {
 		if r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1
-	}, id)
+	}, id.String())
 }
 
 func lowerFirst(s string) string { return mapFirst(s, unicode.ToLower) }

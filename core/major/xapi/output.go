@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -52,12 +53,12 @@ func (op *Operation) setResult(t reflect.Type) {
 	case t == emptyType || t == reflect.PointerTo(emptyType):
 		op.Response, op.Status = ResponseEmpty, http.StatusNoContent
 	case t == downloadType:
-		op.Response = ResponseDownload
+		op.Response, op.Status = ResponseDownload, http.StatusOK
 	case t.Implements(plainType) && t.Kind() == reflect.Struct:
 		op.Response, op.Data = ResponseJSON, t.Field(0).Type
 	case isStream(t):
-		op.Response, op.Data = ResponseStream, t.In(0).In(0)
-	case t == noDataType:
+		op.Response, op.Status, op.Data = ResponseStream, http.StatusOK, t.In(0).In(0)
+	case t == noDataType || t == reflect.PointerTo(noDataType):
 	default:
 		op.Data = t
 		op.addHeaders(t)
@@ -148,24 +149,42 @@ func (o *output) setHeaders(h http.Header, result any) {
 		return // a nil pointer
 	}
 	for _, field := range o.headers {
-		switch value := v.FieldByIndex(field.Field.Index).Interface().(type) {
-		case []string:
-			h[field.Name] = value
-		case string:
-			if value != "" {
-				h[field.Name] = []string{value}
-			}
-		default:
-			h[field.Name] = []string{fmt.Sprint(value)}
+		if values := headerValues(v.FieldByIndex(field.Field.Index)); len(values) > 0 {
+			h[field.Name] = values
 		}
 	}
+}
+
+// headerValues returns the values of a header. An empty string, a nil pointer and a zero
+// time have no value.
+func headerValues(v reflect.Value) []string {
+	switch value := v.Interface().(type) {
+	case []string:
+		return value
+	case time.Time:
+		if value.IsZero() {
+			return nil
+		}
+		return []string{value.UTC().Format(http.TimeFormat)}
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		return headerValues(v.Elem())
+	}
+	text := fmt.Sprint(v.Interface())
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }
 
 // items converts an iter.Seq2 of any type of items.
 func items(seq any) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		for item, err := range reflect.ValueOf(seq).Seq2() {
-			e, _ := err.Interface().(error)
+			e, _ := reflect.TypeAssert[error](err)
 			if !yield(item.Interface(), e) {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/major/internal/probe"
 	"github.com/plinthgo/plinth/core/major/xbind"
 )
@@ -30,6 +31,10 @@ func newRoute[In, Out any](
 func (r *route[In, Out]) serve(c *gin.Context) {
 	if p := probe.Of(c); p != nil {
 		r.operation.describe(p)
+		return
+	}
+	if err := r.operation.err; err != nil { // the start of an application reports it
+		_ = c.Error(xerror.Wrap(xerror.DeveloperError, "", err))
 		return
 	}
 	in := xbind.Bind[In](c, nil, r.bind...).Request()

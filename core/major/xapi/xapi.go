@@ -10,9 +10,9 @@
 //	func createUser(ctx context.Context, in *CreateUser) (*User, error)
 //
 // The input is a struct that xbind.Binder.Request fills and validates. The result becomes
-// the data of the response envelope; an error becomes the response of its code. Some types
-// of results have another response: JSON, Empty, iter.Seq2 and *Download. The result struct{}
-// is an envelope without data.
+// the data of the response envelope; an error becomes the response of its code. The result
+// struct{} is an envelope without data. Some types of results have another response: JSON,
+// Empty, iter.Seq2 and *Download.
 //
 // Each route has a description, the Operation, from which module openapix generates an
 // OpenAPI document. Contradictions between a handler and its route fail the start.
@@ -25,8 +25,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Router is a gin router with options for its typed handlers. Get and the other functions
-// also accept a *gin.Engine and a *gin.RouterGroup.
+// Router is a gin router with options for its typed handlers, which Group returns. Get
+// and the other functions also accept a *gin.Engine and a *gin.RouterGroup. The method
+// Group is that of gin, so the group that it returns has no options.
 type Router struct {
 	gin.IRouter
 
@@ -34,12 +35,14 @@ type Router struct {
 }
 
 // Group returns a router for the paths below path. The options apply to all of its typed
-// handlers, in addition to those of r.
+// handlers, in addition to those of r. ID, Summary and Description apply to a route only,
+// so Group ignores them.
 func Group(r gin.IRouter, path string, opts ...Option) *Router {
 	c := configOf(r)
 	c.apply(opts)
 	g := &Router{IRouter: r.Group(path, c.middleware...)}
-	c.middleware = nil // the group runs it
+	c.middleware = nil                          // the group runs it
+	c.id, c.summary, c.description = "", "", "" // of a route
 	g.config = c
 	return g
 }
@@ -47,8 +50,8 @@ func Group(r gin.IRouter, path string, opts ...Option) *Router {
 // Get registers a typed handler for GET requests. The server responds to HEAD requests of
 // the path, too.
 //
-// In is a struct, or struct{} for a handler without input. h can be a method value, so that
-// a handler has its dependencies in fields.
+// In is a struct, or struct{} for a handler without input. h can be a method value, so
+// that a handler has its dependencies in fields.
 func Get[In, Out any](
 	r gin.IRouter, path string, h func(context.Context, *In) (Out, error), opts ...Option,
 ) {
@@ -94,8 +97,8 @@ func Handle[In, Out any](
 	r.Handle(method, path, append(c.middleware, handler)...)
 }
 
-// Describe returns h with a description, for a route of a handler that is not typed. In and
-// Out describe the request and the data of the response, as for a typed handler.
+// Describe returns h with a description, for a route of a handler that is not typed. In
+// and Out describe the request and the data of the response, as for a typed handler.
 //
 //	engine.POST("/orders", xapi.Describe[CreateOrder, *Order](createOrder))
 func Describe[In, Out any](h gin.HandlerFunc, opts ...Option) gin.HandlerFunc {

@@ -14,8 +14,8 @@ import (
 	"github.com/plinthgo/plinth/core/internal/phrase"
 )
 
-// File is an uploaded file. Binder.Form and Binder.Request fill fields of the types *File,
-// File and slices of either.
+// File is an uploaded file. Binder.Form and Binder.Request fill fields of the types
+// *File, File and slices of either.
 type File = multipart.FileHeader
 
 // checkFiles checks the number and size of uploaded files and sanitizes their names.

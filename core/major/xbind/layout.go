@@ -128,7 +128,7 @@ func goPath(t reflect.Type, index []int) string {
 func (l *Layout) addStruct(t reflect.Type, index []int, outer []reflect.Type) {
 	for f := range t.Fields() {
 		f.Index = append(slices.Clip(index), f.Index...)
-		source, name, tagged := parameterTag(f)
+		_, _, tagged := parameterTag(f)
 		inner := indirect(f.Type)
 		switch {
 		case f.Type == formType:
@@ -140,14 +140,22 @@ func (l *Layout) addStruct(t reflect.Type, index []int, outer []reflect.Type) {
 			if !slices.Contains(outer, inner) {
 				l.addEmbedded(f, inner, append(slices.Clip(outer), inner))
 			}
-		case !f.IsExported():
-		case isFileType(f.Type) && f.Tag.Get("form") != "-":
-			l.own = append(l.own, f.Index)
-			l.addFile(f, source, name)
-		case tagged:
-			l.own = append(l.own, f.Index)
-			l.addParam(f, source, name)
+		case f.IsExported():
+			l.addField(f)
 		}
+	}
+}
+
+// addField adds a field if it is a parameter or a file.
+func (l *Layout) addField(f reflect.StructField) {
+	source, name, tagged := parameterTag(f)
+	switch {
+	case isFileType(f.Type) && f.Tag.Get("form") != "-":
+		l.own = append(l.own, f.Index)
+		l.addFile(f, source, name)
+	case tagged:
+		l.own = append(l.own, f.Index)
+		l.addParam(f, source, name)
 	}
 }
 

@@ -140,8 +140,10 @@ func TestLayoutOf_Contradictions(t *testing.T) {
 			xbind.Form
 			A bytes.Buffer `form:"a"`
 		}](), "field A has the type bytes.Buffer, which a parameter"},
-		{"an embedded pointer", reflect.TypeFor[struct{ *pointedParams }](),
-			"field pointedParams is an embedded pointer to a struct with parameters: embed the struct itself"},
+		{
+			"an embedded pointer", reflect.TypeFor[struct{ *pointedParams }](),
+			"field pointedParams is an embedded pointer to a struct with parameters: embed the struct itself",
+		},
 		{"a JSON member and a form", reflect.TypeFor[struct {
 			xbind.Form
 			A int `json:"a"`
@@ -163,8 +165,10 @@ func TestLayoutOf_Contradictions(t *testing.T) {
 			xbind.Form
 			B *xbind.Raw
 		}](), "has a form, but also a field that reads the whole body: remove one"},
-		{"a body that is no pointer", reflect.TypeFor[struct{ B xbind.Raw }](),
-			"field B is not a pointer: use *xbind.Raw"},
+		{
+			"a body that is no pointer", reflect.TypeFor[struct{ B xbind.Raw }](),
+			"field B is not a pointer: use *xbind.Raw",
+		},
 		{"a nested file", reflect.TypeFor[struct {
 			A struct{ B []*xbind.File }
 		}](), "field A contains a file in the type struct { B []*multipart.FileHeader }: " +

@@ -18,8 +18,9 @@ import (
 // headers. All other fields are the members of the JSON body, unless they have the tag
 // json:"-". A member of the body never fills a parameter.
 //
-// If T contains files (see Binder.Form) or embeds Form, the body is a form, and the fields
-// with a form tag are its fields. An Upload or a Raw gives the handler the body itself.
+// If T contains files (see Binder.Form) or embeds Form, the body is a form, and the
+// fields with a form tag are its fields. An Upload or a Raw gives the handler the body
+// itself.
 //
 // If the tags of T contradict each other, the error is a DeveloperError; LayoutOf returns
 // the reason.

@@ -326,27 +326,51 @@ func TestBinder_Request_Errors(t *testing.T) {
 		{"no body", input{path: id, headers: headers}, xerror.BodyEmpty, ""},
 		{"white space", input{path: id, headers: headers, body: " "}, xerror.BodyEmpty, ""},
 		{"malformed", input{path: id, headers: headers, body: "{"}, xerror.BodyError, ""},
-		{"content type", input{path: id, body: "{}", headers: []string{"Content-Type", "text/plain"}},
-			xerror.UnsupportedMedia, ""},
-		{"malformed query", input{path: id, headers: headers, query: "page=%zz", body: "{}"},
-			xerror.ParameterError, ""},
-		{"the code of the first failure",
+		{
+			"content type",
+			input{path: id, body: "{}", headers: []string{"Content-Type", "text/plain"}},
+			xerror.UnsupportedMedia, "",
+		},
+		{
+			"malformed query",
+			input{path: id, headers: headers, query: "page=%zz", body: "{}"},
+			xerror.ParameterError, "",
+		},
+		{
+			"the code of the first failure",
 			input{query: "page=11", body: `{"name":"a","address":{"city":"London"}}`},
-			xerror.ParameterError, "id:required page:max X-Tenant:required name:min address.city:max"},
-		{"header", input{path: id, body: `{"name":"a"}`},
-			xerror.HeaderError, "X-Tenant:required name:min"},
-		{"body", input{path: id, headers: headers, body: `{"name":"a"}`},
-			xerror.BodyError, "name:min"},
-		{"type of the body", input{path: id, headers: headers, body: `{"name":7}`},
-			xerror.BodyType, "name:type"},
-		{"format of a path parameter", input{path: []string{"id", "x"}, headers: headers, body: "{}"},
-			xerror.ParameterError, "id:type"},
-		{"type of a query parameter",
+			xerror.ParameterError, "id:required page:max X-Tenant:required name:min address.city:max",
+		},
+		{
+			"header",
+			input{path: id, body: `{"name":"a"}`},
+			xerror.HeaderError, "X-Tenant:required name:min",
+		},
+		{
+			"body",
+			input{path: id, headers: headers, body: `{"name":"a"}`},
+			xerror.BodyError, "name:min",
+		},
+		{
+			"type of the body",
+			input{path: id, headers: headers, body: `{"name":7}`},
+			xerror.BodyType, "name:type",
+		},
+		{
+			"format of a path parameter",
+			input{path: []string{"id", "x"}, headers: headers, body: "{}"},
+			xerror.ParameterError, "id:type",
+		},
+		{
+			"type of a query parameter",
 			input{path: id, headers: headers, query: "page=x", body: "{}"},
-			xerror.ParameterType, "page:type"},
-		{"types of several parameters",
+			xerror.ParameterType, "page:type",
+		},
+		{
+			"types of several parameters",
 			input{path: []string{"id", "x"}, headers: headers, query: "page=x", body: "{}"},
-			xerror.ParameterError, "id:type page:type"},
+			xerror.ParameterError, "id:type page:type",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e, failed := rejected[updateAccount](t, tc.input)
@@ -373,7 +397,7 @@ func TestBinder_Request_Errors(t *testing.T) {
 	})
 	t.Run("struct-level rules name the parameter", func(t *testing.T) {
 		xvalid.Engine().RegisterStructValidation(func(sl validator.StructLevel) {
-			if p, _ := sl.Current().Interface().(Period); p.From > p.Until {
+			if p, _ := reflect.TypeAssert[Period](sl.Current()); p.From > p.Until {
 				sl.ReportError(p.Until, "until", "Until", "gtefield", "From")
 			}
 		}, Period{})

@@ -21,7 +21,7 @@ type (
 	namedInt    int16
 )
 
-// TestQuickSetter compares the setters with the form mapping of gin, for random texts.
+// TestQuickSetter compares the setters with the form mapping of gin, for random values.
 func TestQuickSetter(t *testing.T) {
 	compare[string](t)
 	compare[namedString](t)
@@ -55,12 +55,12 @@ func compare[T any](t *testing.T) {
 		Value   T `form:"v"`
 		Default T `form:"d,default=1"`
 	}
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // reproducible texts
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		form := url.Values{}
 		for _, name := range []string{"v", "d"} {
 			for range random.IntN(4) {
-				form.Add(name, randomText(random))
+				form.Add(name, randomValue(random))
 			}
 		}
 		want := new(values)
@@ -79,17 +79,17 @@ func compare[T any](t *testing.T) {
 	}
 }
 
-// texts contains texts that are special for a type.
-var texts = [...]string{
+// samples contains values that are special for a type.
+var samples = [...]string{
 	"", " ", "0", "1", "-1", "+1", " 1", "1 ", "007", "1_000", "0x10", "1e3", "1.5", "-0", "127", "128",
 	"-128", "-129", "32767", "32768", "2147483648", "9223372036854775807", "9223372036854775808",
 	"18446744073709551616", "NaN", "true", "T", "on", "1h", "1h2", "\u00a01", "\t1\n", "\x00",
 	"\xff", "ſ", "bad", "2024-02-29", "2024-02-29T10:00:00Z", "1,2", "null", `"1"`, "١",
 }
 
-func randomText(random *rand.Rand) string {
+func randomValue(random *rand.Rand) string {
 	if random.IntN(4) > 0 {
-		return texts[random.IntN(len(texts))]
+		return samples[random.IntN(len(samples))]
 	}
 	b := make([]byte, random.IntN(4))
 	for i := range b {

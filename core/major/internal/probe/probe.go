@@ -50,19 +50,3 @@ func Of(c *gin.Context) *Route {
 	r, _ := v.(*Route)
 	return r
 }
-
-// Split returns the errors that are joined in err. It returns nil for nil.
-func Split(err error) []error {
-	switch joined, ok := err.(interface{ Unwrap() []error }); {
-	case err == nil:
-		return nil
-	case !ok:
-		return []error{err}
-	default:
-		var list []error
-		for _, e := range joined.Unwrap() {
-			list = append(list, Split(e)...)
-		}
-		return list
-	}
-}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package xapi_test
+
+const raceDetector = false
