@@ -6,14 +6,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/plinthgo/plinth/core/major/xbind"
+	"github.com/plinthgo/plinth/core/major/xapi"
 	"github.com/plinthgo/plinth/core/major/xdb"
 	"github.com/plinthgo/plinth/core/major/xmain"
 	"github.com/plinthgo/plinth/core/major/xmodels"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xoption/xoptdatabase"
 	"github.com/plinthgo/plinth/core/major/xreg"
-	"github.com/plinthgo/plinth/core/major/xresult"
 	_ "github.com/plinthgo/plinth/dbplugins/sqlite"
 )
 
@@ -36,15 +35,10 @@ func options() []xoption.Option {
 }
 
 func routes(_ context.Context, engine *gin.Engine) {
-	engine.POST("/notes", func(c *gin.Context) {
-		note := xbind.Bind(c, &Note{}).Data()
-		if note == nil {
-			return // the error has been reported
-		}
-		if err := xdb.MustGetDB(c).Create(note).Error; err != nil {
-			_ = c.Error(err) // the client gets an error code, never the text of err
-			return
-		}
-		xresult.SuccessHasData(c, "noted", note)
-	})
+	xapi.Post(engine, "/notes", createNote)
+}
+
+// createNote stores a note. The client gets a code for an error, never its text.
+func createNote(ctx context.Context, note *Note) (*Note, error) {
+	return note, xdb.MustGetDB(ctx).Create(note).Error
 }

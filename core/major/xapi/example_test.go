@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/gin-gonic/gin"
 
@@ -173,6 +174,18 @@ func send(engine *gin.Engine, method, path, body string) string {
 	engine.ServeHTTP(w, r)
 	_, envelope, _ := strings.Cut(w.Body.String(), `,`)
 	return fmt.Sprint(w.Code, " ", envelope)
+}
+
+func TestBooks_Rename(t *testing.T) {
+	books := &Books{titles: map[xsnowflake.SnowflakeID]string{1: "Emma"}}
+	renamed, err := books.Rename(t.Context(), &RenameBook{ID: 1, Title: "Persuasion"})
+	if err != nil || renamed.Title != "Persuasion" || renamed.Location != "/books/1" {
+		t.Errorf("Rename = %+v, %v", renamed, err)
+	}
+	_, err = books.Rename(t.Context(), &RenameBook{ID: 2})
+	if xerror.From(err).GetErrorCode() != xerror.NotExist {
+		t.Errorf("error %v, want NotExist", err)
+	}
 }
 
 func ExampleGet() {

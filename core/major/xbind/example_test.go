@@ -95,6 +95,33 @@ func ExampleDisallowUnknownFields() {
 	// Output: role is not a known field
 }
 
+type renameRequest struct {
+	ID     int64  `binding:"min=1"            uri:"id"`
+	DryRun bool   `form:"dry_run"`
+	Editor string `binding:"required"         header:"X-Editor"`
+	Name   string `binding:"required,max=100" json:"name"`
+}
+
+func ExampleBinder_Request() {
+	engine := gin.New()
+	engine.PUT("/files/:id", func(c *gin.Context) {
+		request := xbind.Bind(c, &renameRequest{}).Request()
+		if request == nil {
+			return // the error has been reported
+		}
+		c.String(http.StatusOK, "%s renames %d to %s", request.Editor, request.ID, request.Name)
+	})
+
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPut,
+		"/files/5?dry_run=true", strings.NewReader(`{"name":"summit.jpg"}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Editor", "ada")
+	engine.ServeHTTP(w, r)
+	fmt.Println(w.Code, w.Body)
+	// Output: 200 ada renames 5 to summit.jpg
+}
+
 type uploadRequest struct {
 	Title  string                  `form:"title"  binding:"required,max=100"`
 	Cover  *multipart.FileHeader   `form:"cover"  binding:"required"`
