@@ -46,8 +46,8 @@ func (c *config) apply(opts []Option) {
 	}
 }
 
-// Status sets the status of a success, from 200 to 299. The default is 200. Results of the
-// types Empty, iter.Seq2 and *Download have their own status.
+// Status sets the status of a success, from 200 to 299. The default is 200. Results of
+// the types Empty, iter.Seq2 and *Download have their own status.
 func Status(status int) Option { return func(c *config) { c.status = status } }
 
 // Message sets the message in the envelope of a success. The default is the text of the
