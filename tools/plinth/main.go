@@ -6,6 +6,7 @@
 //	plinth new example.com/shop   create a service
 //	plinth env                    list every variable, its value and its source
 //	plinth doctor                 report every problem that prevents startup
+//	plinth openapi                write the OpenAPI document, or check it
 //	plinth help
 package main
 

@@ -222,6 +222,8 @@ func TestCompletion(t *testing.T) {
 	for _, tc := range []struct{ typed, want string }{
 		{"doc", "doctor"},
 		{"env --format ", "dotenv"},
+		{"op", "openapi"},
+		{"openapi --", "--allow-breaking"},
 		{"env --group ", "Database"},
 		{"migrate ", "status"},
 	} {

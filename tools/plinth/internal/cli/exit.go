@@ -17,7 +17,7 @@ const exitHelp = `Exit codes:
   0  success
   1  failure
   2  invalid command line
-  3  the check found a problem (doctor, env --check, migrate status --check)
+  3  the check found a problem (doctor, env --check, migrate status --check, openapi --check)
 `
 
 // usageError is an invalid command line.

@@ -77,7 +77,7 @@ func newRoot(p *term.Printer, versions scaffold.Versions, started *bool) *cobra.
 	)
 	root.AddCommand( // in the order of the help
 		newNew(p, versions), newAdd(p, versions), newGen(p), newEnv(p), newDoctor(p), newMigrate(p),
-		newDocs(p), newVersion(p, versions),
+		newOpenAPI(p), newDocs(p), newVersion(p, versions),
 	)
 	cobra.EnableCommandSorting = false
 	rejectUnknown(root)

@@ -104,7 +104,7 @@ func Create(dir string, files Files) error {
 // Apply writes changes to the service at root. If one fails, it reverts the others.
 func Apply(root string, changes []Change) error {
 	for i, c := range changes {
-		if err := writeFile(root, c.Path, c.text); err != nil {
+		if err := WriteFile(root, c.Path, c.text); err != nil {
 			for _, done := range changes[:i] {
 				err = errors.Join(err, restore(root, done))
 			}
@@ -114,8 +114,8 @@ func Apply(root string, changes []Change) error {
 	return nil
 }
 
-// writeFile replaces a file atomically.
-func writeFile(root, name string, text []byte) error {
+// WriteFile replaces a file below root atomically, and creates missing directories.
+func WriteFile(root, name string, text []byte) error {
 	path := filepath.Join(root, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a source directory
 		return err
@@ -142,7 +142,7 @@ func writeFile(root, name string, text []byte) error {
 // restore reverts a change. It also removes directories that become empty.
 func restore(root string, c Change) error {
 	if !c.New {
-		return writeFile(root, c.Path, c.old)
+		return WriteFile(root, c.Path, c.old)
 	}
 	path := filepath.Join(root, filepath.FromSlash(c.Path))
 	err := os.Remove(path)

@@ -48,7 +48,7 @@ func (s *Service) readDefaults() map[string]string {
 			}
 			s.Unclear = append(s.Unclear, fmt.Sprintf(
 				"%s has different defaults in %s; run plinth in the directory of one program",
-				key, strings.Join(s.folders(), ", ")))
+				key, strings.Join(s.Folders(), ", ")))
 		}
 	}
 	slices.Sort(s.Unclear)
@@ -56,8 +56,8 @@ func (s *Service) readDefaults() map[string]string {
 	return found
 }
 
-// folders returns the directories of the programs.
-func (s *Service) folders() []string {
+// Folders returns the directories of the programs, sorted.
+func (s *Service) Folders() []string {
 	all := make([]string, len(s.Programs))
 	for i, p := range s.Programs {
 		all[i] = p.Folder
