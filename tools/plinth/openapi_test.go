@@ -15,8 +15,7 @@ import (
 )
 
 // newShop writes the modules of testdata/openapi.txtar and returns the directory of shop.
-// The first pairs are replacements in its files.
-func newShop(t *testing.T, replacements ...string) string {
+func newShop(t *testing.T) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "openapi.txtar"))
 	if err != nil {
@@ -27,11 +26,7 @@ func newShop(t *testing.T, replacements ...string) string {
 		files[f.Name] = string(f.Data)
 	}
 	put(t, dir, files)
-	shop := filepath.Join(dir, "shop")
-	for i := 0; i < len(replacements); i += 3 {
-		replaceIn(t, shop, replacements[i], replacements[i+1], replacements[i+2])
-	}
-	return shop
+	return filepath.Join(dir, "shop")
 }
 
 // replaceIn replaces old in a file of dir, which must contain it.
@@ -152,8 +147,8 @@ func TestOpenAPI(t *testing.T) {
 			},
 			{
 				"unknown package",
-				[]string{"./cmd/none"},
-				"", 2, "plinth: invalid PACKAGE ./cmd/none: ",
+				[]string{"./cmd/other"},
+				"", 2, "plinth: invalid PACKAGE ./cmd/other: ",
 			},
 			{
 				"without openapix",
@@ -193,6 +188,16 @@ func TestOpenAPI(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestOpenAPI_Build(t *testing.T) {
+	shop := newShop(t)
+	replaceIn(t, shop, "cmd/api/main.go", "func health() {}", "func health() { unknown() }")
+	got := plinth(t, shop, offline, "openapi", "./cmd/api")
+	if want := "undefined: unknown"; got.code != 1 || !strings.HasPrefix(got.err, "plinth: go build: ") ||
+		!strings.Contains(got.err, want) {
+		t.Errorf("exit code %d and %q, want %q", got.code, got.err, want)
+	}
 }
 
 func TestOpenAPI_Timeout(t *testing.T) {

@@ -30,9 +30,9 @@ func undocumented() {}
 type (
 	// Pair is a pair.
 	Pair[A any, B any] struct {
-		// A is the first.
-		A A
-		B B // B is the second.
+		// Left is the first.
+		Left  A
+		Right B // Right is the second.
 		// Both are counted.
 		x, y int
 	}
@@ -56,8 +56,8 @@ type Order struct {
 // Swap swaps.
 func (p *Pair[X, Y]) Swap() {}
 
-// First returns A.
-func (p Pair[A, _]) First() A { return p.A }
+// First returns Left.
+func (p Pair[A, _]) First() A { return p.Left }
 `
 
 func TestRead(t *testing.T) {
@@ -90,8 +90,8 @@ func TestRead(t *testing.T) {
 		"Run":          "Run runs.\n\nIt has two paragraphs.",
 		"Get":          "Get gets.",
 		"Pair":         "Pair is a pair.",
-		"Pair.A":       "A is the first.",
-		"Pair.B":       "B is the second.",
+		"Pair.Left":    "Left is the first.",
+		"Pair.Right":   "Right is the second.",
 		"Pair.x":       "Both are counted.",
 		"Pair.y":       "Both are counted.",
 		"Lister":       "Lister lists.",
@@ -101,7 +101,7 @@ func TestRead(t *testing.T) {
 		"Order.Pair":   "Pair is embedded.",
 		"Order.Time":   "Time is when it was placed.",
 		"(*Pair).Swap": "Swap swaps.",
-		"Pair.First":   "First returns A.",
+		"Pair.First":   "First returns Left.",
 	} {
 		want["main."+name], want["example.com/shop."+name] = text, text
 	}
