@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
@@ -97,81 +96,6 @@ func TestHandle(t *testing.T) {
 			t.Errorf("%d %s, want ParameterError", r.Status(), r.Body())
 		}
 	})
-}
-
-func TestHandle_Results(t *testing.T) {
-	type value struct {
-		N int `json:"n"`
-	}
-	type withHeaders struct {
-		N        int       `json:"n"`
-		Location string    `header:"location" json:"-"`
-		Count    int       `header:"X-Count"  json:"-"`
-		Links    []string  `header:"Link"     json:"-"`
-		Modified time.Time `header:"Last-Modified" json:"-"`
-		Limit    *int      `header:"X-Limit"  json:"-"`
-	}
-	five := 5
-	when := time.Date(2024, 2, 29, 10, 0, 0, 0, time.FixedZone("", 3600))
-	results := map[string]*withHeaders{
-		"all": {1, "/x", 2, []string{"a", "b"}, when, &five}, "empty": {}, "nil": nil,
-	}
-	type named struct {
-		Name string `uri:"name"`
-	}
-	app := serve(t, func(e *gin.Engine) {
-		xapi.Get(e, "/empty", func(context.Context, *struct{}) (xapi.Empty, error) {
-			return xapi.Empty{}, nil
-		}, xapi.Status(http.StatusCreated))
-		xapi.Get(e, "/empty-pointer", func(context.Context, *struct{}) (*xapi.Empty, error) {
-			return nil, nil
-		})
-		xapi.Get(e, "/nil", func(context.Context, *struct{}) (*value, error) { return nil, nil })
-		xapi.Get(e, "/value", func(context.Context, *struct{}) (value, error) { return value{3}, nil })
-		xapi.Get(e, "/list", func(context.Context, *struct{}) ([]value, error) {
-			return []value{{1}, {2}}, nil
-		})
-		xapi.Get(e, "/any", func(context.Context, *struct{}) (any, error) { return 1, nil })
-		xapi.Get(e, "/nothing", func(context.Context, *struct{}) (struct{}, error) {
-			return struct{}{}, nil
-		})
-		xapi.Get(e, "/headers/:name", func(_ context.Context, in *named) (*withHeaders, error) {
-			return results[in.Name], nil
-		})
-	})
-	for path, want := range map[string]string{
-		"/nil": `"message":"OK"}`, "/value": `"data":{"n":3}}`, "/list": `"data":[{"n":1},{"n":2}]}`,
-		"/any": `"data":1}`, "/nothing": `"data":{}}`, "/headers/all": `"data":{"n":1}}`,
-	} {
-		if r := app.Request(http.MethodGet, path, nil); r.Status() != 200 ||
-			!strings.HasSuffix(r.Body(), want) {
-			t.Errorf("%s: %d %s, want 200 with %s", path, r.Status(), r.Body(), want)
-		}
-	}
-	for _, path := range []string{"/empty", "/empty-pointer"} {
-		r := app.Request(http.MethodGet, path, nil)
-		if r.Status() != http.StatusNoContent || r.Body() != "" || r.Header().Get("Content-Type") != "" {
-			t.Errorf("%s: %d %q %v, want 204 without a body", path, r.Status(), r.Body(), r.Header())
-		}
-	}
-	for name, want := range map[string]http.Header{
-		"all": {
-			"Location": {"/x"}, "X-Count": {"2"}, "Link": {"a", "b"},
-			"Last-Modified": {"Thu, 29 Feb 2024 09:00:00 GMT"}, "X-Limit": {"5"},
-		},
-		"empty": {"X-Count": {"0"}}, "nil": {},
-	} {
-		r := app.Request(http.MethodGet, "/headers/"+name, nil)
-		got := http.Header{}
-		for _, h := range []string{"Location", "X-Count", "Link", "Last-Modified", "X-Limit"} {
-			if v := r.Header().Values(h); v != nil {
-				got[h] = v
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" || r.Status() != 200 {
-			t.Errorf("%s: %d, headers (-want +got):\n%s", name, r.Status(), diff)
-		}
-	}
 }
 
 func TestHandle_Errors(t *testing.T) {

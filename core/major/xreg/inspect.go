@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/plinthgo/plinth/core/defined/xctx"
+	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/core/major/internal/startup"
 	"github.com/plinthgo/plinth/core/major/xhook"
 )
@@ -13,6 +14,18 @@ import (
 // errInspected is returned instead of an application if the option WithInspect was passed
 // and succeeded.
 var errInspected = errors.New("xreg: the routes were inspected, and nothing was started")
+
+// inspectKey is set by a command that inspects the routes of a program. Without an option
+// for the command, the program must not start: it would open and migrate the database.
+const inspectKey xenv.EnvKey = "PLINTH_INSPECT"
+
+func checkInspect() error {
+	if fix := xenv.GetEnvString(inspectKey, ""); fix != "" {
+		return fmt.Errorf("xreg: %s is set, but no option inspects the routes: add %s to the "+
+			"options of Register", inspectKey, fix)
+	}
+	return nil
+}
 
 // inspect registers the routes without checking or opening anything else, and calls the
 // function of WithInspect.

@@ -71,3 +71,13 @@ func TestRegister_Inspect(t *testing.T) {
 		})
 	}
 }
+
+func TestNew_InspectWithoutOption(t *testing.T) {
+	t.Setenv("PLINTH_INSPECT", "openapix.Serve()")
+	base, _ := isolated(t)
+	reg, err := xreg.New(t.Context(), nil, base, xoption.WithRoute(
+		func(context.Context, *gin.Engine) { t.Error("the routes were registered") }))
+	if reg != nil || err == nil || !strings.Contains(err.Error(), "add openapix.Serve() to the options") {
+		t.Errorf("New = %v, %v, want an error with the option to add", reg, err)
+	}
+}

@@ -161,6 +161,9 @@ func (r *Reg) apply(p *startup.Plan) error {
 	if p.Inspect != nil {
 		return r.inspect(p)
 	}
+	if err := checkInspect(); err != nil {
+		return err
+	}
 	var problems error
 	if !p.Late {
 		problems = errors.Join(loadEnvFiles(p), xenv.Apply(p.EnvDefaults), r.openLog(p))

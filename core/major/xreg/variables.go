@@ -38,6 +38,7 @@ type serverVariables struct {
 	DrainDelay           time.Duration `env:"PLINTH_DRAIN_DELAY" default:"5s" min:"0s" max:"1h" doc:"Time to keep serving after the stop signal, so that load balancers notice; by default 0 in debug mode and at a terminal."`
 	ShutdownTimeout      time.Duration `env:"PLINTH_SHUTDOWN_TIMEOUT" default:"25s" min:"1ns" max:"24h" doc:"Timeout of the whole shutdown, including the drain delay."`
 	AppName              string        `env:"APP_NAME" doc:"Name of the application in the banner and the logs; by default the last element of the main module's path."`
+	Inspect              string        `env:"PLINTH_INSPECT" doc:"Set by commands such as plinth openapi, which inspect the routes: the option that the service needs. Without that option the service does not start."`
 	AppVersion           string        `env:"APP_VERSION" doc:"Version of the application in the banner and the logs; by default the version in the build info."`
 }
 

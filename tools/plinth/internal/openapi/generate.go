@@ -22,10 +22,12 @@ import (
 const Module = service.Project + "openapix"
 
 // The variables that make a service write its document and exit. The first is the file to
-// write, the second a JSON file with the doc comments by qualified name.
+// write, the second a JSON file with the doc comments by qualified name. The third makes
+// the start of a service fail that lacks the option.
 const (
 	outputVariable   = "PLINTH_OPENAPI_OUTPUT"
 	commentsVariable = "PLINTH_OPENAPI_COMMENTS"
+	inspectVariable  = "PLINTH_INSPECT"
 )
 
 const fix = `add the import "` + Module + `" and the option openapix.Serve() to the service`
@@ -75,7 +77,7 @@ func Generate(
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary)
 	cmd.Dir = s.Root
-	cmd.Env = append(os.Environ(), outputVariable+"="+output, commentsVariable+"="+file)
+	cmd.Env = append(os.Environ(), inspectVariable+"=openapix.Serve()", outputVariable+"="+output, commentsVariable+"="+file)
 	log, err := run(cmd)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
