@@ -208,6 +208,21 @@ func TestGroup(t *testing.T) {
 			t.Errorf("options (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("routes of a group do not share lists", func(t *testing.T) {
+		e := gin.New()
+		g := xapi.Group(e, "/", xapi.Tag("1"), xapi.Tag("2"), xapi.Tag("3")) // spare capacity
+		xapi.Get(g, "/a", hello, xapi.Tag("a"))
+		xapi.Get(g, "/b", hello, xapi.Tag("b"))
+		list, err := xapi.Operations(e)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%d operations, %v; want 2", len(list), err)
+		}
+		for _, op := range list {
+			if got, want := strings.Join(op.Tags, ""), "123"+op.Path[1:]; got != want {
+				t.Errorf("tags %s of %s, want %s", got, op.Path, want)
+			}
+		}
+	})
 	t.Run("Bind changes the strictness", func(t *testing.T) {
 		app := serve(t, func(e *gin.Engine) {
 			g := xapi.Group(e, "/strict", xapi.Bind(xbind.DisallowUnknownFields()))
