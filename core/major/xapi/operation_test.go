@@ -110,7 +110,7 @@ func TestOperations(t *testing.T) {
 	}, xapi.Status(http.StatusCreated))
 	xapi.Get(e, "/download", func(context.Context, *struct{}) (*xapi.Download, error) {
 		return nil, nil
-	})
+	}, xapi.Status(http.StatusCreated))
 	xapi.Post(e, "/empty", func(context.Context, *createUser) (xapi.Empty, error) {
 		return xapi.Empty{}, nil
 	})
