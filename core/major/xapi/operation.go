@@ -58,6 +58,8 @@ type Operation struct {
 	// Data is the type of the data of an envelope, of a JSON value or of the items of a
 	// stream. It is nil for other responses and for an envelope without data.
 	Data reflect.Type
+	// Events reports whether the items of a stream are events whose data is Data.
+	Events bool
 	// Profile is the profile of the envelope, or nil for that of the application.
 	Profile *xbase.Profile
 	// Headers are the fields of the result that are response headers.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -36,6 +37,11 @@ func (j JSON[T]) value() any { return j.Value }
 
 type plain interface{ value() any }
 
+// Event is an item of a stream with the fields of a server-sent event. A handler that
+// returns an iter.Seq2[Event[T], error] continues after the event whose ID is in an input
+// field with the tag header:"Last-Event-ID".
+type Event[T any] = xresult.Event[T]
+
 // Empty is the result of a handler whose response is 204 without a body.
 type Empty struct{}
 
@@ -57,7 +63,8 @@ func (op *Operation) setResult(t reflect.Type) {
 	case t.Implements(plainType) && t.Kind() == reflect.Struct:
 		op.Response, op.Data = ResponseJSON, t.Field(0).Type
 	case isStream(t):
-		op.Response, op.Status, op.Data = ResponseStream, http.StatusOK, t.In(0).In(0)
+		op.Response, op.Status = ResponseStream, http.StatusOK
+		op.Data, op.Events = eventData(t.In(0).In(0))
 	case t == noDataType || t == reflect.PointerTo(noDataType):
 	default:
 		op.Data = t
@@ -68,6 +75,17 @@ func (op *Operation) setResult(t reflect.Type) {
 // isStream reports whether t is an iter.Seq2 of values and errors.
 func isStream(t reflect.Type) bool {
 	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == errorType
+}
+
+// eventData returns T for an Event[T]. It returns any other type unchanged.
+func eventData(t reflect.Type) (data reflect.Type, isEvent bool) {
+	event := reflect.TypeFor[Event[any]]()
+	generic, _, _ := strings.Cut(event.Name(), "[")
+	if t.PkgPath() != event.PkgPath() || !strings.HasPrefix(t.Name(), generic+"[") {
+		return t, false
+	}
+	f, _ := t.FieldByName("Data")
+	return f.Type, true
 }
 
 // addHeaders adds the fields of a result with a header tag.

@@ -39,6 +39,10 @@ var (
 		English: "the body must be application/x-www-form-urlencoded in UTF-8 or multipart/form-data",
 		Chinese: "请求体必须是 UTF-8 编码的 application/x-www-form-urlencoded 或 multipart/form-data",
 	}
+	msgMultipart = phrase.Phrase{
+		English: "the body must be multipart/form-data",
+		Chinese: "请求体必须是 multipart/form-data",
+	}
 	msgFormSyntax = phrase.Phrase{English: "the form is malformed", Chinese: "表单格式错误"}
 	msgFormParts  = phrase.Phrase{
 		English: "the form has too many parts or headers",
@@ -48,6 +52,10 @@ var (
 	msgFileSize  = phrase.Phrase{
 		English: "the file is larger than {0} bytes",
 		Chinese: "文件超过 {0} 字节",
+	}
+	msgTextSize = phrase.Phrase{
+		English: "the field is larger than {0} bytes",
+		Chinese: "字段超过 {0} 字节",
 	}
 	msgUnreadable = phrase.Phrase{
 		English: "the body does not have the expected type",

@@ -52,11 +52,11 @@ type Config struct {
 	// in-flight requests may have read. A request above it fails with SERVICE_OVERLOAD. 0
 	// means DefaultMaxInflightBodyBytes, a negative number no limit. The bytes of a
 	// stream count until its handler returns. Requests whose own limit exceeds this limit
-	// are not counted.
+	// and those of MarkTransfer are not counted.
 	MaxInflightBodyBytes int64
 	// RequestTimeout is the deadline of a request's context. 0 means
-	// DefaultRequestTimeout, a negative duration no limit. Streams and responses of JSON
-	// lines have no limit: see MarkStream.
+	// DefaultRequestTimeout, a negative duration no limit. Streams, responses of JSON
+	// lines and transfers have no limit: see MarkStream and MarkTransfer.
 	RequestTimeout time.Duration
 	// RouteRequestTimeout overrides RequestTimeout for single routes. Keys are the
 	// registered patterns. 0 or a negative duration means no limit.

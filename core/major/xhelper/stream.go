@@ -24,6 +24,21 @@ func MarkStream(c *gin.Context) {
 	}
 }
 
+// MarkTransfer declares that the duration of the request of c depends on the amount of
+// data: the handler reads the body as a stream, or the response is a download. Such a
+// request has no request timeout, and its body does not count against
+// Config.MaxInflightBodyBytes. Unlike a stream, a shutdown waits for it.
+func MarkTransfer(c *gin.Context) {
+	ex := exchangeOf(c)
+	if ex == nil {
+		return
+	}
+	ex.deadline.remove()
+	if ex.body != nil {
+		ex.body.release()
+	}
+}
+
 // markStream makes the request a stream, removes its request timeout and reports it to
 // the server once.
 func (ex *exchange) markStream() {

@@ -39,7 +39,7 @@ func FailStatus(c *gin.Context, status int, err error) {
 	body, err := f.append((*b)[:0], problem)
 	if err == nil {
 		f.log(contextOf(c))
-		cleanHeader(c.Writer.Header())
+		cleanHeader(c.Writer.Header(), f.status)
 		write(c, f.status, contentType, body)
 	}
 	putBuffer(b, body)
@@ -160,12 +160,17 @@ func wantsProblem(c *gin.Context) bool {
 // makes a copy.
 var varyOfErrors = []string{"Accept, Accept-Language"}
 
-// cleanHeader removes headers that the handler set for another response.
-func cleanHeader(h http.Header) {
+// cleanHeader removes headers that the handler set for another response. Content-Range
+// contains the size of the file if the range is not satisfiable.
+func cleanHeader(h http.Header, status int) {
 	for _, name := range [...]string{
 		string(xhttp.ContentDisposition), string(xhttp.ETag), string(xhttp.LastModified),
+		"Accept-Ranges",
 	} {
 		delete(h, name)
+	}
+	if status != http.StatusRequestedRangeNotSatisfiable {
+		delete(h, "Content-Range")
 	}
 	if len(h[string(xhttp.CacheControl)]) > 0 {
 		xhttp.CacheControl.Set(h, "no-store")

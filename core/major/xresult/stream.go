@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -21,16 +22,21 @@ const (
 )
 
 // Stream writes and flushes the items of seq as they arrive: as JSON lines, or as
-// server-sent events if the client's Accept header prefers text/event-stream.
+// server-sent events if the client's Accept header prefers text/event-stream. If T is an
+// Event, server-sent events have its ID, name and retry time.
 //
 // Stream requests the next item after it passed the previous one to the connection, so a
 // slow client slows seq down. If the client disconnects, yield returns false. While seq
 // waits, it should also watch the request's context.
 //
-// If the first item is an error, the response is that of Fail. After a later error,
-// Stream writes the envelope as the last line, or as the last event, of type "error". It
-// does the same if the request's context is done, so that a truncated response does not
-// look complete.
+// While seq waits, Stream sends a comment to clients of server-sent events every 15
+// seconds, so that proxies do not close the connection. The first comment starts the
+// response. seq must therefore not change headers while it waits.
+//
+// If an error occurs before the response starts, the response is that of Fail. After a
+// later error, Stream writes the envelope as the last line, or as the last event, of type
+// "error". It does the same if the request's context is done, so that a truncated
+// response does not look complete.
 //
 // A stream has no request timeout. http.Server.WriteTimeout does not apply to it, but
 // PLINTH_WRITE_TIMEOUT limits how long a write waits for a client that does not read.
@@ -39,29 +45,27 @@ func Stream[T any](c *gin.Context, seq iter.Seq2[T, error]) {
 		return
 	}
 	s := newStream(c)
+	defer s.keepAlive()()
 	if httpOf(c).Method == http.MethodHead {
 		s.start()
 		return
 	}
 	for item, err := range seq {
-		if err != nil {
-			s.fail(err)
-			return
-		}
-		if !s.send(item) {
+		if !s.next(item, err) {
 			return
 		}
 	}
-	if !s.interrupted() {
-		s.start()
-	}
+	s.finish()
 }
 
 type stream struct {
-	c       *gin.Context
-	format  string
+	c      *gin.Context
+	format string
+
+	mu      sync.Mutex // of the response and the fields below
 	buf     []byte
 	started bool
+	timer   *time.Timer // sends the next comment; nil for JSON lines
 }
 
 func newStream(c *gin.Context) *stream {
@@ -94,13 +98,32 @@ func (s *stream) start() {
 	s.c.Writer.WriteHeaderNow()
 }
 
+// next writes an item or an error and reports whether the stream continues.
+func (s *stream) next(item any, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	return s.send(item)
+}
+
+// finish completes the response after the last item.
+func (s *stream) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.interrupted() {
+		s.start()
+	}
+}
+
 // send writes one item and reports whether the stream continues.
 func (s *stream) send(item any) bool {
 	if s.interrupted() {
 		return false
 	}
-	s.frame("")
-	out, err := xbase.AppendValue(s.buf, item)
+	out, err := s.encode(item)
 	if err != nil {
 		s.fail(xerror.Wrap(xerror.SerializeError, "", err))
 		return false
@@ -129,8 +152,7 @@ func (s *stream) fail(err error) {
 		return
 	}
 	f := newFailure(e, requestOf(s.c), 0)
-	s.frame("event: error\n")
-	out, err := f.append(s.buf, false)
+	out, err := f.append(s.frame(Event[any]{Name: "error"}), false)
 	if err != nil {
 		s.fail(err)
 		return
@@ -144,16 +166,33 @@ func (s *stream) fail(err error) {
 	s.flush(out)
 }
 
-// frame starts an item in the buffer. In an event stream, event precedes the data.
-func (s *stream) frame(event string) {
-	s.buf = s.buf[:0]
-	if s.format == mimeEvents {
-		s.buf = append(append(s.buf, event...), "data: "...)
+// encode returns an item with its frame.
+func (s *stream) encode(item any) ([]byte, error) {
+	e, ok := item.(event)
+	if !ok {
+		return xbase.AppendValue(s.frame(nil), item)
 	}
+	if err := checkEvent(e); err != nil {
+		return nil, err
+	}
+	return xbase.AppendValue(s.frame(e), e.data())
 }
 
-// flush writes out, which contains one framed JSON value. It returns false if the write
-// fails.
+// frame returns the bytes before the data of an item. e is nil if the item is not an
+// event.
+func (s *stream) frame(e event) []byte {
+	out := s.buf[:0]
+	if s.format != mimeEvents {
+		return out
+	}
+	if e != nil {
+		out = appendEvent(out, e)
+	}
+	return append(out, "data: "...)
+}
+
+// flush writes out, which contains one framed JSON value or a comment. It returns false
+// if the write fails.
 func (s *stream) flush(out []byte) bool {
 	s.start()
 	out = append(out, '\n')
@@ -165,5 +204,8 @@ func (s *stream) flush(out []byte) bool {
 		return false
 	}
 	s.c.Writer.Flush()
+	if s.timer != nil {
+		s.timer.Reset(keepAliveInterval)
+	}
 	return true
 }

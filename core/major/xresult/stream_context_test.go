@@ -37,7 +37,7 @@ func TestStream_RequestTimeout(t *testing.T) {
 							}
 						})
 					}, "Accept", accept)
-				body := strings.NewReplacer("data: ", "", "\n\n", "\n").Replace(w.Body.String())
+				body := strings.NewReplacer(":\n\n", "", "data: ", "", "\n\n", "\n").Replace(w.Body.String())
 				if w.Code != http.StatusOK || body != "0\n1\n2\n" {
 					t.Errorf("got %d %q, want three items", w.Code, w.Body)
 				}
