@@ -45,8 +45,8 @@ func (h *history) add(m Message) {
 	h.changed = make(chan struct{})
 }
 
-// after returns the events after an ID, and a channel that is closed at the next event. If
-// the history does not contain the next event, complete is false.
+// after returns the events after an ID, and a channel that is closed at the next event.
+// If the history does not contain the next event, complete is false.
 func (h *history) after(id int) (events []event, complete bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,8 +62,9 @@ type StreamEvents struct {
 	LastEventID int `header:"Last-Event-ID" binding:"min=0"`
 }
 
-// stream returns the stored events and then new ones as they occur. If events are missing,
-// the first event has the name "reset", so that the client loads the whole state.
+// stream returns the stored events and then new ones as they occur. If events are
+// missing, the first event has the name "reset", so that the client loads the whole
+// state.
 func (h *history) stream(ctx context.Context, in *StreamEvents) (iter.Seq2[event, error], error) {
 	return func(yield func(event, error) bool) {
 		id := in.LastEventID

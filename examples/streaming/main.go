@@ -1,5 +1,5 @@
-// Command streaming receives and serves files, streams events and JSON lines, and connects
-// clients with WebSockets.
+// Command streaming receives and serves files, streams events and JSON lines, and
+// connects clients with WebSockets.
 //
 //	curl -F file=@photo.jpg localhost:1118/files
 //	curl -O -J localhost:1118/files/photo.jpg

@@ -53,7 +53,7 @@ func TestUpload_Timeouts(t *testing.T) {
 		if !strings.Contains(string(text), "408 Request Timeout") {
 			t.Errorf("response = %s, want 408", text)
 		}
-		_ = <-canceled
+		t.Logf("context: %v", <-canceled)
 	})
 }
 
