@@ -102,7 +102,7 @@ func download(t *testing.T, method, url string, header ...string) result {
 
 func TestDownload(t *testing.T) {
 	var closed atomic.Int32
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Get(e, "/file", func(context.Context, *struct{}) (*xapi.Download, error) {
 			return file(&closed), nil
 		})
@@ -208,7 +208,7 @@ func TestDownload_Header(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			url, _ := serve(t, func(e *gin.Engine) {
+			url, _ := serveHTTP(t, func(e *gin.Engine) {
 				xapi.Get(e, "/file", func(context.Context, *struct{}) (*xapi.Download, error) {
 					d := tc.download
 					d.Content = strings.NewReader(content)
@@ -253,7 +253,7 @@ func TestDownload_Failure(t *testing.T) {
 		{"a reader in the middle", reader{&broken{half, failure}}, nil, 0, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			url, app := serve(t, func(e *gin.Engine) {
+			url, app := serveHTTP(t, func(e *gin.Engine) {
 				xapi.Get(e, "/file", func(context.Context, *struct{}) (*xapi.Download, error) {
 					return &xapi.Download{
 						Content: tc.content, Name: "a.bin", ETag: `"v1"`, ModTime: modified, Size: 1 << 20,
@@ -290,7 +290,7 @@ func TestDownload_Failure(t *testing.T) {
 
 func TestDownload_Reader(t *testing.T) {
 	var closed atomic.Int32
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Get(e, "/file", func(context.Context, *struct{}) (*xapi.Download, error) {
 			return &xapi.Download{
 				Content: stream{strings.NewReader(content), closing{nil, &closed}},
@@ -347,7 +347,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestDownload_RequestTimeout(t *testing.T) {
 	const timeout = 50 * time.Millisecond
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Get(e, "/file", func(ctx context.Context, _ *struct{}) (*xapi.Download, error) {
 			return &xapi.Download{Content: &endless{ctx: ctx, pause: timeout, left: 4}}, nil
 		})
@@ -359,7 +359,7 @@ func TestDownload_RequestTimeout(t *testing.T) {
 
 func TestDownload_Disconnect(t *testing.T) {
 	closedFile := make(chan struct{})
-	url, app := serve(t, func(e *gin.Engine) {
+	url, app := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Get(e, "/file", func(context.Context, *struct{}) (*xapi.Download, error) {
 			return &xapi.Download{Content: stream{
 				bytes.NewReader(make([]byte, 64<<20)), closer(func() { close(closedFile) }),

@@ -104,7 +104,7 @@ func TestOperation_Events(t *testing.T) {
 
 // The client reads the first event, disconnects and continues after it.
 func TestEvent_Reconnect(t *testing.T) {
-	url, _ := serve(t, streamRoutes)
+	url, _ := serveHTTP(t, streamRoutes)
 	var ids []string
 	for len(ids) < 4 {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/ticks", http.NoBody)

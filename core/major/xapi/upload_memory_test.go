@@ -33,7 +33,7 @@ func TestUpload_Memory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Post(e, "/upload", func(_ context.Context, in *struct{ Upload *xapi.Upload }) (int64, error) {
 			for part, err := range in.Upload.Parts() {
 				if err != nil {

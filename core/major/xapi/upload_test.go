@@ -21,8 +21,8 @@ import (
 	"github.com/plinthgo/plinth/core/major/xoption"
 )
 
-// serve starts an application on a real server.
-func serve(
+// serveHTTP starts an application on a real server.
+func serveHTTP(
 	t *testing.T, routes func(*gin.Engine), opts ...xoption.Option,
 ) (url string, app *plinthtest.App) {
 	t.Helper()
@@ -107,7 +107,7 @@ func describeAlbum(_ context.Context, in *album) (string, error) {
 }
 
 func TestHandle_Files(t *testing.T) {
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Post(e, "/albums", describeAlbum, xapi.Bind(xbind.WithMaxFileBytes(8)))
 	})
 	title, cover := formPart{"title", "", "trip"}, formPart{"cover", "c.png", "c"}
@@ -186,7 +186,7 @@ func uploadRoutes(e *gin.Engine) {
 }
 
 func TestUpload(t *testing.T) {
-	url, _ := serve(t, uploadRoutes)
+	url, _ := serveHTTP(t, uploadRoutes)
 	valid := func(parts ...formPart) (body, contentType string) {
 		return encodeForm(t, parts...)
 	}
@@ -246,7 +246,7 @@ func TestUpload(t *testing.T) {
 
 func TestUpload_ServerLimits(t *testing.T) {
 	t.Setenv("PLINTH_MAX_BODY_BYTES", "1024")
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Post(e, "/small", describeUpload)
 		xapi.Post(e, "/large", describeUpload)
 	}, xoption.WithServe(func(c *xhelper.Config) {
@@ -293,7 +293,7 @@ func TestUpload_InflightBudget(t *testing.T) {
 	t.Setenv("PLINTH_MAX_INFLIGHT_BODY_BYTES", "100000")
 	const size = 80_000
 	read := make(chan struct{}, 4)
-	url, _ := serve(t, func(e *gin.Engine) {
+	url, _ := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Post(e, "/raw", func(_ context.Context, in *struct{ Body *xapi.Raw }) (int64, error) {
 			n, err := io.CopyN(io.Discard, in.Body, size/2)
 			if err != nil {

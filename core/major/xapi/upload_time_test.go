@@ -89,7 +89,7 @@ func dial(t *testing.T, url string) net.Conn {
 
 func TestUpload_Disconnect(t *testing.T) {
 	failed, reading := make(chan error, 1), make(chan struct{}, 1)
-	url, app := serve(t, func(e *gin.Engine) {
+	url, app := serveHTTP(t, func(e *gin.Engine) {
 		xapi.Post(e, "/upload", func(_ context.Context, in *struct{ Upload *xapi.Upload }) (any, error) {
 			for part, err := range in.Upload.Parts() {
 				if err == nil {
