@@ -198,7 +198,8 @@ func TestDocument_Contents(t *testing.T) {
 			`{"schema":{"format":"binary","type":"string"}}`,
 		},
 		{
-			"security schemes are alternatives", []any{"paths", "/files/{path}", "put", "security"},
+			"security schemes are alternatives",
+			[]any{"paths", "/files/{path}", "put", "security"},
 			`[{"key":[]},{"basic":[]}]`,
 		},
 		{
@@ -212,13 +213,15 @@ func TestDocument_Contents(t *testing.T) {
 			`{"$ref":"#/components/responses/DUPLICATE_ENTRY.OUT_OF_STOCK"}`,
 		},
 		{
-			"an example has both messages", []any{"components", "examples", "OUT_OF_STOCK"},
+			"an example has both messages",
+			[]any{"components", "examples", "OUT_OF_STOCK"},
 			`{"description":"商品缺货","summary":"The article is out of stock",` +
 				`"value":{"code":40970,"context":"0198c0de-0000-7000-8000-000000000000",` +
 				`"message":"The article is out of stock","output":"OUT_OF_STOCK"}}`,
 		},
 		{
-			"the catalogue has both messages", []any{"x-error-catalogue", 0},
+			"the catalogue has both messages",
+			[]any{"x-error-catalogue", 0},
 			`{"code":40001,"messages":{"en":"The item already exists","zh":"内容已存在"},` +
 				`"output":"EXISTED","status":400}`,
 		},

@@ -32,7 +32,6 @@ func runMain(m *testing.M) {
 // run runs the application with environment variables.
 func run(t *testing.T, env ...string) (log string, err error) {
 	t.Helper()
-	//nolint:gosec // the test binary itself
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(append(os.Environ(), childKey+"=1"), env...)
 	out, err := cmd.CombinedOutput()

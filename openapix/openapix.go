@@ -55,6 +55,9 @@ func Serve(opts ...Option) xoption.Option {
 		}))
 }
 
+// documentMode is the mode of a new file: the document is public.
+const documentMode = 0o644
+
 // server serves a document from memory.
 type server struct {
 	load func() error
@@ -102,9 +105,7 @@ func (c *config) inspect() xoption.Option {
 		if err != nil {
 			return err
 		}
-		const mode = 0o644
-		//nolint:gosec // the document is public
-		if err := os.WriteFile(output, text, mode); err != nil {
+		if err := os.WriteFile(output, text, documentMode); err != nil {
 			return fmt.Errorf("openapix: write the document: %w", err)
 		}
 		return nil

@@ -116,7 +116,7 @@ func WithComments(comments map[string]string) Option {
 
 // readComments adds the comments of a JSON file.
 func (c *config) readComments(name string) error {
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(name) //nolint:gosec // a file of the developer
 	if err != nil {
 		return fmt.Errorf("openapix: read the comments: %w", err)
 	}

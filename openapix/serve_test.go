@@ -34,7 +34,7 @@ func start(t *testing.T, opts ...xoption.Option) *xreg.Reg {
 
 // get sends a request to an engine.
 func get(engine http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, http.NoBody)
+	r := httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}

@@ -190,7 +190,8 @@ func (b *Builder) list(t reflect.Type, dir Direction) *Schema {
 	s := Of("array")
 	s.Items = b.value(t.Elem(), dir)
 	if t.Kind() == reflect.Array {
-		s.MinItems, s.MaxItems = number(int64(t.Len())), number(int64(t.Len()))
+		n := int64(t.Len())
+		s.MinItems, s.MaxItems = &n, &n
 	}
 	return s
 }

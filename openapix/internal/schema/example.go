@@ -63,6 +63,8 @@ func literal(text string, s *Schema) (any, error) {
 	switch {
 	case typ == "string":
 		return text, nil
+	case (typ == "integer" || typ == "number") && json.Valid([]byte(text)):
+		return json.Number(text), nil // check rejects other values
 	case typ == "array" && !strings.HasPrefix(text, "["):
 		list := []any{}
 		for element := range strings.SplitSeq(text, ",") {

@@ -122,15 +122,19 @@ func (b *Builder) nameComponents(differs map[reflect.Type]bool) {
 		if k.dir == Request && k.part == whole && differs[k.typ] {
 			name += "Input"
 		}
-		unique := name
-		for i := 2; ; i++ {
-			if other, ok := taken[unique]; !ok || other.typ == k.typ && other.part == k.part {
-				break
-			}
-			unique = name + strconv.Itoa(i)
+		b.components[k].Name = free(taken, name, k)
+	}
+}
+
+// free returns the name, or the name with a number if another type has it.
+func free(taken map[string]key, name string, k key) string {
+	unique := name
+	for i := 2; ; i++ {
+		if other, ok := taken[unique]; !ok || other.typ == k.typ && other.part == k.part {
+			taken[unique] = k
+			return unique
 		}
-		taken[unique] = k
-		b.components[k].Name = unique
+		unique = name + strconv.Itoa(i)
 	}
 }
 
@@ -142,11 +146,11 @@ func (k key) suffixed(name string) string {
 // packageName returns the last element of the import path of a type as an identifier:
 // ShopTest for shop_test.
 func packageName(t reflect.Type) string {
-	name := ""
+	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(path.Base(t.PkgPath()), isOther) {
-		name += upperFirst(word)
+		name.WriteString(upperFirst(word))
 	}
-	return name
+	return name.String()
 }
 
 func isOther(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -13,7 +13,7 @@ import (
 func requiredOf(c class) *Schema {
 	switch c {
 	case classText:
-		return &Schema{MinLength: number(1)}
+		return &Schema{MinLength: new(int64(1))}
 	case classInt, classFloat:
 		return &Schema{Not: &Schema{Const: json.Number("0")}}
 	case classBool:
@@ -34,30 +34,36 @@ func keywords(rule, name, param string, c class, t reflect.Type) (s *Schema, exa
 	if strings.Contains(rule, "|") {
 		return alternatives(rule, c, t)
 	}
-	param = unescape.Replace(param)
-	switch c {
-	case classText:
-		return textRule(name, param)
-	case classInt, classFloat:
-		return numberRule(name, param, t)
-	case classList:
-		if name == "unique" && param == "" && isBasic(t.Elem().Kind()) {
-			return &Schema{UniqueItems: true}, true
-		}
-		return sizeRule(name, param, func(minimum, maximum *int64) *Schema {
-			return &Schema{MinItems: minimum, MaxItems: maximum}
-		})
-	case classMap:
-		return sizeRule(name, param, func(minimum, maximum *int64) *Schema {
-			return &Schema{MinProperties: minimum, MaxProperties: maximum}
-		})
-	case classBool:
-		return boolRule(name, param)
-	case classID:
-		if name == "snowflake" || name == "min" && param == "1" || name == "gt" && param == "0" {
-			return &Schema{Pattern: patternPositive}, true
-		}
-	case classOther, classStruct:
+	if f := classRules[c]; f != nil {
+		return f(name, unescape.Replace(param), t)
+	}
+	return nil, false
+}
+
+// classRules return the keywords of a rule for the values of a class.
+var classRules = map[class]func(name, param string, t reflect.Type) (s *Schema, exact bool){
+	classText: textRule, classInt: numberRule, classFloat: numberRule, classBool: boolRule,
+	classList: listRule, classArray: listRule, classMap: mapRule, classID: idRule,
+}
+
+func listRule(name, param string, t reflect.Type) (s *Schema, exact bool) {
+	if name == "unique" && param == "" && isBasic(t.Elem().Kind()) {
+		return &Schema{UniqueItems: true}, true
+	}
+	return sizeRule(name, param, func(minimum, maximum *int64) *Schema {
+		return &Schema{MinItems: minimum, MaxItems: maximum}
+	})
+}
+
+func mapRule(name, param string, _ reflect.Type) (s *Schema, exact bool) {
+	return sizeRule(name, param, func(minimum, maximum *int64) *Schema {
+		return &Schema{MinProperties: minimum, MaxProperties: maximum}
+	})
+}
+
+func idRule(name, param string, _ reflect.Type) (s *Schema, exact bool) {
+	if name == "snowflake" || name == "min" && param == "1" || name == "gt" && param == "0" {
+		return &Schema{Pattern: patternPositive}, true
 	}
 	return nil, false
 }
@@ -93,13 +99,13 @@ func sizeRule(
 	case "min", "gte":
 		return keyword(&n, nil), true
 	case "gt":
-		return keyword(number(n+1), nil), true
+		return keyword(new(n+1), nil), true
 	case "max", "lte":
 		return keyword(nil, &n), true
 	case "lt":
-		return keyword(nil, number(n-1)), true
+		return keyword(nil, new(n-1)), true
 	case "len", "eq":
-		return keyword(&n, number(n)), true
+		return keyword(&n, new(n)), true
 	default:
 		return nil, false
 	}
@@ -117,26 +123,25 @@ func numberRule(name, param string, t reflect.Type) (s *Schema, exact bool) {
 	case "snowflake":
 		return &Schema{ExclusiveMinimum: "0"}, true
 	}
+	bound := bounds[name]
 	n, ok := numberOf(param, t)
-	if !ok {
+	if bound == nil || !ok {
 		return nil, false
 	}
-	switch name {
-	case "min", "gte":
-		return &Schema{Minimum: n}, true
-	case "gt":
-		return &Schema{ExclusiveMinimum: n}, true
-	case "max", "lte":
-		return &Schema{Maximum: n}, true
-	case "lt":
-		return &Schema{ExclusiveMaximum: n}, true
-	case "len", "eq":
-		return &Schema{Const: n}, true
-	case "ne":
-		return &Schema{Not: &Schema{Const: n}}, true
-	default:
-		return nil, false
-	}
+	return bound(n), true
+}
+
+// bounds are the keywords of the rules that compare a number with their parameter.
+var bounds = map[string]func(n json.Number) *Schema{
+	"min": func(n json.Number) *Schema { return &Schema{Minimum: n} },
+	"gte": func(n json.Number) *Schema { return &Schema{Minimum: n} },
+	"gt":  func(n json.Number) *Schema { return &Schema{ExclusiveMinimum: n} },
+	"max": func(n json.Number) *Schema { return &Schema{Maximum: n} },
+	"lte": func(n json.Number) *Schema { return &Schema{Maximum: n} },
+	"lt":  func(n json.Number) *Schema { return &Schema{ExclusiveMaximum: n} },
+	"len": func(n json.Number) *Schema { return &Schema{Const: n} },
+	"eq":  func(n json.Number) *Schema { return &Schema{Const: n} },
+	"ne":  func(n json.Number) *Schema { return &Schema{Not: &Schema{Const: n}} },
 }
 
 // numberOf returns the parameter of a rule as a number in JSON.
@@ -170,7 +175,7 @@ func numbers(param string, keyword func([]any) *Schema) (s *Schema, exact bool) 
 	return keyword(list), list != nil
 }
 
-func boolRule(name, param string) (s *Schema, exact bool) {
+func boolRule(name, param string, _ reflect.Type) (s *Schema, exact bool) {
 	value, err := strconv.ParseBool(param)
 	switch {
 	case name == "boolean":

@@ -43,12 +43,22 @@ func merge(s, rule *Schema) {
 
 // conflicts reports whether both schemas have a keyword that can occur once.
 func (s *Schema) conflicts(rule *Schema) bool {
-	return s.Format != "" && rule.Format != "" && isTextFormat(s.Format) ||
-		s.Pattern != "" && rule.Pattern != "" && s.Pattern != patternNatural ||
-		s.Enum != nil && rule.Enum != nil ||
-		s.Const != nil && rule.Const != nil ||
-		s.Not != nil && rule.Not != nil ||
-		s.AnyOf != nil && rule.AnyOf != nil
+	other := rule.single()
+	for i, present := range s.single() {
+		if present && other[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// single reports which of the keywords that can occur once are present. It ignores those
+// that a rule replaces: the format of a number and the pattern of an ID.
+func (s *Schema) single() [6]bool {
+	return [...]bool{
+		s.Format != "" && isTextFormat(s.Format), s.Pattern != "" && s.Pattern != patternNatural,
+		s.Enum != nil, s.Const != nil, s.Not != nil, s.AnyOf != nil,
+	}
 }
 
 // isTextFormat reports whether a format is that of a rule, and not of a number.

@@ -61,81 +61,99 @@ func (b *Builder) apply(s *Schema, t reflect.Type, c class, dir Direction, tag s
 func (b *Builder) applyLevel(
 	s *Schema, t reflect.Type, c class, dir Direction, l *level,
 ) (r result) {
-	nilable := t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface
-	inner := &Schema{} // the rules after omitempty
-	target := s
-	if target.Ref != nil {
-		target = inner
-	}
-	var other []string
-	required, always := false, false
+	a := newApplication(s, t, c)
 	for _, rule := range l.rules {
-		name, param, _ := strings.Cut(rule, "=")
-		switch name {
-		case "omitempty", "omitzero":
-			r.optional, target = true, inner
-		case "omitnil":
-			r.optional = r.optional || nilable
-		case "required":
-			required = required || !r.optional
-			if !nilable {
-				merge(target, requiredOf(c))
-			}
-		default:
-			fragment, exact := keywords(rule, name, param, c, indirect(t))
-			if fragment != nil {
-				merge(target, fragment)
-			}
-			if !exact {
-				other = append(other, rule)
-			}
-		}
-		always = always || !r.optional
+		a.add(rule)
 	}
 	b.applyElements(s, indirect(t), dir, l)
-	if nilable {
-		r.rejectsNil = always || l.elements != nil && !r.optional
+	s.Binding = strings.Join(a.other, ",")
+	r.optional = a.optional
+	if a.nilable {
+		r.rejectsNil = a.always || l.elements != nil && !a.optional
 		r.rejectsZero = r.rejectsNil
-		merge(s, inner)
-	} else {
-		r.rejectsNil = required || !r.optional && rejectsEmpty(inner, s, c)
-		r.rejectsZero = required && c != classStruct || !accepts(s, c, t)
-		s.simplify(c, t)
-		s.exempt(inner, r.optional, c, t)
+		merge(s, a.inner)
+		return r
 	}
-	s.Binding = strings.Join(other, ",")
+	r.rejectsNil = a.required || !a.optional && rejectsEmpty(s, c)
+	r.rejectsZero = a.required && c != classStruct || !accepts(s, c)
+	s.simplify(c)
+	s.exempt(a.inner, a.optional, c)
 	return r
 }
 
+// application adds the rules of one level to a schema.
+type application struct {
+	typ     reflect.Type // not a pointer
+	class   class
+	nilable bool // the value is a pointer or an interface
+
+	target *Schema // of the next rule
+	inner  *Schema // rules after omitempty, and those of a reference
+
+	optional bool     // omitempty precedes the next rule
+	required bool     // the rule required applies
+	always   bool     // a rule applies to nil
+	other    []string // rules without exact keywords
+}
+
+func newApplication(s *Schema, t reflect.Type, c class) *application {
+	a := &application{
+		typ: indirect(t), class: c, target: s, inner: &Schema{},
+		nilable: t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface,
+	}
+	if s.Ref != nil {
+		a.target = a.inner
+	}
+	return a
+}
+
+func (a *application) add(rule string) {
+	name, param, _ := strings.Cut(rule, "=")
+	switch name {
+	case "omitempty", "omitzero":
+		a.optional, a.target = true, a.inner
+	case "omitnil":
+		a.optional = a.optional || a.nilable
+	case "required":
+		a.required = a.required || !a.optional
+		if !a.nilable {
+			merge(a.target, requiredOf(a.class))
+		}
+	default:
+		fragment, exact := keywords(rule, name, param, a.class, a.typ)
+		if fragment != nil {
+			merge(a.target, fragment)
+		}
+		if !exact {
+			a.other = append(a.other, rule)
+		}
+	}
+	a.always = a.always || !a.optional
+}
+
 // simplify removes the keyword of the rule required if another keyword rejects zero.
-func (s *Schema) simplify(c class, t reflect.Type) {
+func (s *Schema) simplify(c class) {
 	not := s.Not
-	if not == nil || not.Const != zeroOf(c, t) {
+	if not == nil || not.Const != zeroOf(c) {
 		return
 	}
 	s.Not = nil
-	if accepts(s, c, t) {
+	if accepts(s, c) {
 		s.Not = not
 	}
 }
 
 // rejectsEmpty reports whether the rules reject an empty list, and so a nil list.
-func rejectsEmpty(inner, s *Schema, c class) bool {
-	for _, s := range []*Schema{inner, s} {
-		if c == classList && s.MinItems != nil && *s.MinItems > 0 ||
-			c == classMap && s.MinProperties != nil && *s.MinProperties > 0 {
-			return true
-		}
-	}
-	return false
+func rejectsEmpty(s *Schema, c class) bool {
+	return (c == classList || c == classMap) && !accepts(s, c)
 }
 
 // exempt adds the rules in inner to s. If they are optional, they do not apply to the
 // zero value.
-func (s *Schema) exempt(inner *Schema, optional bool, c class, t reflect.Type) {
-	zero := zeroOf(c, t)
+func (s *Schema) exempt(inner *Schema, optional bool, c class) {
+	zero := zeroOf(c)
 	switch {
-	case !optional || zero == nil || accepts(inner, c, t):
+	case !optional || zero == nil || accepts(inner, c):
 		merge(s, inner)
 	case inner.Enum != nil && onlyEnum(inner):
 		inner.Enum = append([]any{zero}, inner.Enum...)
@@ -150,7 +168,7 @@ func onlyEnum(s *Schema) bool {
 }
 
 // zeroOf returns the JSON of a zero value to which omitempty applies, or nil.
-func zeroOf(c class, t reflect.Type) any {
+func zeroOf(c class) any {
 	switch c {
 	case classText:
 		return ""
@@ -197,37 +215,39 @@ func textClass(t reflect.Type) class {
 }
 
 // accepts reports whether the zero value of a class conforms to the keywords of s.
-func accepts(s *Schema, c class, t reflect.Type) bool {
-	ok := true
-	switch c {
-	case classText:
-		ok = acceptsEmpty(s)
-	case classInt, classFloat:
-		ok = s.inRange(0)
-	case classList:
-		ok = s.MinItems == nil || *s.MinItems == 0 || t.Kind() == reflect.Array
-	case classMap:
-		ok = s.MinProperties == nil || *s.MinProperties == 0
-	case classID:
-		return s.Pattern != patternPositive
-	case classOther, classBool, classStruct:
+func accepts(s *Schema, c class) bool {
+	one := func(list []*Schema, want bool) bool {
+		return slices.ContainsFunc(list, func(s *Schema) bool { return accepts(s, c) == want })
 	}
-	zero := zeroOf(c, t)
-	if zero == nil {
-		return ok
-	}
-	return ok && (s.Enum == nil || slices.Contains(s.Enum, zero)) &&
-		(s.Const == nil || s.Const == zero) &&
-		(s.Not == nil || !rejectsByNot(s.Not, c, t)) &&
-		!slices.ContainsFunc(s.AllOf, func(s *Schema) bool { return !accepts(s, c, t) }) &&
-		(s.AnyOf == nil ||
-			slices.ContainsFunc(s.AnyOf, func(s *Schema) bool { return accepts(s, c, t) }))
+	return acceptsKind(s, c) && acceptsLiteral(s, zeroOf(c)) && !one(s.AllOf, false) &&
+		(s.AnyOf == nil || one(s.AnyOf, true)) && (s.Not == nil || !accepts(s.Not, c))
 }
 
-// rejectsByNot reports whether the schema of a not keyword accepts the zero value.
-func rejectsByNot(s *Schema, c class, t reflect.Type) bool {
-	return (s.Const != nil || s.Enum != nil || s.Pattern != "") && accepts(s, c, t)
+// acceptsLiteral applies the keywords enum and const. A nil value is of any kind.
+func acceptsLiteral(s *Schema, zero any) bool {
+	return zero == nil || (s.Enum == nil || slices.Contains(s.Enum, zero)) &&
+		(s.Const == nil || s.Const == zero)
 }
+
+// acceptsKind applies the keywords of one kind of values.
+func acceptsKind(s *Schema, c class) bool {
+	switch c {
+	case classText:
+		return acceptsEmpty(s)
+	case classInt, classFloat:
+		return s.inRange(0)
+	case classList:
+		return isZero(s.MinItems)
+	case classMap:
+		return isZero(s.MinProperties)
+	case classID:
+		return s.Pattern != patternPositive
+	default:
+		return true
+	}
+}
+
+func isZero(n *int64) bool { return n == nil || *n == 0 }
 
 func acceptsEmpty(s *Schema) bool {
 	if s.Format != "" || s.MinLength != nil && *s.MinLength > 0 {

@@ -143,5 +143,3 @@ func Nullable(s *Schema) *Schema {
 
 // isAny reports whether the schema has no type, so that it accepts null already.
 func (s *Schema) isAny() bool { return s.Ref == nil && s.Types == nil }
-
-func number(n int64) *int64 { return &n }

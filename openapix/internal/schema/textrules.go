@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"reflect"
 	"regexp"
 	"time"
 )
@@ -55,7 +56,7 @@ var formats = map[string]string{
 }
 
 // textRule returns the keywords of a rule for a string.
-func textRule(name, param string) (s *Schema, exact bool) {
+func textRule(name, param string, _ reflect.Type) (s *Schema, exact bool) {
 	if p, ok := patterns[name]; ok {
 		return &Schema{Pattern: p}, name != "snowflake"
 	}

@@ -162,6 +162,7 @@ const (
 	classFloat
 	classBool
 	classList
+	classArray
 	classMap
 	classStruct
 	classID
@@ -169,28 +170,34 @@ const (
 
 // classOf returns the class of a value with the given schema. t is not a pointer.
 func classOf(t reflect.Type, s *Schema) class {
-	typ := ""
-	if len(s.Types) > 0 {
-		typ = s.Types[0]
-	}
-	switch k := t.Kind(); {
-	case t == idType:
+	if t == idType {
 		return classID
-	case k == reflect.String && typ == "string":
-		return classText
-	case (isInt(k) || isUint(k)) && typ == "integer":
-		return classInt
-	case (k == reflect.Float32 || k == reflect.Float64) && typ == "number":
-		return classFloat
-	case k == reflect.Bool && typ == "boolean":
-		return classBool
-	case (k == reflect.Slice || k == reflect.Array) && typ == "array":
-		return classList
-	case k == reflect.Map && typ == "object":
-		return classMap
-	case k == reflect.Struct && (s.Ref != nil || typ == "object"):
-		return classStruct
-	default:
-		return classOther
 	}
+	c := kindClass(t.Kind())
+	if c == classStruct && s.Ref != nil || s.Types != nil && s.Types[0] == classTypes[c] {
+		return c
+	}
+	return classOther // the type encodes itself
+}
+
+// classTypes are the JSON types of the classes.
+var classTypes = [...]string{
+	classText: "string", classInt: "integer", classFloat: "number", classBool: "boolean",
+	classList: "array", classArray: "array", classMap: "object", classStruct: "object",
+}
+
+func kindClass(k reflect.Kind) class {
+	switch {
+	case isInt(k) || isUint(k):
+		return classInt
+	case k == reflect.Float32 || k == reflect.Float64:
+		return classFloat
+	}
+	return kindClasses[k]
+}
+
+var kindClasses = [...]class{
+	reflect.String: classText, reflect.Bool: classBool, reflect.Slice: classList,
+	reflect.Array: classArray, reflect.Map: classMap, reflect.Struct: classStruct,
+	reflect.UnsafePointer: classOther,
 }

@@ -120,7 +120,7 @@ var modules = []module{
 	{
 		"openapix", "OpenAPI 3.1 document, generated from typed routes",
 		"[openapix](docs/content/base-go/openapix.md)",
-		[]weight{{"openapix", "core", ""}},
+		[]weight{{"openapix", "core", " with typed routes"}},
 	},
 	{
 		"notifyx", "notifications: mail (go-mail), webhooks (Standard Webhooks), templates",
