@@ -43,6 +43,16 @@ func get(engine http.Handler, method, path string, header ...string) *httptest.R
 	return w
 }
 
+// send sends a request with a JSON body.
+func send(engine http.Handler, method, path, body, accept string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	engine.ServeHTTP(w, r)
+	return w
+}
+
 func TestServe(t *testing.T) {
 	app := plinthtest.New(t, xoption.WithRoute(routes), openapix.Serve(options()...))
 	want, err := openapix.Document(app.Engine(), options()...)

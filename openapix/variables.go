@@ -10,6 +10,6 @@ const (
 )
 
 type variables struct {
-	Output   string `env:"PLINTH_OPENAPI_OUTPUT" doc:"File to which the application writes its OpenAPI document instead of starting; the command plinth openapi sets it."`
-	Comments string `env:"PLINTH_OPENAPI_COMMENTS" doc:"JSON file with the doc comments for the OpenAPI document; the command plinth openapi sets it."`
+	Output   string `env:"PLINTH_OPENAPI_OUTPUT" doc:"File to which the application writes its OpenAPI document instead of starting. The command plinth openapi sets it; .env cannot."`
+	Comments string `env:"PLINTH_OPENAPI_COMMENTS" doc:"JSON file with the doc comments for the OpenAPI document. The command plinth openapi sets it; .env cannot."`
 }

@@ -23,6 +23,7 @@ import (
 	_ "github.com/plinthgo/plinth/dbplugins/sqlserver"
 	_ "github.com/plinthgo/plinth/grpcx/runner"
 	_ "github.com/plinthgo/plinth/notifyx/email"
+	_ "github.com/plinthgo/plinth/openapix"
 	"github.com/plinthgo/plinth/tools/internal/workspace"
 	"github.com/plinthgo/plinth/tools/plinth/envtable"
 )
@@ -105,6 +106,7 @@ var chineseGroups = map[string]string{
 	"IDs":                         "ID",
 	"Logs":                        "日志",
 	"Mail":                        "邮件",
+	"OpenAPI":                     "OpenAPI",
 	"Request context":             "请求上下文",
 }
 
