@@ -27,7 +27,7 @@ type KeysetRequest struct {
 // KeysetPage is one page of keyset pagination.
 type KeysetPage[T any] struct {
 	Size  int    `json:"size"`
-	Items []T    `json:"items"`
+	Items []T    `json:"items" binding:"required"`
 	Next  string `json:"next,omitempty"` // empty on the last page
 }
 

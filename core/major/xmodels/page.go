@@ -74,7 +74,7 @@ type PageResponse[T any] struct {
 	TotalPages  int64 `json:"total_pages"`
 	TotalItems  int64 `json:"total_items"`
 	Size        int   `json:"size"`
-	Items       []T   `json:"items"`
+	Items       []T   `json:"items" binding:"required"`
 }
 
 // NewPage returns a page of items. It encodes nil items as an empty list, not null. A
@@ -116,7 +116,7 @@ func MapPage[T, U any](p *PageResponse[T], convert func(T) U) *PageResponse[U] {
 
 // PageDTO is a page in the format of the Java library.
 type PageDTO[T any] struct {
-	Records []T   `json:"records"`
+	Records []T   `json:"records" binding:"required"`
 	Total   int64 `json:"total"`
 	Size    int   `json:"size"`
 	Current int   `json:"current"`
