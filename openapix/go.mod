@@ -10,6 +10,7 @@ require (
 	github.com/plinthgo/plinth/core v0.1.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	go.uber.org/goleak v1.3.0
+	gorm.io/gorm v1.31.2
 )
 
 require (
@@ -53,5 +54,4 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
-	gorm.io/gorm v1.31.2 // indirect
 )

@@ -59,8 +59,8 @@ func WithServerURL(url string) Option {
 
 type tag struct{ name, description string }
 
-// WithTag describes a tag. The document lists the described tags first, in the order of the
-// options.
+// WithTag describes a tag. The document lists the described tags first, in the order of
+// the options.
 func WithTag(name, description string) Option {
 	return func(c *config) { c.tags = append(c.tags, tag{name, description}) }
 }

@@ -194,7 +194,8 @@ func TestBuilder_Finish_Names(t *testing.T) {
 		{"two arguments", []reflect.Type{reflect.TypeFor[pair[color, int]]()}, "PairColorInt"},
 		{"list argument", []reflect.Type{reflect.TypeFor[page[[]*color]]()}, "PageColor"},
 		{
-			"two packages", []reflect.Type{reflect.TypeFor[Group](), reflect.TypeFor[testtypes.Group]()},
+			"two packages",
+			[]reflect.Type{reflect.TypeFor[Group](), reflect.TypeFor[testtypes.Group]()},
 			"SchemaTestGroup,TesttypesGroup",
 		},
 		{
@@ -203,7 +204,8 @@ func TestBuilder_Finish_Names(t *testing.T) {
 			"SchemaTestGroup,TesttypesGroup",
 		},
 		{
-			"one package", []reflect.Type{reflect.TypeFor[page[Group]](), reflect.TypeFor[PageGroup]()},
+			"one package",
+			[]reflect.Type{reflect.TypeFor[page[Group]](), reflect.TypeFor[PageGroup]()},
 			"Group,SchemaTestPageGroup,SchemaTestPageGroup2",
 		},
 	} {
