@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin/binding"
@@ -86,10 +85,9 @@ func literal(text string, s *Schema) (any, error) {
 }
 
 // check decodes the value into a struct that contains only the field, and validates it.
+// The first of two tags with the same key is used.
 func (v sample) check(value any) error {
-	const tagFormat = `%s binding:%s`
-	rules := strconv.Quote(ownRules(v.field.Tag.Get("binding")))
-	tag := fmt.Sprintf(tagFormat, withoutTag(v.field.Tag, "binding"), rules)
+	tag := fmt.Sprintf("binding:%q %s", ownRules(v.field.Tag.Get("binding")), v.field.Tag)
 	single := reflect.New(reflect.StructOf([]reflect.StructField{
 		{Name: v.field.Name, Type: v.field.Type, Tag: reflect.StructTag(tag)},
 	}))
@@ -131,15 +129,6 @@ func paramTag(t reflect.StructTag) (tag, name string) {
 		}
 	}
 	return "", ""
-}
-
-// withoutTag removes a key from a struct tag.
-func withoutTag(t reflect.StructTag, key string) string {
-	value, ok := t.Lookup(key)
-	if !ok {
-		return string(t)
-	}
-	return strings.Replace(string(t), key+":"+strconv.Quote(value), "", 1)
 }
 
 // ownRules removes the rules that compare a field with other fields.

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/big"
 	"net/netip"
@@ -126,7 +127,9 @@ func sorted(t *testing.T, s *schema.Schema) string {
 		t.Fatal(err)
 	}
 	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
 		t.Fatal(err)
 	}
 	text, err = json.Marshal(value)
