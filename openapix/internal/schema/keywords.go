@@ -82,6 +82,9 @@ func alternatives(rules string, c class, t reflect.Type) (s *Schema, exact bool)
 		if one == nil {
 			return nil, false
 		}
+		if typ := classTypes[c]; typ != "" {
+			one.Types = []string{typ} // otherwise it is any type for generators of clients
+		}
 		s.AnyOf, exact = append(s.AnyOf, one), exact && ok
 	}
 	return s, exact

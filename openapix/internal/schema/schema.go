@@ -42,6 +42,7 @@ type Schema struct {
 
 	AllOf, AnyOf []*Schema
 	Not          *Schema
+	If, Then     *Schema
 
 	ContentEncoding string
 	// Binding is the extension x-binding: the rules that the keywords do not express
@@ -103,6 +104,8 @@ func (s *Schema) Tree() *tree.Object {
 	o.Add("minProperties", s.MinProperties).Add("maxProperties", s.MaxProperties)
 	o.Add("allOf", trees(s.AllOf)).Add("anyOf", trees(s.AnyOf))
 	addSchema(o, "not", s.Not)
+	addSchema(o, "if", s.If)
+	addSchema(o, "then", s.Then)
 	if s.Default != nil {
 		o.Set("default", s.Default)
 	}

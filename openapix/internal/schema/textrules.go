@@ -68,7 +68,9 @@ func textRule(name, param string, _ reflect.Type) (s *Schema, exact bool) {
 	}
 	switch name {
 	case "ip":
-		return &Schema{AnyOf: []*Schema{{Format: "ipv4"}, {Format: "ipv6"}}}, false
+		four, six := Of("string"), Of("string")
+		four.Format, six.Format = "ipv4", "ipv6"
+		return &Schema{AnyOf: []*Schema{four, six}}, false
 	case "oneof", "enum_string":
 		return enum(param), true
 	case "noneof":

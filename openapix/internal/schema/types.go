@@ -184,6 +184,7 @@ func classOf(t reflect.Type, s *Schema) class {
 var classTypes = [...]string{
 	classText: "string", classInt: "integer", classFloat: "number", classBool: "boolean",
 	classList: "array", classArray: "array", classMap: "object", classStruct: "object",
+	classID: "string",
 }
 
 func kindClass(k reflect.Kind) class {
