@@ -148,9 +148,9 @@ func rejectsEmpty(s *Schema, c class) bool {
 	return (c == classList || c == classMap) && !accepts(s, c)
 }
 
-// exempt adds the rules in inner to s. If they are optional, they do not apply to the zero
-// value. Generators of clients ignore the keywords if and then, but would make a union of
-// anyOf.
+// exempt adds the rules in inner to s. If they are optional, they do not apply to the
+// zero value. Generators of clients ignore the keywords if and then, but would make a
+// union of anyOf.
 func (s *Schema) exempt(inner *Schema, optional bool, c class) {
 	zero := zeroOf(c)
 	switch {
