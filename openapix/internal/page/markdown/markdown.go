@@ -1,7 +1,7 @@
 // Package markdown converts descriptions to HTML that is safe to embed in a page.
 //
-// It supports CommonMark and tables. Raw HTML is shown as text, pictures become links, and
-// links have the schemes http, https and mailto only.
+// It supports CommonMark and tables. Raw HTML is shown as text, pictures become links,
+// and links have the schemes http, https and mailto only.
 package markdown
 
 import (
