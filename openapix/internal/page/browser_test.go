@@ -2,11 +2,16 @@ package page_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -218,6 +223,57 @@ func TestBrowser_Stream(t *testing.T) {
 				t.Errorf("Accept = %s", got)
 			}
 		})
+	}
+}
+
+func TestBrowser_Download(t *testing.T) {
+	tab := newTab(t, start(t, read(t, "usercenter.json")).base)
+	tab.open("export")
+	if status, _ := tab.send(); !strings.HasPrefix(status, "200 ") {
+		t.Errorf("status = %s", status)
+	}
+	link := get[string](tab, `document.querySelector(".area a[download]").textContent`)
+	if want := "Save users.bin (7 bytes)"; link != want {
+		t.Errorf("link = %s, want %s", link, want)
+	}
+	dir := t.TempDir()
+	call(tab, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, EventsEnabled: new(true),
+		BrowserContextID: chromedp.FromContext(tab.ctx).BrowserContextID,
+	})
+	tab.click(".area a[download]")
+	tab.wait("the download", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "users.bin"))
+		return err == nil && string(text) == "content"
+	})
+}
+
+func TestBrowser_Proxy(t *testing.T) {
+	s := start(t, document(t, 101))
+	target, err := url.Parse(s.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(http.StripPrefix("/proxy", httputil.NewSingleHostReverseProxy(target)))
+	t.Cleanup(proxy.Close)
+	tab := newTab(t, proxy.URL)
+	tab.failures = true
+	for _, path := range []string{"/proxy/reference/", "/proxy/reference/operations/op-getUser00"} {
+		tab.visit(path)
+		tab.ready()
+		get[bool](tab, `location.hash = "op-getUser00", true`)
+		tab.click(".op .tools .button")
+		tab.send()
+		if got, want := s.last(t).URI, "/api/v1/user0s"; got != want {
+			t.Errorf("URI = %s, want %s", got, want)
+		}
+	}
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	for _, address := range tab.requests {
+		if !strings.HasPrefix(address, proxy.URL+"/proxy/") && !strings.HasPrefix(address, "data:") {
+			t.Errorf("request to %s", address)
+		}
 	}
 }
 

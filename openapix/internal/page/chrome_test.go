@@ -211,18 +211,24 @@ func (tab *tab) press(keys string, options ...chromedp.KeyOption) {
 func (tab *tab) until(format string, args ...any) {
 	tab.t.Helper()
 	expression := fmt.Sprintf(format, args...)
+	tab.wait(expression, func() bool {
+		is, err := chromedp.Run(tab.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		return is && err == nil
+	})
+}
+
+// wait waits until a condition is true.
+func (tab *tab) wait(name string, condition func() bool) {
+	tab.t.Helper()
 	tick, limit := time.NewTicker(20*time.Millisecond), time.After(20*time.Second)
 	defer tick.Stop()
-	for {
-		is, err := chromedp.Run(tab.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
-		if is && err == nil {
-			return
-		}
+	for !condition() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			text, _ := chromedp.Run(tab.ctx, chromedp.Evaluate[string](`document.querySelector(".try")?.innerText || location.href`))
-			tab.t.Fatalf("timeout waiting for %s (%v); the page shows %s", expression, err, text)
+			text, _ := chromedp.Run(tab.ctx, chromedp.Evaluate[string](
+				`document.querySelector(".try")?.innerText || location.href`))
+			tab.t.Fatalf("timeout waiting for %s; the page shows %s", name, text)
 		}
 	}
 }

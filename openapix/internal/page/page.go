@@ -117,6 +117,7 @@ func newView(d *spec.Document, o Options, r *renderer) *view {
 		Credentials: credentialsOf(d),
 		Description: r.intro.HTML(info.Get("description").Str()),
 		Assets:      r.assets,
+		Base:        o.Base,
 	}
 	if o.Title != "" {
 		v.Title = o.Title

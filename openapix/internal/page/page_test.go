@@ -3,6 +3,7 @@ package page_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -245,4 +246,26 @@ func TestPage_Escape(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 1}, []int{ids["op-same"], ids["op-same-2"]}); diff != "" {
 		t.Errorf("operations with the same ID (-want +got):\n%s", diff)
 	}
+}
+
+// FuzzPage checks that each document can be rendered.
+func FuzzPage(f *testing.F) {
+	for _, name := range []string{"usercenter.json", "hostile.json"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"openapi":"3.1.0","info":{"title":"x"},"paths":{"":{"get":{"responses":{"":{"content":{"":{}}},"é":{}},"parameters":[{"name":"\u0000","in":"query"}]}}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := page.New(text, page.Options{Base: "/reference"})
+		if err != nil {
+			return
+		}
+		w := serve(t, p, http.MethodGet, "/reference")
+		if body := w.Body.String(); w.Code != http.StatusOK || !strings.HasPrefix(body, "<!doctype html>") {
+			t.Errorf("page of %q = %d %.300s", text, w.Code, body)
+		}
+	})
 }

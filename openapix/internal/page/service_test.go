@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -102,7 +103,7 @@ func (s *service) routes(g *xapi.Router) {
 		return s.events(ctx), nil
 	})
 	xapi.Get(g, "/export", func(context.Context, *struct{}) (*xapi.Download, error) {
-		return &xapi.Download{Content: http.NoBody, Name: "users.bin"}, nil
+		return &xapi.Download{Content: strings.NewReader("content"), Name: "users.bin"}, nil
 	})
 }
 

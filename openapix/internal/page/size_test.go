@@ -74,6 +74,32 @@ func failures(codes ...*xerror.ErrorCode) object {
 	return responses
 }
 
+var methods = [5]string{"get", "post", "get", "put", "delete"}
+
+// operation returns an operation of a resource.
+func operation(i int, noun, schema string, responses object) object {
+	reference := object{"$ref": "#/components/schemas/" + schema}
+	method := methods[i%5]
+	title := [5]string{"List %ss", "Create a %s", "Get a %s", "Change a %s", "Delete a %s"}[i%5]
+	var data any = reference
+	if i%5 == 0 {
+		data = object{"type": "object", "properties": object{"items": object{"type": "array", "items": reference}, "total": object{"type": "integer"}}}
+	}
+	responses["200"] = object{"description": nouns[i%len(nouns)] + " " + reasons[i%len(reasons)], "content": object{"application/json": object{"schema": object{
+		"allOf": []any{object{"$ref": "#/components/schemas/Envelope"}, object{"properties": object{"data": data}}},
+	}}}}
+	o := object{
+		"operationId": method + schema + fmt.Sprint(i%5), "tags": []string{noun + "s"}, "summary": fmt.Sprintf(title, nouns[i/5%len(nouns)]),
+		"description": fmt.Sprintf("The %s is %s and then %s. It fails if the %s is not %s.", noun, reasons[i%len(reasons)],
+			reasons[(i*3+1)%len(reasons)], nouns[(i+7)%len(nouns)], reasons[(i*5+2)%len(reasons)]),
+		"responses": responses,
+	}
+	if method == "post" || method == "put" {
+		o["requestBody"] = object{"content": object{"application/json": object{"schema": reference}}}
+	}
+	return o
+}
+
 // document returns the document of a service with n operations, five for each resource.
 func document(tb testing.TB, n int) []byte {
 	tb.Helper()
@@ -88,35 +114,14 @@ func document(tb testing.TB, n int) []byte {
 	}
 	paths := object{}
 	for i := range n {
-		r := i / 5
-		noun := fmt.Sprintf("%s%d", nouns[r%len(nouns)], r/len(nouns))
+		noun := fmt.Sprintf("%s%d", nouns[i/5%len(nouns)], i/5/len(nouns))
 		name := strings.ToUpper(noun[:1]) + noun[1:]
 		if i%5 == 0 {
-			schemas[name] = resource(r)
+			schemas[name] = resource(i / 5)
 		}
-		reference := object{"$ref": "#/components/schemas/" + name}
-		method := []string{"get", "post", "get", "put", "delete"}[i%5]
-		title := []string{"List %ss", "Create a %s", "Get a %s", "Change a %s", "Delete a %s"}[i%5]
 		path := "/api/v1/" + noun + "s"
 		if i%5 > 1 {
 			path += "/{id}"
-		}
-		var data any = reference
-		if i%5 == 0 {
-			data = object{"type": "object", "properties": object{"items": object{"type": "array", "items": reference}, "total": object{"type": "integer"}}}
-		}
-		responses := failures(append(common, catalogue[(i*11)%len(catalogue)], catalogue[(i*17+5)%len(catalogue)])...)
-		responses["200"] = object{"description": nouns[i%len(nouns)] + " " + reasons[i%len(reasons)], "content": object{"application/json": object{"schema": object{
-			"allOf": []any{object{"$ref": "#/components/schemas/Envelope"}, object{"properties": object{"data": data}}},
-		}}}}
-		operation := object{
-			"operationId": method + name + fmt.Sprint(i%5), "tags": []string{noun + "s"}, "summary": fmt.Sprintf(title, nouns[r%len(nouns)]),
-			"description": fmt.Sprintf("The %s is %s and then %s. It fails if the %s is not %s.", noun, reasons[i%len(reasons)],
-				reasons[(i*3+1)%len(reasons)], nouns[(i+7)%len(nouns)], reasons[(i*5+2)%len(reasons)]),
-			"responses": responses,
-		}
-		if method == "post" || method == "put" {
-			operation["requestBody"] = object{"content": object{"application/json": object{"schema": reference}}}
 		}
 		item, ok := paths[path].(object)
 		if !ok {
@@ -126,7 +131,8 @@ func document(tb testing.TB, n int) []byte {
 			}
 			paths[path] = item
 		}
-		item[method] = operation
+		responses := failures(append(common, catalogue[(i*11)%len(catalogue)], catalogue[(i*17+5)%len(catalogue)])...)
+		item[methods[i%5]] = operation(i, noun, name, responses)
 	}
 	text, err := json.Marshal(object{
 		"openapi": "3.1.0", "info": object{"title": "Large service", "version": "1"},

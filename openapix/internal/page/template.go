@@ -35,7 +35,7 @@ func newRenderer() (*renderer, error) {
 		return nil, err
 	}
 	r.frame, err = template.New("frame.html").Funcs(template.FuncMap{
-		"md": r.operation.HTML, "breaks": breaks,
+		"md": r.operation.HTML, "breaks": breaks, "level": level,
 	}).ParseFS(embedded, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
@@ -52,6 +52,14 @@ func (r *renderer) render(v *view) *resource {
 		template.HTMLEscape(&b, []byte("page: "+err.Error()))
 	}
 	return newResource(typeHTML, revalidate, b.Bytes())
+}
+
+// level returns the class of a status, such as 4 for 404.
+func level(status string) string {
+	if status == "" || status[0] < '1' || status[0] > '5' {
+		return ""
+	}
+	return status[:1]
 }
 
 // breaks escapes a name and allows line breaks after its separators.

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plinthgo/plinth/openapix/internal/page/jsontree"
 	"github.com/plinthgo/plinth/openapix/internal/page/spec"
 )
 
 // view is the data of the template of a page.
 type view struct {
 	Title, Version, Document string
+	Base                     string // path of the index
 	Description              template.HTML
 	// Prefix is the path from the page to the directory of the files, and Home the one
 	// to the index.
@@ -98,7 +100,7 @@ func newBody(d *spec.Document, o *spec.Operation) *body {
 		last := &b.Parameters[len(b.Parameters)-1]
 		p.Shape.Deprecated = p.Shape.Deprecated || p.Deprecated
 		last.Inputs = append(last.Inputs, input{
-			In: p.In, Name: p.Name, Value: p.Example, Required: p.Required, Joined: p.Joined,
+			In: p.In, Name: p.Name, Value: lines(p.Example), Required: p.Required, Joined: p.Joined,
 			Shape: p.Shape,
 		})
 	}
@@ -121,6 +123,19 @@ func newBody(d *spec.Document, o *spec.Operation) *body {
 	return b
 }
 
+// lines returns the items of an array in lines, as the form expects them, and other values
+// unchanged.
+func lines(value string) string {
+	if !strings.HasPrefix(value, "[") {
+		return value
+	}
+	v, err := jsontree.Parse([]byte(value))
+	if err != nil {
+		return value
+	}
+	return strings.Join(spec.Strings(v), "\n")
+}
+
 func isForm(media string) bool {
 	media, _, _ = strings.Cut(media, ";")
 	return media == "multipart/form-data" || media == "application/x-www-form-urlencoded"
@@ -135,7 +150,7 @@ func newContent(d *spec.Document, c spec.Content, request bool) content {
 				value = f.Default
 			}
 			shown.Inputs = append(shown.Inputs, input{
-				In: "form", Name: f.Name, Value: value, Required: f.Required, Shape: f.Shape,
+				In: "form", Name: f.Name, Value: lines(value), Required: f.Required, Shape: f.Shape,
 			})
 		}
 		return shown

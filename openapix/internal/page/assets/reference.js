@@ -310,6 +310,13 @@ function acceptOf(body) {
   return element("select", {}, ...types.map((type) => element("option", { textContent: type })));
 }
 
+// prefix is the path that a proxy adds to those of the service.
+function prefix() {
+  const { base } = document.body.dataset;
+  const at = base ? location.pathname.indexOf(base) : 0;
+  return location.pathname.slice(0, Math.max(at, 0)) || "/";
+}
+
 // The request of a form: method, url, headers and content.
 function requestOf(body, server, accept, parameters, content) {
   const { method, path, schemes } = body.dataset;
@@ -328,7 +335,7 @@ function requestOf(body, server, accept, parameters, content) {
     if (place === "query") query.append(key, value);
     else headers.push([key, value]);
   }
-  const base = new URL(server || "/", document.baseURI).href.replace(/\/$/, "");
+  const base = new URL(server || prefix(), document.baseURI).href.replace(/\/$/, "");
   const text = query.toString();
   const request = { method, url: base + filled + (text && `?${text}`), headers, ...content };
   const multipart = /^multipart/.test(request.media);

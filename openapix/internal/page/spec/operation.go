@@ -62,7 +62,7 @@ func (d *Document) operation(path, method string, item, node *jsontree.Value) *O
 	return &Operation{
 		Method: strings.ToUpper(method), Path: path, ID: node.Get("operationId").Str(),
 		Summary: node.Get("summary").Str(), Description: node.Get("description").Str(),
-		Tags:       plainList(node.Get("tags")),
+		Tags:       Strings(node.Get("tags")),
 		Deprecated: node.Get("deprecated").True(),
 		Security:   requirements(security),
 		doc:        d, node: node, item: item,
@@ -74,7 +74,7 @@ func requirements(list *jsontree.Value) [][]Requirement {
 	for _, alternative := range list.Items() {
 		schemes := []Requirement{}
 		for _, member := range alternative.Members() {
-			schemes = append(schemes, Requirement{member.Name, plainList(member.Value)})
+			schemes = append(schemes, Requirement{member.Name, Strings(member.Value)})
 		}
 		all = append(all, schemes)
 	}

@@ -172,5 +172,5 @@ func (s *schema) values() []string {
 	if v := s.get("const"); v != nil {
 		return []string{plain(v)}
 	}
-	return plainList(s.get("enum"))
+	return Strings(s.get("enum"))
 }

@@ -81,8 +81,8 @@ func plain(v *jsontree.Value) string {
 	return v.JSON()
 }
 
-// plainList returns the items of an array.
-func plainList(v *jsontree.Value) []string {
+// Strings returns the items of an array, strings without quotes.
+func Strings(v *jsontree.Value) []string {
 	var list []string
 	for _, item := range v.Items() {
 		list = append(list, strings.TrimSpace(plain(item)))

@@ -205,16 +205,16 @@ func (s *schema) typeName(depth int) string {
 
 func (s *schema) nameOf(t string, depth int) string {
 	switch format := s.get("format").Str(); {
-	case t == array && s.hasSchema("items") && depth < maxType:
-		return "array of " + s.doc.schema(s.get("items")).typeName(depth+1)
 	case t == object && s.name != "":
 		return s.name
 	case t == object && s.isMap() && depth < maxType:
 		return "map of " + s.doc.schema(s.get("additionalProperties")).typeName(depth+1)
-	case t == object || t == array || format == "":
-		return t
-	default:
+	case t == array && s.hasSchema("items") && depth < maxType:
+		return "array of " + s.doc.schema(s.get("items")).typeName(depth+1)
+	case format != "" && t != object && t != array:
 		return t + " (" + format + ")"
+	default:
+		return t
 	}
 }
 

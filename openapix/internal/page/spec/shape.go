@@ -56,7 +56,7 @@ type builder struct {
 
 func (b *builder) shape(s *schema) Shape {
 	shape := Shape{
-		Type: s.typeName(0), Rules: s.rules(), Values: plainList(s.get("enum")),
+		Type: s.typeName(0), Rules: s.rules(), Values: Strings(s.get("enum")),
 		Description: s.get("description").Str(), Deprecated: s.get("deprecated").True(),
 		ReadOnly: s.get("readOnly").True(), WriteOnly: s.get("writeOnly").True(),
 		File: s.isFile(),
