@@ -123,8 +123,8 @@ func newBody(d *spec.Document, o *spec.Operation) *body {
 	return b
 }
 
-// lines returns the items of an array in lines, as the form expects them, and other values
-// unchanged.
+// lines returns the items of an array in lines, as the form expects them, and other
+// values unchanged.
 func lines(value string) string {
 	if !strings.HasPrefix(value, "[") {
 		return value

@@ -441,7 +441,7 @@ function requestForm(body) {
   const copy = element("button", { type: "button", className: "button", textContent: "Copy as curl" });
   const result = element("p", { className: "result", role: "status" });
   const area = element("div", { className: "area" });
-  const form = element("form", { className: "try", ariaLabel: "Request" });
+  const form = element("form", { className: "try", ariaLabel: `Request: ${body.dataset.method} ${body.dataset.path}` });
   if (servers.length > 1) form.append(labeled("server", false, server));
   if (accept) form.append(labeled("response type", false, accept));
   form.append(element("div", { className: "grid" }, ...parameters.map(({ label }) => label)), ...content.nodes,

@@ -204,17 +204,29 @@ func (s *schema) typeName(depth int) string {
 }
 
 func (s *schema) nameOf(t string, depth int) string {
-	switch format := s.get("format").Str(); {
-	case t == object && s.name != "":
-		return s.name
-	case t == object && s.isMap() && depth < maxType:
-		return "map of " + s.doc.schema(s.get("additionalProperties")).typeName(depth+1)
-	case t == array && s.hasSchema("items") && depth < maxType:
-		return "array of " + s.doc.schema(s.get("items")).typeName(depth+1)
-	case format != "" && t != object && t != array:
-		return t + " (" + format + ")"
+	switch t {
+	case object:
+		return s.objectName(depth)
+	case array:
+		if s.hasSchema("items") && depth < maxType {
+			return "array of " + s.doc.schema(s.get("items")).typeName(depth+1)
+		}
 	default:
-		return t
+		if format := s.get("format").Str(); format != "" {
+			return t + " (" + format + ")"
+		}
+	}
+	return t
+}
+
+func (s *schema) objectName(depth int) string {
+	switch {
+	case s.name != "":
+		return s.name
+	case s.isMap() && depth < maxType:
+		return "map of " + s.doc.schema(s.get("additionalProperties")).typeName(depth+1)
+	default:
+		return object
 	}
 }
 
