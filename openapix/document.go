@@ -22,12 +22,13 @@ type generator struct {
 	schemas *schema.Builder
 	errs    []error
 
-	envelope, failure *schema.Component // of a success and an error
-	problem           *schema.Schema
+	envelopes map[bool]*envelopes // by whether the format is that of the Java library
+	problem   *schema.Schema
 
 	tags      map[string]bool
 	codes     map[*xerror.ErrorCode]bool
 	responses map[string]*tree.Object // of errors, by name
+	examples  map[string]*tree.Object // of errors, by name
 }
 
 func (c *config) document(engine *gin.Engine) ([]byte, error) {
@@ -37,13 +38,14 @@ func (c *config) document(engine *gin.Engine) ([]byte, error) {
 	})
 	g := &generator{
 		config: c, tags: map[string]bool{}, codes: map[*xerror.ErrorCode]bool{},
-		responses: map[string]*tree.Object{},
+		responses: map[string]*tree.Object{}, examples: map[string]*tree.Object{},
+		envelopes: map[bool]*envelopes{},
 	}
 	g.schemas = schema.New(func(name string) schema.Doc { return docOf(c.comments[name]) })
 	if err = errors.Join(c.err, err); err != nil {
 		return nil, err
 	}
-	g.addEnvelopes()
+	g.problem = g.schemas.Type(problemType, schema.Response)
 	root := g.root(operations)
 	if err := errors.Join(g.errs...); err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (g *generator) root(operations []*xapi.Operation) *tree.Object {
 	paths := g.paths(operations)
 	components := g.components()
 	info := tree.New().Set("title", orDefault(c.title, xenv.ApplicationName)).
-		Set("version", orDefault(c.version, applicationVersion)).
+		Set("version", orDefault(c.version, c.applicationVersion)).
 		Add("description", c.description)
 	return tree.New().Set("openapi", "3.1.1").Set("info", info).Set("servers", g.servers()).
 		Set("security", []any{}).Add("tags", g.tagList()).Set("paths", paths).
@@ -170,14 +172,19 @@ func (g *generator) components() *tree.Object {
 		g.config.docs.completeSchema(component)
 		schemas.Set(component.Name, component.Schema.Tree())
 	}
-	responses := tree.New()
-	for _, name := range slices.Sorted(maps.Keys(g.responses)) {
-		responses.Set(name, g.responses[name])
-	}
 	schemes, err := g.config.securitySchemes()
 	if err != nil {
 		g.errs = append(g.errs, err)
 	}
-	return tree.New().Add("schemas", schemas).Add("responses", responses).
-		Add("examples", g.examples()).Set("headers", headers()).Add("securitySchemes", schemes)
+	return tree.New().Add("schemas", schemas).Add("responses", sorted(g.responses)).
+		Add("examples", sorted(g.examples)).Set("headers", headers()).Add("securitySchemes", schemes)
+}
+
+// sorted returns an object with sorted members.
+func sorted(members map[string]*tree.Object) *tree.Object {
+	o := tree.New()
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		o.Set(name, members[name])
+	}
+	return o
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin/binding"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/common/xvalid"
 	"github.com/plinthgo/plinth/core/major/xapi"
@@ -22,22 +23,26 @@ import (
 // addErrors adds a response for each status of the errors of an operation. The responses
 // are components.
 func (g *generator) addErrors(list map[string]*tree.Object, op *xapi.Operation) {
+	p := g.profileOf(op)
 	codes := slices.Concat(op.Errors, implied(op))
 	slices.SortFunc(codes, func(a, b *xerror.ErrorCode) int {
-		return cmp.Or(cmp.Compare(a.Status(), b.Status()), cmp.Compare(a.GetCode(), b.GetCode()))
+		return cmp.Or(cmp.Compare(statusOf(a, p), statusOf(b, p)),
+			cmp.Compare(a.GetCode(), b.GetCode()))
 	})
 	codes = slices.Compact(codes)
 	for len(codes) > 0 {
-		status := codes[0].Status()
-		n := slices.IndexFunc(codes, func(c *xerror.ErrorCode) bool { return c.Status() != status })
+		status := statusOf(codes[0], p)
+		n := slices.IndexFunc(codes, func(c *xerror.ErrorCode) bool { return statusOf(c, p) != status })
 		if n < 0 {
 			n = len(codes)
 		}
-		name := g.errorResponse(codes[:n])
+		name := g.errorResponse(g.envelopesOf(p), codes[:n])
 		list[strconv.Itoa(status)] = tree.New().Set("$ref", "#/components/responses/"+name)
 		codes = codes[n:]
 	}
 }
+
+func statusOf(code *xerror.ErrorCode, p xbase.Profile) int { return xerror.New(code, "").Status(p) }
 
 // implied returns the errors that any request of the operation can cause.
 func implied(op *xapi.Operation) []*xerror.ErrorCode {
@@ -92,12 +97,12 @@ func element(p *xbind.Param) reflect.Type {
 }
 
 // errorResponse adds the response for codes with the same status, and returns its name.
-func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
+func (g *generator) errorResponse(e *envelopes, codes []*xerror.ErrorCode) string {
 	labels := make([]string, len(codes))
 	for i, code := range codes {
 		labels[i] = code.GetOutput()
 	}
-	name := strings.Join(labels, ".")
+	name := e.name(strings.Join(labels, "."))
 	if g.responses[name] != nil {
 		return name
 	}
@@ -105,10 +110,13 @@ func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
 	examples := tree.New()
 	for _, code := range codes {
 		g.codes[code] = true
-		outputs.Enum = append(outputs.Enum, code.GetOutput())
-		numbers.Enum = append(numbers.Enum, code.GetCode())
-		examples.Set(code.GetOutput(),
-			tree.New().Set("$ref", "#/components/examples/"+code.GetOutput()))
+		number, output := e.label(code)
+		if !slices.Contains(outputs.Enum, any(output)) { // several codes may have one Java label
+			outputs.Enum, numbers.Enum = append(outputs.Enum, output), append(numbers.Enum, number)
+		}
+		example := e.name(code.GetOutput())
+		g.examples[example] = e.example(code)
+		examples.Set(code.GetOutput(), tree.New().Set("$ref", "#/components/examples/"+example))
 	}
 	values := schema.Of("object")
 	values.Properties = []schema.Property{
@@ -116,10 +124,13 @@ func (g *generator) errorResponse(codes []*xerror.ErrorCode) string {
 	}
 	if !slices.ContainsFunc(codes, isOther) {
 		s := schema.Of("array")
+		if e.java {
+			s.Types = append(s.Types, "null")
+		}
 		s.Items = g.schemas.Type(failureType, schema.Response)
 		values.Properties = append(values.Properties, schema.Property{Name: "data", Schema: s})
 	}
-	envelope := &schema.Schema{AllOf: []*schema.Schema{{Ref: g.failure}, values}}
+	envelope := &schema.Schema{AllOf: []*schema.Schema{{Ref: e.failure}, values}}
 	o, headers := response(description(codes))
 	if codes[0].Status() == http.StatusServiceUnavailable {
 		headers.Set("Retry-After", tree.New().Set("schema", schema.Of("integer").Tree()))
@@ -158,18 +169,6 @@ func (g *generator) usedCodes() []*xerror.ErrorCode {
 	})
 }
 
-// examples returns an example of each code.
-func (g *generator) examples() *tree.Object {
-	o := tree.New()
-	for _, code := range g.usedCodes() {
-		value := tree.New().Set("context", exampleID).Set("output", code.GetOutput()).
-			Set("code", code.GetCode()).Set("message", code.GetMessage())
-		o.Set(code.GetOutput(), tree.New().Set("summary", code.GetMessage()).
-			Set("description", code.Message(xerror.Chinese)).Set("value", value))
-	}
-	return o
-}
-
 const exampleID = "0198c0de-0000-7000-8000-000000000000"
 
 // catalogue returns the codes of the document with their messages.
@@ -178,8 +177,13 @@ func (g *generator) catalogue() []any {
 	for _, code := range g.usedCodes() {
 		messages := tree.New().Set(xerror.English, code.GetMessage()).
 			Set(xerror.Chinese, code.Message(xerror.Chinese))
-		list = append(list, tree.New().Set("code", code.GetCode()).Set("output", code.GetOutput()).
-			Set("status", code.Status()).Set("messages", messages))
+		entry := tree.New().Set("code", code.GetCode()).Set("output", code.GetOutput()).
+			Set("status", code.Status()).Set("messages", messages)
+		if e := g.envelopes[true]; e != nil {
+			number, output := e.label(code)
+			entry.Set("java", tree.New().Set("code", number).Set("output", output))
+		}
+		list = append(list, entry)
 	}
 	return list
 }

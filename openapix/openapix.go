@@ -30,6 +30,7 @@ import (
 	"github.com/plinthgo/plinth/core/major/xhook"
 	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/core/major/xoption"
+	"github.com/plinthgo/plinth/openapix/internal/page"
 )
 
 // Document returns the document of the typed routes of engine as indented JSON. The same
@@ -51,6 +52,10 @@ func Serve(opts ...Option) xoption.Option {
 			s := &server{}
 			s.load = sync.OnceValue(func() error { return s.generate(c, engine) })
 			engine.GET(c.path, s.serve)
+			if c.reference != "" {
+				engine.GET(c.reference, s.serveReference)
+				engine.GET(c.reference+"/*path", s.serveReference)
+			}
 			xhook.OnStart(ctx, "openapix", func(context.Context) error { return s.load() })
 		}))
 }
@@ -63,6 +68,7 @@ type server struct {
 	load func() error
 	text []byte
 	etag string
+	page *page.Page // nil without a reference page
 }
 
 func (s *server) generate(c *config, engine *gin.Engine) (err error) {
@@ -71,12 +77,30 @@ func (s *server) generate(c *config, engine *gin.Engine) (err error) {
 	}
 	sum := sha256.Sum256(s.text)
 	s.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	return nil
+	if c.reference != "" {
+		s.page, err = page.New(s.text, page.Options{Base: c.reference, DocumentURL: c.path})
+	}
+	return err
+}
+
+// isLoaded reports whether the document exists. Otherwise it reports the error, which is
+// possible only without a start hook.
+func (s *server) isLoaded(c *gin.Context) bool {
+	if err := s.load(); err != nil {
+		_ = c.Error(xerror.Wrap(xerror.DeveloperError, "", err))
+		return false
+	}
+	return true
+}
+
+func (s *server) serveReference(c *gin.Context) {
+	if s.isLoaded(c) {
+		s.page.ServeHTTP(c.Writer, c.Request)
+	}
 }
 
 func (s *server) serve(c *gin.Context) {
-	if err := s.load(); err != nil { // only without a start hook
-		_ = c.Error(xerror.Wrap(xerror.DeveloperError, "", err))
+	if !s.isLoaded(c) {
 		return
 	}
 	h := c.Writer.Header()
@@ -101,6 +125,7 @@ func (c *config) inspect() xoption.Option {
 			}
 			c.docs = docs{} // otherwise deleted comments would remain
 		}
+		c.inspected = true
 		text, err := c.document(engine)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
@@ -19,7 +20,9 @@ type Option func(*config)
 type config struct {
 	title, version, description string
 	servers                     []string
-	path                        string
+	path, reference             string
+	profile                     xbase.Profile
+	inspected                   bool
 	tags                        []tag
 	schemes                     map[string]SecurityScheme
 	comments                    map[string]string
@@ -31,6 +34,8 @@ func newConfig(opts []Option) *config {
 	c := &config{
 		path: "/openapi.json", schemes: map[string]SecurityScheme{}, comments: map[string]string{},
 	}
+	// an invalid value fails the start of the application
+	c.profile, _ = xbase.ParseProfile(xenv.GetEnvString(envelopeKey, "plinth"))
 	for _, o := range opts {
 		if o != nil {
 			o(c)
@@ -76,6 +81,22 @@ func WithPath(route string) Option {
 		c.path = route
 	}
 }
+
+// WithReference serves a reference page of the document at path, such as /reference. The
+// page works offline. It searches operations and sends requests to them.
+func WithReference(route string) Option {
+	return func(c *config) {
+		if !path.IsAbs(route) || route == "/" || strings.ContainsAny(route, ":*") {
+			c.fail(fmt.Errorf("openapix: WithReference: %q is not a plain absolute path", route))
+			return
+		}
+		c.reference = route
+	}
+}
+
+// WithProfile sets the profile of the envelope for routes without xapi.Profile. The
+// default is PLINTH_ENVELOPE. An application with xoption.WithProfile needs it.
+func WithProfile(p xbase.Profile) Option { return func(c *config) { c.profile = p } }
 
 // WithSecurityScheme adds a security scheme. Routes refer to its name with xapi.Security.
 func WithSecurityScheme(name string, s SecurityScheme) Option {
@@ -126,12 +147,14 @@ func (c *config) readComments(name string) error {
 	return nil
 }
 
-// applicationVersion returns APP_VERSION, the version in the build info, or "dev".
-func applicationVersion() string {
+// applicationVersion returns APP_VERSION, the version in the build info, or "dev". It
+// ignores the build info for the command, because it differs between commits.
+func (c *config) applicationVersion() string {
 	if version, set := xenv.GetEnv(xenv.AppVersion); set {
 		return version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+	if info, ok := debug.ReadBuildInfo(); ok && !c.inspected &&
+		strings.HasPrefix(info.Main.Version, "v") {
 		return info.Main.Version
 	}
 	return "dev"

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/major/xapi"
 	"github.com/plinthgo/plinth/core/major/xhttp"
 	"github.com/plinthgo/plinth/openapix/internal/schema"
@@ -41,6 +40,10 @@ func (g *generator) operationResponses(op *xapi.Operation) *tree.Object {
 		list[status] = g.stream(op)
 	case xapi.ResponseDownload:
 		addDownload(list)
+	case xapi.ResponseJSON:
+		o, _ := response("The value, without an envelope.")
+		value := g.schemas.Type(op.Data, schema.Response)
+		list[status] = o.Set("content", tree.New().Set(mimeJSON, media(value)))
 	default:
 		list[status] = g.success(op)
 	}
@@ -60,8 +63,8 @@ func (g *generator) success(op *xapi.Operation) *tree.Object {
 		headers.Set(h.Name, tree.New().Add("description", h.Field.Tag.Get("doc")).
 			Set("schema", lazy{s}))
 	}
-	envelope := &schema.Schema{Ref: g.envelope}
-	if data := op.Data; data != nil && data != reflect.TypeFor[struct{}]() {
+	envelope := &schema.Schema{Ref: g.envelopesOf(g.profileOf(op)).success}
+	if data := op.Data; data != nil {
 		s := schema.Of("object")
 		s.Properties = []schema.Property{{Name: "data", Schema: g.schemas.Type(data, schema.Response)}}
 		if alwaysPresent(data) {
@@ -121,44 +124,4 @@ func addDownload(list map[string]*tree.Object) {
 	outside, h := response("The requested range is outside of the file.")
 	header(h, "Content-Range")
 	list["416"] = outside
-}
-
-// addEnvelopes defines the schemas of the envelopes of successes and errors.
-func (g *generator) addEnvelopes() {
-	text, integer := schema.Of("string"), schema.Of("integer")
-	described := func(s schema.Schema, description string) *schema.Schema {
-		s.Description = description
-		return &s
-	}
-	context := described(*text, "ID of the request.")
-	message := described(*text, "Message in the language of the client.")
-	overhead := described(*integer, "Duration of the request in microseconds, in debug mode.")
-	success := schema.Of("object")
-	success.Description = "The envelope of a success."
-	success.Properties = []schema.Property{
-		{Name: "context", Schema: context},
-		{Name: "output", Schema: &schema.Schema{Types: text.Types, Const: xbase.OutputSuccess}},
-		{Name: "code", Schema: &schema.Schema{Types: integer.Types, Const: xbase.CodeSuccess}},
-		{Name: "message", Schema: message},
-		{Name: "overhead", Schema: overhead},
-	}
-	success.Required = []string{"context", "output", "code", "message"}
-	g.envelope = g.schemas.Define("Success", success)
-
-	failed := schema.Of("object")
-	failed.Description = "The envelope of an error. x-error-catalogue lists the codes."
-	failed.Properties = []schema.Property{
-		{Name: "context", Schema: context},
-		{Name: "output", Schema: described(*text, "Label of the error code.")},
-		{Name: "code", Schema: described(*integer, "Number of the error code.")},
-		{Name: "message", Schema: message},
-		{Name: "error_message", Schema: described(*text, "Detail for the developer of the client.")},
-		{Name: "overhead", Schema: overhead},
-		{Name: "data", Schema: &schema.Schema{
-			Description: "Details. For invalid input, it is a list of FieldError.",
-		}},
-	}
-	failed.Required = success.Required
-	g.failure = g.schemas.Define("Error", failed)
-	g.problem = g.schemas.Type(problemType, schema.Response)
 }

@@ -7,6 +7,7 @@ func init() { xenv.Register[variables]("OpenAPI") }
 const (
 	outputKey   xenv.EnvKey = "PLINTH_OPENAPI_OUTPUT"
 	commentsKey xenv.EnvKey = "PLINTH_OPENAPI_COMMENTS"
+	envelopeKey xenv.EnvKey = "PLINTH_ENVELOPE"
 )
 
 type variables struct {
