@@ -19,7 +19,7 @@ type registered struct {
 	Email    string `json:"email"`
 }
 
-// maxTypedAllocs is the number of allocations of a direct handler, plus two (TestHandle_Allocations).
+// maxTypedAllocs is the number of allocations of a direct handler, plus two.
 const maxTypedAllocs = 16
 
 // typedHandlers compares a typed handler with the full stack with a direct handler with

@@ -206,7 +206,7 @@ func TestNode_Renewal(t *testing.T) {
 			}
 			s.set(func(s *fakeBackend) { s.down = false })
 			<-time.After(10 * time.Second)
-			if ahead := n.TimeOf(n.MustGenerate()).Sub(time.Now()); ahead > 0 {
+			if ahead := time.Until(n.TimeOf(n.MustGenerate())); ahead > 0 {
 				t.Errorf("the first id is %v ahead, want 0", ahead)
 			}
 		})

@@ -10,9 +10,9 @@
 //	func createUser(ctx context.Context, in *CreateUser) (*User, error)
 //
 // The input is a struct that xbind.Binder.Request fills and validates. The result becomes
-// the data of the response envelope; an error becomes the response of its code. The result
-// struct{} is an envelope without data. Some types of results have another response: JSON,
-// Empty, iter.Seq2 and *Download.
+// the data of the response envelope; an error becomes the response of its code. The
+// result struct{} is an envelope without data. Some types of results have another
+// response: JSON, Empty, iter.Seq2 and *Download.
 //
 // Each route has a description, the Operation, from which module openapix generates an
 // OpenAPI document. Contradictions between a handler and its route fail the start.

@@ -27,9 +27,9 @@ func WithEngine(change func(*gin.Engine)) Option {
 		func(p *startup.Plan) { p.Engine = append(p.Engine, change) })
 }
 
-// WithInspect makes Register only register the routes, call inspect and exit: with code 0,
-// or 1 if inspect returns an error. Nothing is opened, so the context of the routes has no
-// database, cache or node. Use it for a command that needs the routes, such as the
+// WithInspect makes Register only register the routes, call inspect and exit: with code
+// 0, or 1 if inspect returns an error. Nothing is opened, so the context of the routes
+// has no database, cache or node. Use it for a command that needs the routes, such as the
 // generator of a document.
 func WithInspect(inspect func(*gin.Engine) error) Option {
 	return requireArg("WithInspect", inspect != nil,
