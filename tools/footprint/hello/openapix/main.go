@@ -1,4 +1,5 @@
-// Program openapix is program core with a typed route and its OpenAPI document.
+// Program openapix is program core with a typed route and its OpenAPI document. It also
+// links the reference page.
 package main
 
 import (
