@@ -8,17 +8,24 @@ package testreport
 import (
 	"encoding/json"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
-// DirVariable is the variable that contains the directory of the reports.
-const DirVariable xenv.EnvKey = "PLINTH_TEST_REPORT"
+const (
+	// DirVariable is the variable that contains the directory of the reports.
+	DirVariable xenv.EnvKey = "PLINTH_TEST_REPORT"
+	// RequireVariable is the variable that contains the required backends, separated by
+	// commas.
+	RequireVariable xenv.EnvKey = "PLINTH_TEST_REQUIRE"
+)
 
 // Run describes one run of a suite on one backend.
 type Run struct {
-	// Family is database, cache, jobs, mail, lease, failover or documentation.
+	// Family is database, cache, jobs, mail, lease, failover, documentation or clients.
 	Family  string `json:"family"`
 	Backend string `json:"backend"` // the name of the driver or the kind of server
 	// Source is the origin of the server, such as in process, DSN or private server.
@@ -50,6 +57,19 @@ func Record(tb testing.TB, r *Run) {
 			tb.Errorf("report the run: %v", err)
 		}
 	})
+}
+
+// Skip skips the test of r because a backend is missing; err is the reason. If
+// RequireVariable contains the backend, Skip fails the test.
+func Skip(tb testing.TB, r *Run, backend string, err error) {
+	tb.Helper()
+	names, _ := xenv.GetEnv(RequireVariable)
+	isSeparator := func(c rune) bool { return c == ',' || c == ' ' }
+	if slices.Contains(strings.FieldsFunc(names, isSeparator), backend) {
+		tb.Fatalf("%s is required: %v", backend, err)
+	}
+	r.Reason = err.Error()
+	tb.Skip("SKIPPED: " + err.Error())
 }
 
 // write writes the run to a new file.

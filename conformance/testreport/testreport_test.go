@@ -2,6 +2,8 @@ package testreport_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,5 +46,52 @@ func TestRecord(t *testing.T) {
 	}
 	if r := got["absent"]; r.Outcome != "skipped" || r.Reason != "no server" {
 		t.Errorf("run = %+v, want skipped because of a missing server", r)
+	}
+}
+
+// recorder records how the test would complete.
+type recorder struct {
+	testing.TB
+
+	failure, skip string
+}
+
+func (*recorder) Helper() {}
+
+// Fatalf panics, because the real method does not return.
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failure = fmt.Sprintf(format, args...)
+	panic(r)
+}
+
+func (r *recorder) Skip(args ...any) {
+	r.skip = fmt.Sprint(args...)
+	panic(r)
+}
+
+func TestSkip(t *testing.T) {
+	missing := errors.New("npm is missing")
+	for _, tc := range []struct{ name, required, failure, skip string }{
+		{name: "skips an optional backend", required: "redis", skip: "SKIPPED: npm is missing"},
+		{
+			name: "fails for a required backend", required: "redis, node",
+			failure: "node is required: npm is missing",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv(testreport.RequireVariable.String(), tc.required)
+			got, run := &recorder{}, &testreport.Run{}
+			func() {
+				defer func() { _ = recover() }()
+				testreport.Skip(got, run, "node", missing)
+			}()
+			if got.failure != tc.failure || got.skip != tc.skip {
+				t.Errorf("failure %q, skip %q; want %q and %q",
+					got.failure, got.skip, tc.failure, tc.skip)
+			}
+			if want := map[bool]string{true: missing.Error()}[tc.skip != ""]; run.Reason != want {
+				t.Errorf("reason = %q, want %q", run.Reason, want)
+			}
+		})
 	}
 }

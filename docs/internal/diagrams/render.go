@@ -11,8 +11,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/plinthgo/plinth/conformance/testnode"
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
 // script defines draw, which draws one diagram.
@@ -25,7 +25,7 @@ func render(ctx context.Context, sources []source) error {
 	if len(sources) == 0 {
 		return nil
 	}
-	programs, err := node.Install(ctx, packagesDir)
+	programs, err := testnode.Install(ctx, packagesDir)
 	if err != nil {
 		return err
 	}

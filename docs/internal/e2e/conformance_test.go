@@ -15,10 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plinthgo/plinth/conformance/testnode"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/docs"
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 	"github.com/plinthgo/plinth/docs/internal/guard"
 	"github.com/plinthgo/plinth/docs/internal/page"
 	"github.com/plinthgo/plinth/docs/internal/search"
@@ -101,7 +101,7 @@ func suiteEndpoint(t *testing.T) string {
 }
 
 // conform runs the suite against a server.
-func conform(t *testing.T, programs *node.Programs, args ...string) (out string, err error) {
+func conform(t *testing.T, programs *testnode.Programs, args ...string) (out string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
+	"github.com/plinthgo/plinth/conformance/testnode"
 )
 
 // inspect runs the protocol's inspector against a server.
 func inspect(
-	t *testing.T, programs *node.Programs, s *server, args ...string,
+	t *testing.T, programs *testnode.Programs, s *server, args ...string,
 ) (out, problems string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

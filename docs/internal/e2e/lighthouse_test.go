@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/testnode"
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
 
 // leastScore is the minimum score of a page in each Lighthouse category, of 100.
@@ -86,7 +86,7 @@ func (m measurement) slowdown() float64 {
 
 // measure runs Lighthouse once.
 func measure(
-	t *testing.T, programs *node.Programs, url string, slowdown float64,
+	t *testing.T, programs *testnode.Programs, url string, slowdown float64,
 ) (measurement, error) {
 	t.Helper()
 	path, err := chrome.Find()

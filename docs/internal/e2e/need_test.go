@@ -3,20 +3,14 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/plinthgo/plinth/conformance/testnode"
 	"github.com/plinthgo/plinth/conformance/testreport"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 	"github.com/plinthgo/plinth/docs/internal/e2e/chrome"
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
 )
-
-// required is the variable with the names of the required backends.
-const required xenv.EnvKey = "PLINTH_TEST_REQUIRE"
 
 // Names of backends in the closing table and PLINTH_TEST_REQUIRE.
 const (
@@ -35,32 +29,20 @@ func report(t *testing.T, backend string) *testreport.Run {
 	return r
 }
 
-// absent skips the test if the backend is optional, else it fails the test.
-func absent(t *testing.T, r *testreport.Run, err error) {
-	t.Helper()
-	names, _ := xenv.GetEnv(required)
-	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }),
-		r.Backend) {
-		t.Fatalf("%s is required: %v", r.Backend, err)
-	}
-	r.Reason = err.Error()
-	t.Skip("SKIPPED: " + err.Error())
-}
-
 // packages are the packages of the lock file.
-var packages = sync.OnceValues(func() (programs *node.Programs, err error) {
+var packages = sync.OnceValues(func() (programs *testnode.Programs, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	return node.Install(ctx, "npm")
+	return testnode.Install(ctx, "npm")
 })
 
 // needNode returns the programs of the npm registry, and the report of the test.
-func needNode(t *testing.T) (*node.Programs, *testreport.Run) {
+func needNode(t *testing.T) (*testnode.Programs, *testreport.Run) {
 	t.Helper()
 	r := report(t, onNode)
 	programs, err := packages()
 	if err != nil {
-		absent(t, r, err)
+		testreport.Skip(t, r, r.Backend, err)
 	}
 	r.Source, r.Server = "npm", "Node.js "+programs.Version()
 	return programs, r
@@ -72,7 +54,7 @@ func needChromium(t *testing.T) *testreport.Run {
 	r := report(t, onChromium)
 	version, err := chrome.Version(t.Context())
 	if err != nil {
-		absent(t, r, err)
+		testreport.Skip(t, r, r.Backend, err)
 	}
 	r.Source, r.Server = "installed", version
 	return r

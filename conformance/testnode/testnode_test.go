@@ -1,4 +1,4 @@
-package node_test
+package testnode_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plinthgo/plinth/docs/internal/e2e/node"
+	"github.com/plinthgo/plinth/conformance/testnode"
 )
 
 // fakeNpm installs a fake npm as the only program in PATH. It counts its runs and
@@ -48,7 +48,7 @@ func TestInstall(t *testing.T) {
 		_, runs := fakeNpm(t, installs)
 		first, second := lock(t, "1"), lock(t, "2")
 		for _, dir := range []string{first, first, second} {
-			p, err := node.Install(t.Context(), dir)
+			p, err := testnode.Install(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,13 +67,13 @@ func TestInstall(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, err := node.Install(t.Context(), dir); err != nil {
+				if _, err := testnode.Install(t.Context(), dir); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		left, err := filepath.Glob(filepath.Join(cache, "plinth-docs-e2e", "new-*"))
+		left, err := filepath.Glob(filepath.Join(cache, "plinth-npm", "new-*"))
 		if err != nil || len(left) > 0 {
 			t.Errorf("left are %q, %v", left, err)
 		}
@@ -83,7 +83,7 @@ func TestInstall(t *testing.T) {
 		_, runs := fakeNpm(t, "echo no network; exit 1")
 		dir := lock(t, "1")
 		for range 2 {
-			if _, err := node.Install(t.Context(), dir); err == nil ||
+			if _, err := testnode.Install(t.Context(), dir); err == nil ||
 				!strings.Contains(err.Error(), "no network") {
 				t.Errorf("Install = %v, want what npm says", err)
 			}
@@ -95,8 +95,8 @@ func TestInstall(t *testing.T) {
 
 	t.Run("reports a missing npm", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		_, err := node.Install(t.Context(), lock(t, "1"))
-		if !errors.Is(err, node.ErrMissing) || !strings.Contains(err.Error(), "apt-get install npm") {
+		_, err := testnode.Install(t.Context(), lock(t, "1"))
+		if !errors.Is(err, testnode.ErrMissing) || !strings.Contains(err.Error(), "apt-get install npm") {
 			t.Errorf("Install = %v, want that npm is missing", err)
 		}
 	})

@@ -1,9 +1,9 @@
-// Package node installs Node.js and its programs from the npm registry, once for each
+// Package testnode installs Node.js and its programs from the npm registry, once for each
 // lock file, into the user's cache.
 //
 // package.json and package-lock.json of a directory list the packages. Install scripts of
 // packages are not run.
-package node
+package testnode
 
 import (
 	"context"
@@ -23,12 +23,12 @@ import (
 var ErrMissing = errors.New("npm is missing; on Debian or Ubuntu: apt-get install npm")
 
 // cacheName is the directory in the user's cache.
-const cacheName = "plinth-docs-e2e"
+const cacheName = "plinth-npm"
 
 // look returns an error that wraps ErrMissing if npm is missing.
 func look() error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return fmt.Errorf("node: %w", ErrMissing)
+		return fmt.Errorf("testnode: %w", ErrMissing)
 	}
 	return nil
 }
@@ -47,17 +47,17 @@ func Install(ctx context.Context, dir string) (*Programs, error) {
 	}
 	home, err := home(dir)
 	if err != nil {
-		return nil, fmt.Errorf("node: %w", err)
+		return nil, fmt.Errorf("testnode: %w", err)
 	}
 	p := &Programs{dir: home}
 	if _, err := os.Stat(home); err != nil {
 		if err := install(ctx, dir, home); err != nil {
-			return nil, fmt.Errorf("node: %w", err)
+			return nil, fmt.Errorf("testnode: %w", err)
 		}
 	}
 	out, err := p.Command(ctx, "--version").Output()
 	if err != nil {
-		return nil, fmt.Errorf("node: run the installation in %s: %w", home, err)
+		return nil, fmt.Errorf("testnode: run the installation in %s: %w", home, err)
 	}
 	p.version = strings.TrimSpace(string(out))
 	return p, nil
