@@ -25,7 +25,9 @@ type report struct {
 }
 
 // families are in the order of the table.
-var families = []string{"database", "cache", "jobs", "mail", "lease", "failover", "documentation"}
+var families = []string{
+	"database", "cache", "jobs", "mail", "lease", "failover", "documentation", "clients",
+}
 
 // isMergeable reports whether r and other differ only in Tests and Notes.
 func (r *report) isMergeable(other *report) bool {

@@ -28,7 +28,7 @@ var uses = map[string][]string{
 	"dbplugins/sqlite":    nil,
 	"dbplugins/sqlserver": nil,
 	"docs":                {"node", "chromium"},
-	"examples":            {"postgres", "mysql", "redis"},
+	"examples":            {"postgres", "mysql", "redis", "node"},
 	"grpcx":               nil,
 	"grpcx/protovalidate": nil,
 	"notifyx":             {"postfix"},
