@@ -167,9 +167,9 @@ func operationID(function string) string {
 	_, name, _ := strings.Cut(function[strings.LastIndexByte(function, '/')+1:], ".")
 	receiver, method, found := strings.Cut(name, ".")
 	if !found {
-		return lowerFirst(name)
+		return lowerWord(name)
 	}
-	return lowerFirst(method) + upperFirst(strings.Trim(receiver, "(*)"))
+	return lowerWord(method) + upperFirst(strings.Trim(receiver, "(*)"))
 }
 
 // pathID returns getUsersById for GET /users/:id.
@@ -191,7 +191,18 @@ func pathID(method, path string) string {
 	}, id.String())
 }
 
-func lowerFirst(s string) string { return mapFirst(s, unicode.ToLower) }
+// lowerWord converts the first word to lower case: createUser for CreateUser, and apiKeys
+// for APIKeys.
+func lowerWord(s string) string {
+	runes := []rune(s)
+	for i, r := range runes {
+		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(r)
+	}
+	return string(runes)
+}
 
 func upperFirst(s string) string { return mapFirst(s, unicode.ToUpper) }
 

@@ -28,6 +28,11 @@ type library struct{}
 
 func (*library) Books(context.Context, *struct{}) ([]string, error) { return nil, nil }
 
+// APIKeys and ID are handlers whose names have abbreviations.
+func APIKeys(context.Context, *struct{}) ([]string, error) { return nil, nil }
+
+func ID(context.Context, *struct{}) (string, error) { return "", nil }
+
 // lister is an interface with a method that is a handler.
 type lister interface {
 	List(ctx context.Context, in *struct{}) ([]string, error)
@@ -46,6 +51,11 @@ func TestOperation_Names(t *testing.T) {
 			"function with func in its name", func(e *gin.Engine) { xapi.Get(e, "/x", functionary) },
 			pkg + "functionary", "functionary",
 		},
+		{
+			"function with an abbreviation",
+			func(e *gin.Engine) { xapi.Get(e, "/x", APIKeys) }, pkg + "APIKeys", "apiKeys",
+		},
+		{"abbreviation", func(e *gin.Engine) { xapi.Get(e, "/x", ID) }, pkg + "ID", "id"},
 		{
 			"method value", func(e *gin.Engine) { xapi.Put(e, "/x/:id", users{}.Update) },
 			pkg + "users.Update", "updateUsers",
