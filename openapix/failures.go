@@ -106,7 +106,7 @@ func (g *generator) errorResponse(e *envelopes, codes []*xerror.ErrorCode) strin
 	if g.responses[name] != nil {
 		return name
 	}
-	outputs, numbers := &schema.Schema{}, &schema.Schema{}
+	outputs, numbers := schema.Of("string"), schema.Of("integer")
 	examples := tree.New()
 	for _, code := range codes {
 		g.codes[code] = true
