@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"os"
 	"path/filepath"
 
@@ -21,12 +22,20 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/entity"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/migration"
 	"github.com/plinthgo/plinth/examples/usercenter/internal/route"
+	"github.com/plinthgo/plinth/openapix"
 )
 
 // dataDir is the directory of the default database file.
 const dataDir = ".data"
 
 var dataFile = filepath.Join(dataDir, "usercenter.db")
+
+// document is the OpenAPI document. It contains the doc comments, which a binary does not
+// contain.
+//
+//go:generate go run github.com/plinthgo/plinth/tools/plinth openapi . --output ./openapi.json
+//go:embed openapi.json
+var document []byte
 
 func main() {
 	reg := xreg.Register(context.Background(), nil, options()...)
@@ -53,6 +62,19 @@ func options() []xoption.Option {
 		xoption.WithCache(xoptcache.FromEnv(), xoptcache.WithFailOpen()),
 		xoption.WithRoute(route.Register),
 		xoption.WithHealth(),
+		openapix.Serve(description()...),
+	}
+}
+
+// description returns the options of the OpenAPI document.
+func description() []openapix.Option {
+	return []openapix.Option{
+		openapix.WithTitle("User center"),
+		openapix.WithVersion("1.0.0"),
+		openapix.WithDescription("The sample service of Plinth: it registers users and logs them in."),
+		openapix.WithTag("user", "Registration and login"),
+		openapix.WithTag("system", "Checks of the service itself"),
+		openapix.WithDescriptions(document),
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"github.com/plinthgo/plinth/examples/usercenter/internal/logic"
 )
 
-// RegisterRequest is the registration of a new user. The maximum lengths fit the columns;
-// that of the password limits the time of hashing.
+// RegisterRequest is the registration of a new user.
 type RegisterRequest struct {
-	Username string `binding:"required,min=3,max=32"  example:"ada"              json:"username"`
-	Email    string `binding:"required,email,max=128" example:"ada@example.com"  json:"email"`
-	Password string `binding:"required,min=6,max=256" example:"correct horse"    json:"password"`
+	// Username is unique and case-sensitive.
+	Username string `binding:"required,min=3,max=32"  example:"ada"             json:"username"`
+	// Email is unique. Upper and lower case are equal.
+	Email string `binding:"required,email,max=128" example:"ada@example.com" json:"email"`
+	// Password has a maximum length, which limits the time of hashing.
+	Password string `binding:"required,min=6,max=256" example:"correct horse"   json:"password"`
 }
 
 // LoginRequest is the login of a registered user.
@@ -27,39 +29,40 @@ type LoginRequest struct {
 
 // GetRequest names a user.
 type GetRequest struct {
+	// ID is assigned at the registration.
 	ID xsnowflake.SnowflakeID `binding:"required" uri:"id"`
 }
 
 // Pong is the response to a ping.
 type Pong struct {
-	Message string `json:"message"`
+	Message string `example:"pong" json:"message"`
 }
 
-// Register creates a user and returns it.
-func Register(ctx context.Context, in *RegisterRequest) (*entity.User, error) {
+// RegisterUser registers a user.
+func RegisterUser(ctx context.Context, in *RegisterRequest) (*entity.User, error) {
 	return logic.Register(ctx, in.Username, in.Email, in.Password)
 }
 
-// Login checks a password and returns its user.
-func Login(ctx context.Context, in *LoginRequest) (*entity.User, error) {
+// LogIn checks the password of a user.
+func LogIn(ctx context.Context, in *LoginRequest) (*entity.User, error) {
 	return logic.Login(ctx, in.Username, in.Password)
 }
 
-// Create creates a user like Register, but returns no data.
-func Create(ctx context.Context, in *RegisterRequest) (struct{}, error) {
-	_, err := Register(ctx, in)
+// CreateUser registers a user, but does not return it.
+func CreateUser(ctx context.Context, in *RegisterRequest) (struct{}, error) {
+	_, err := RegisterUser(ctx, in)
 	return struct{}{}, err
 }
 
-// Get returns a user.
-func Get(ctx context.Context, in *GetRequest) (*entity.User, error) {
+// GetUser returns a user.
+func GetUser(ctx context.Context, in *GetRequest) (*entity.User, error) {
 	return logic.Find(ctx, in.ID)
 }
 
-// Ping responds without an envelope.
+// Ping reports that the service runs. The response has no envelope.
 func Ping(context.Context, *struct{}) (xapi.JSON[Pong], error) {
 	return xapi.JSON[Pong]{Value: Pong{Message: "pong"}}, nil
 }
 
-// APIPing responds with an envelope.
+// APIPing reports that the service runs. The response has an envelope.
 func APIPing(context.Context, *struct{}) (string, error) { return "pong", nil }

@@ -22,12 +22,12 @@ func Register(_ context.Context, engine *gin.Engine) {
 		xapi.Message("SUCCESS"))
 
 	user := xapi.Group(engine, "/api/v1/user", xapi.Tag("user"))
-	xapi.Post(user, "/register", handler.Register, xapi.Message("registered"),
+	xapi.Post(user, "/register", handler.RegisterUser, xapi.Message("registered"),
 		xapi.Errors(xerror.Existed, xerror.ParameterError))
-	xapi.Post(user, "/login", handler.Login, xapi.Message("logged in"),
+	xapi.Post(user, "/login", handler.LogIn, xapi.Message("logged in"),
 		xapi.Errors(xerror.UserNotFound, xerror.Unauthorized))
-	xapi.Post(user, "", handler.Create, java, xapi.Message("created"),
+	xapi.Post(user, "", handler.CreateUser, java, xapi.Message("created"),
 		xapi.Errors(xerror.Existed, xerror.ParameterError))
-	xapi.Get(user, "/:id", handler.Get, java, xapi.Message("found"),
+	xapi.Get(user, "/:id", handler.GetUser, java, xapi.Message("found"),
 		xapi.Errors(xerror.NotExist))
 }
