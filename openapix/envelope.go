@@ -124,13 +124,14 @@ func (e *envelopes) name(label string) string {
 	return label
 }
 
-// example returns the response with a code.
+// example returns the response with a code. It omits the data null of the Java library,
+// because kin-openapi rejects null for a schema without a type.
 func (e *envelopes) example(code *xerror.ErrorCode) *tree.Object {
 	number, output := e.label(code)
 	value := tree.New().Set("context", exampleID).Set("output", output).Set("code", number).
 		Set("message", code.GetMessage())
 	if e.java {
-		value.Set("errorMessage", nil).Set("duration", 1).Set("data", nil)
+		value.Set("errorMessage", nil).Set("duration", 1)
 	}
 	return tree.New().Set("summary", code.GetMessage()).
 		Set("description", code.Message(xerror.Chinese)).Set("value", value)
