@@ -64,6 +64,11 @@ func TestCall_Results(t *testing.T) {
 			tool: "changeName", arguments: `{"name":"a b?","body":{"name":"c"}}`,
 			want: object{"data": "a b?→c"},
 		},
+		{
+			name: "list as the body", tool: "count",
+			arguments: `{"body":[{"name":"a"},{"name":"b"}]}`,
+			want:      object{"data": 2.0},
+		},
 		{name: "JSON without an envelope", tool: "plain", want: object{"name": "plain"}},
 		{
 			name: "path with several segments", tool: "file", arguments: `{"path":"/a/../b?c"}`,
@@ -179,6 +184,15 @@ func TestCall_Errors(t *testing.T) {
 		{
 			name: "large response", tool: "large",
 			want: "the response exceeds 4000 bytes: request less data",
+		},
+		{
+			name: "response that is not an envelope", tool: "legacy",
+			want: "HTTP status 200 OK",
+		},
+		{
+			name: "long text that is not an envelope", tool: "legacy",
+			arguments: `{"kind":"text/plain; charset=utf-8"}`,
+			want:      "HTTP status 200 OK: " + strings.Repeat("x", 1024),
 		},
 		{name: "panic", tool: "crash", want: `"output":"SERVER_INTERNAL_ERROR"`},
 		{name: "aborted response", tool: "abort", want: "the response is incomplete"},

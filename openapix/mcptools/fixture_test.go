@@ -180,6 +180,19 @@ func upload(context.Context, *struct {
 
 func raw(context.Context, *struct{ Raw *xapi.Raw }) (xapi.Empty, error) { return xapi.Empty{}, nil }
 
+func count(_ context.Context, in *[]group) (int, error) { return len(*in), nil }
+
+// legacy is a handler whose response is not the described envelope.
+func legacy(c *gin.Context) {
+	kind := c.DefaultQuery("kind", "text/html")
+	c.Data(http.StatusOK, kind, []byte(strings.Repeat("x", 2000)))
+	c.Writer.Flush()
+}
+
+type legacyInput struct {
+	Kind string `form:"kind" doc:"Media type."`
+}
+
 func crash(context.Context, *struct{}) (string, error) { panic("secret of the program") }
 
 func abort(context.Context, *struct{}) (string, error) { panic(http.ErrAbortHandler) }
@@ -207,6 +220,8 @@ func routes(_ context.Context, e *gin.Engine) {
 	xapi.Post(e, "/touch", touch, xapi.ID("touch"), xapi.Message("touched"))
 	xapi.Get(e, "/large", large, xapi.ID("large"))
 	xapi.Get(e, "/files/*path", file, xapi.ID("file"))
+	xapi.Post(e, "/count", count, xapi.ID("count"))
+	e.GET("/legacy", xapi.Describe[legacyInput, string](legacy, xapi.ID("legacy")))
 	xapi.Get(e, "/stream", stream, xapi.ID("stream"))
 	xapi.Post(e, "/upload", upload, xapi.ID("upload"))
 	xapi.Post(e, "/raw", raw, xapi.ID("raw"))
@@ -219,14 +234,17 @@ func routes(_ context.Context, e *gin.Engine) {
 func scheme() mcptools.Option {
 	return mcptools.WithDocument(openapix.WithTitle("Shop"), openapix.WithVersion("1.2.3"),
 		openapix.WithDescription("Start with getUser."),
-		openapix.WithSecurityScheme("bearer", openapix.Bearer("")))
+		openapix.WithSecurityScheme("bearer", openapix.Bearer("")),
+		openapix.WithComments(map[string]string{
+			"github.com/plinthgo/plinth/openapix/mcptools_test.legacyInput.Kind": "Deprecated:",
+		}))
 }
 
 // all offers all operations that can be tools.
 func all() mcptools.Option {
 	return mcptools.WithOperations("getUser", "createUser", "updateUser", "listUsers",
 		"deleteUser", "signIn", "changeName", "plain", "touch", "large", "file", "crash", "abort",
-		"private")
+		"private", "count", "legacy")
 }
 
 // serve runs the fixture on a loopback address and returns its URL.

@@ -21,7 +21,7 @@
 //
 // Streams, downloads, uploads and raw bodies are not available as tools.
 //
-// The endpoint has no sessions. It rejects batches, so that a request is at most one call.
+// The endpoint has no sessions. It rejects batches, so that a request has one call.
 package mcptools
 
 import (

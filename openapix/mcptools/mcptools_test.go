@@ -1,6 +1,7 @@
 package mcptools_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -8,13 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plinthgo/plinth/core/major/plinthtest"
+	"github.com/plinthgo/plinth/core/major/xapi"
 	"github.com/plinthgo/plinth/core/major/xoption"
 	"github.com/plinthgo/plinth/core/major/xreg"
+	"github.com/plinthgo/plinth/openapix"
 	"github.com/plinthgo/plinth/openapix/mcptools"
 )
 
@@ -29,8 +33,8 @@ func TestServe_Versions(t *testing.T) {
 				t.Errorf("server %+v with the version %s and the instructions %q", info.ServerInfo,
 					info.ProtocolVersion, info.Instructions)
 			}
-			if n := len(tools(t, session)); n != 14 {
-				t.Errorf("%d tools, want 14", n)
+			if n := len(tools(t, session)); n != 16 {
+				t.Errorf("%d tools, want 16", n)
 			}
 			r, text := call(t, session, "getUser", `{"id":7}`)
 			if r.IsError || !strings.Contains(text, `"path":"/v1/users/7"`) {
@@ -60,7 +64,8 @@ func TestServe_Selection(t *testing.T) {
 			name: "reads, without streams",
 			opts: []mcptools.Option{mcptools.WithReads()},
 			want: []string{
-				"abort", "crash", "file", "getUser", "large", "listUsers", "plain", "private",
+				"abort", "crash", "file", "getUser", "large", "legacy", "listUsers", "plain",
+				"private",
 			},
 		},
 	} {
@@ -88,7 +93,7 @@ func TestServe_Problems(t *testing.T) {
 		{
 			name: "unknown ID", opt: mcptools.WithOperations("getUsers"),
 			want: `mcptools: WithOperations: no operation has the ID "getUsers" ` +
-				`(known: abort, changeName, crash,`,
+				`(known: abort, changeName, count,`,
 		},
 		{
 			name: "hidden ID", opt: mcptools.WithOperations("hidden"),
@@ -180,6 +185,7 @@ func TestServe_Tools(t *testing.T) {
 			"updateUser": {"body", "id"},
 			"signIn":     {"codes", "name", "roles"},
 			"changeName": {"body", "name"},
+			"count":      {"body"},
 			"touch":      {},
 		} {
 			s, _ := list[name].InputSchema.(map[string]any)
@@ -189,6 +195,13 @@ func TestServe_Tools(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("arguments of %s (-want +got):\n%s", name, diff)
 			}
+		}
+	})
+	t.Run("have the documentation of the arguments", func(t *testing.T) {
+		want := object{"type": "string", "description": "Media type.", "deprecated": true}
+		got := list["legacy"].InputSchema.(object)["properties"].(object)["kind"]
+		if diff := cmp.Diff(any(want), got); diff != "" {
+			t.Errorf("schema (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("have schemas without references to the document", func(t *testing.T) {
@@ -263,4 +276,38 @@ func TestServe_Start(t *testing.T) {
 			t.Errorf("status of GET /mcp = %d, want 405", r.Status())
 		}
 	})
+}
+
+func TestServe_InvalidName(t *testing.T) {
+	invalid := func(_ context.Context, e *gin.Engine) {
+		xapi.Post(e, "/touch", touch, xapi.ID("touch it"))
+	}
+	reg, err := xreg.New(t.Context(), nil, xoption.WithoutEnvFile(),
+		mcptools.Serve(mcptools.WithOperations("touch it")), xoption.WithRoute(invalid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reg.Close(reg.Init.Ctx) })
+	err = reg.Lifecycle().Start(reg.Init.Ctx)
+	want := `mcptools: the operation ID "touch it" (mcptools/fixture_test.go:`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestServe_Inspect(t *testing.T) {
+	document := func(opts ...xoption.Option) (text []byte) {
+		inspect := xoption.WithInspect(func(e *gin.Engine) (err error) {
+			text, err = openapix.Document(e,
+				openapix.WithSecurityScheme("bearer", openapix.Bearer("")))
+			return err
+		})
+		_, _ = xreg.New(t.Context(), nil, append(opts, xoption.WithoutEnvFile(),
+			xoption.WithRoute(routes), inspect)...) // an inspection starts no application
+		return text
+	}
+	want, got := document(), document(mcptools.Serve(scheme(), all()))
+	if len(want) == 0 || string(got) != string(want) {
+		t.Errorf("the document has %d bytes, want the %d bytes without tools", len(got), len(want))
+	}
 }
