@@ -69,6 +69,10 @@ func TestCall_Results(t *testing.T) {
 			arguments: `{"body":[{"name":"a"},{"name":"b"}]}`,
 			want:      object{"data": 2.0},
 		},
+		{
+			name: "result that does not follow rules of the input", tool: "rules",
+			want: object{"name": "", "limit": 0.0, "pattern": "0001-01-01T00:00:00Z"},
+		},
 		{name: "JSON without an envelope", tool: "plain", want: object{"name": "plain"}},
 		{
 			name: "path with several segments", tool: "file", arguments: `{"path":"/a/../b?c"}`,
@@ -152,11 +156,11 @@ func TestCall_Errors(t *testing.T) {
 		},
 		{
 			name: "missing segment", tool: "getUser",
-			want: "argument id must be a text without a slash",
+			want: "argument id is required",
 		},
 		{
 			name: "slash in a segment", tool: "getUser", arguments: `{"id":"1/../../large"}`,
-			want: "argument id must be a text without a slash",
+			want: "argument id must not contain a slash",
 		},
 		{
 			name: "path of another route", tool: "getUser", arguments: `{"id":"export"}`,
@@ -237,7 +241,7 @@ func TestCall_Request(t *testing.T) {
 	want := object{
 		"method": http.MethodGet, "path": "/v1/users/7", "query": object{"id": []any{"a b"}},
 		"trace": "t", "language": "zh", "token": "Bearer secret", "key": "key", "cookie": "",
-		"address": "127.0.0.1", "request_id": "request-2",
+		"address": "127.0.0.1", "proto": "", "request_id": "request-2",
 	}
 	if diff := cmp.Diff(any(want), r.StructuredContent); diff != "" {
 		t.Errorf("request (-want +got):\n%s\n%s", diff, text)
@@ -252,9 +256,12 @@ func TestCall_Request(t *testing.T) {
 
 func TestCall_Request_Proxy(t *testing.T) {
 	_, url := serveWith(t, xoption.WithTrustedProxies("127.0.0.1"), mcptools.WithReads())
-	session := connect(t, url, "", headers{"X-Forwarded-For": "192.0.2.7"})
-	if _, text := call(t, session, "getUser", `{"id":7}`); !strings.Contains(text, "192.0.2.7") {
-		t.Errorf("request %s, want the address of the client", text)
+	session := connect(t, url, "", headers{
+		"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https",
+	})
+	_, text := call(t, session, "getUser", `{"id":7}`)
+	if !strings.Contains(text, `"192.0.2.7"`) || !strings.Contains(text, `"https"`) {
+		t.Errorf("request %s, want the address and the scheme of the client", text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -89,6 +90,7 @@ type echo struct {
 	Token    string              `json:"token"`
 	Key      string              `json:"key"`
 	Address  string              `json:"address"`
+	Proto    string              `json:"proto"`
 	ID       string              `json:"request_id"`
 	Cookie   string              `json:"cookie"`
 }
@@ -100,7 +102,7 @@ func echoRequest(c *gin.Context) echo {
 		Method: c.Request.Method, Path: c.Request.URL.Path, Query: c.Request.URL.Query(),
 		Trace: h.Get("X-Trace"), Language: h.Get("Accept-Language"), Cookie: h.Get("Cookie"),
 		Token: h.Get("Authorization"), Key: h.Get("X-Api-Key"), Address: c.ClientIP(),
-		ID: xctx.RequestID(c.Request.Context()),
+		Proto: h.Get("X-Forwarded-Proto"), ID: xctx.RequestID(c.Request.Context()),
 	}
 }
 
@@ -182,6 +184,15 @@ func raw(context.Context, *struct{ Raw *xapi.Raw }) (xapi.Empty, error) { return
 
 func count(_ context.Context, in *[]group) (int, error) { return len(*in), nil }
 
+// limited is a result whose values do not follow the rules of its tags.
+type limited struct {
+	Name    string    `json:"name" binding:"required,min=3,oneof=ada eve"`
+	Limit   int       `json:"limit" binding:"gt=5,lte=10"`
+	Pattern time.Time `json:"pattern"`
+}
+
+func rules(context.Context, *struct{}) (limited, error) { return limited{}, nil }
+
 // legacy is a handler whose response is not the described envelope.
 func legacy(c *gin.Context) {
 	kind := c.DefaultQuery("kind", "text/html")
@@ -220,6 +231,7 @@ func routes(_ context.Context, e *gin.Engine) {
 	xapi.Post(e, "/touch", touch, xapi.ID("touch"), xapi.Message("touched"))
 	xapi.Get(e, "/large", large, xapi.ID("large"))
 	xapi.Get(e, "/files/*path", file, xapi.ID("file"))
+	xapi.Get(e, "/rules", rules, xapi.ID("rules"))
 	xapi.Post(e, "/count", count, xapi.ID("count"))
 	e.GET("/legacy", xapi.Describe[legacyInput, string](legacy, xapi.ID("legacy")))
 	xapi.Get(e, "/stream", stream, xapi.ID("stream"))
@@ -244,7 +256,7 @@ func scheme() mcptools.Option {
 func all() mcptools.Option {
 	return mcptools.WithOperations("getUser", "createUser", "updateUser", "listUsers",
 		"deleteUser", "signIn", "changeName", "plain", "touch", "large", "file", "crash", "abort",
-		"private", "count", "legacy")
+		"private", "count", "legacy", "rules")
 }
 
 // serve runs the fixture on a loopback address and returns its URL.

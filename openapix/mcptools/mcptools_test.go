@@ -33,8 +33,8 @@ func TestServe_Versions(t *testing.T) {
 				t.Errorf("server %+v with the version %s and the instructions %q", info.ServerInfo,
 					info.ProtocolVersion, info.Instructions)
 			}
-			if n := len(tools(t, session)); n != 16 {
-				t.Errorf("%d tools, want 16", n)
+			if n := len(tools(t, session)); n != 17 {
+				t.Errorf("%d tools, want 17", n)
 			}
 			r, text := call(t, session, "getUser", `{"id":7}`)
 			if r.IsError || !strings.Contains(text, `"path":"/v1/users/7"`) {
@@ -65,7 +65,7 @@ func TestServe_Selection(t *testing.T) {
 			opts: []mcptools.Option{mcptools.WithReads()},
 			want: []string{
 				"abort", "crash", "file", "getUser", "large", "legacy", "listUsers", "plain",
-				"private",
+				"private", "rules",
 			},
 		},
 	} {
@@ -201,6 +201,18 @@ func TestServe_Tools(t *testing.T) {
 		want := object{"type": "string", "description": "Media type.", "deprecated": true}
 		got := list["legacy"].InputSchema.(object)["properties"].(object)["kind"]
 		if diff := cmp.Diff(any(want), got); diff != "" {
+			t.Errorf("schema (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("have no rules of the input in the schema of the result", func(t *testing.T) {
+		want := object{
+			"type": "object", "required": []any{"name", "limit", "pattern"},
+			"properties": object{
+				"name": object{"type": "string"}, "limit": object{"type": "integer"},
+				"pattern": object{"type": "string", "format": "date-time"},
+			},
+		}
+		if diff := cmp.Diff(any(want), list["rules"].OutputSchema); diff != "" {
 			t.Errorf("schema (-want +got):\n%s", diff)
 		}
 	})

@@ -159,10 +159,13 @@ func fillPath(route string, values url.Values) (string, error) {
 			continue
 		}
 		name, value := segment[at+1:], strings.Join(values[segment[at+1:]], ",")
-		if segment[at] == '*' {
+		switch {
+		case segment[at] == '*':
 			value = strings.TrimPrefix(value, "/")
-		} else if value == "" || strings.Contains(value, "/") {
-			errs = append(errs, fmt.Errorf("argument %s must be a text without a slash", name))
+		case value == "":
+			errs = append(errs, fmt.Errorf("argument %s is required", name))
+		case strings.Contains(value, "/"):
+			errs = append(errs, fmt.Errorf("argument %s must not contain a slash", name))
 		}
 		segments[i] = segment[:at] + value
 	}
@@ -190,13 +193,17 @@ func (t *tool) setBody(r *http.Request, p *parts) error {
 	return err
 }
 
-// forward adds the context, the address and the configured headers of the client.
+// forward adds the context and the address of the client, the headers of proxies, and the
+// configured headers.
 func (s *server) forward(r, caller *http.Request, route string) *http.Request {
 	ctx := context.WithValue(caller.Context(), routeKey{}, &expectedRoute{path: route})
 	r = r.WithContext(ctx)
 	r.Host, r.RemoteAddr, r.TLS = caller.Host, caller.RemoteAddr, caller.TLS
-	address := append([]string{s.engine.TrustedPlatform}, s.engine.RemoteIPHeaders...)
-	for _, name := range append(address, s.config.headers...) {
+	proxy := append([]string{
+		"Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto",
+		s.engine.TrustedPlatform,
+	}, s.engine.RemoteIPHeaders...)
+	for _, name := range append(proxy, s.config.headers...) {
 		name = http.CanonicalHeaderKey(name)
 		if values, ok := caller.Header[name]; ok {
 			r.Header[name] = values

@@ -88,14 +88,62 @@ func (d *document) output(op *xapi.Operation) (s object, wrapped bool) {
 	if data == nil {
 		return nil, false
 	}
-	if root := d.resolve(data); required && root["type"] == "object" {
-		return d.withDefinitions(root), false
+	s = d.resolve(data)
+	if wrapped = !required || s["type"] != "object"; wrapped {
+		s = object{"type": "object", "properties": object{dataName: data}}
+		if required {
+			s["required"] = []any{dataName}
+		}
 	}
-	s = object{"type": "object", "properties": object{dataName: data}}
-	if required {
-		s["required"] = []any{dataName}
+	s = d.withDefinitions(s)
+	relax(s)
+	return s, wrapped
+}
+
+// rules are the keywords of binding tags.
+var rules = []string{
+	"const", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum",
+	"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems",
+	"minProperties", "maxProperties", "propertyNames", "not",
+}
+
+// relax removes the rules of the binding tags from the schema of a result. The service
+// does not validate its results, but clients reject those that do not match.
+func relax(s object) {
+	for _, rule := range rules {
+		delete(s, rule)
 	}
-	return d.withDefinitions(s), true
+	if s["format"] != "date-time" {
+		delete(s, "format")
+	}
+	for keyword, value := range s {
+		for _, part := range subschemas(keyword, value) {
+			relax(part)
+		}
+	}
+}
+
+// subschemas returns the schemas in the value of a keyword.
+func subschemas(keyword string, value any) []object {
+	var values []any
+	switch value := value.(type) {
+	case object:
+		if keyword != "properties" && keyword != "$defs" {
+			return []object{value}
+		}
+		values = slices.Collect(maps.Values(value))
+	case []any:
+		if keyword != "examples" {
+			values = value
+		}
+	}
+	var list []object
+	for _, v := range values {
+		if s, ok := v.(object); ok {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 const dataName = "data"
