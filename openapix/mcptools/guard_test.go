@@ -112,6 +112,14 @@ func TestServe_Guard(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+func TestServe_Notification(t *testing.T) {
+	app, _ := serve(t, all())
+	w := post(t, app.Engine(), "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if w.Code != http.StatusAccepted || w.Body.Len() > 0 {
+		t.Errorf("status %d with %q, want 202 without a body", w.Code, w.Body)
+	}
+}
+
 func TestServe_Middleware(t *testing.T) {
 	reject := func(c *gin.Context) { c.AbortWithStatus(http.StatusUnauthorized) }
 	app, _ := serve(t, all(), mcptools.WithMiddleware(reject))

@@ -12,7 +12,8 @@
 // rules than those of its members, the whole body is the argument "body". The structured
 // content of a result is the data of the envelope. It is {"data": ...} if the data is not
 // always an object. An error envelope becomes a result with isError, whose text is the
-// envelope without the duration.
+// envelope without the duration. Response headers, such as Location, are not part of a
+// result.
 //
 // A call is a request to the engine in the same process. All middleware applies, such as
 // authentication and rate limits, and the access log contains the call in addition to the
