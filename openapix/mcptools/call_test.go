@@ -51,6 +51,7 @@ func TestCall_Results(t *testing.T) {
 				"IDs": []any{1.0, 2.0}, "Tags": []any{"a,b", "c&d"}, "Full": true,
 			}}},
 		},
+		{name: "no data in the Java profile", tool: "java", want: object{}},
 		{name: "no data", tool: "listUsers", arguments: `{"full":null}`, want: object{}},
 		{
 			name: "form",
@@ -197,6 +198,10 @@ func TestCall_Errors(t *testing.T) {
 			name: "long text that is not an envelope", tool: "legacy",
 			arguments: `{"kind":"text/plain; charset=utf-8"}`,
 			want:      "HTTP status 200 OK: " + strings.Repeat("x", 1024),
+		},
+		{
+			name: "error in the Java profile", tool: "java", arguments: `{"fail":true}`,
+			want: `"message":"The user does not exist","error_message":"detail"`,
 		},
 		{name: "panic", tool: "crash", want: `"output":"SERVER_INTERNAL_ERROR"`},
 		{name: "aborted response", tool: "abort", want: "the response is incomplete"},

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/plinthgo/plinth/core/common/xbase"
 	"github.com/plinthgo/plinth/core/common/xerror"
 	"github.com/plinthgo/plinth/core/defined/xctx"
 	"github.com/plinthgo/plinth/core/major/plinthtest"
@@ -193,6 +194,17 @@ type limited struct {
 
 func rules(context.Context, *struct{}) (limited, error) { return limited{}, nil }
 
+type javaInput struct {
+	Fail bool `form:"fail"`
+}
+
+func java(_ context.Context, in *javaInput) ([]group, error) {
+	if in.Fail {
+		return nil, xerror.New(xerror.UserNotFound, "detail")
+	}
+	return nil, nil
+}
+
 // legacy is a handler whose response is not the described envelope.
 func legacy(c *gin.Context) {
 	kind := c.DefaultQuery("kind", "text/html")
@@ -231,6 +243,7 @@ func routes(_ context.Context, e *gin.Engine) {
 	xapi.Post(e, "/touch", touch, xapi.ID("touch"), xapi.Message("touched"))
 	xapi.Get(e, "/large", large, xapi.ID("large"))
 	xapi.Get(e, "/files/*path", file, xapi.ID("file"))
+	xapi.Get(e, "/java", java, xapi.ID("java"), xapi.Profile(xbase.ProfileJava))
 	xapi.Get(e, "/rules", rules, xapi.ID("rules"))
 	xapi.Post(e, "/count", count, xapi.ID("count"))
 	e.GET("/legacy", xapi.Describe[legacyInput, string](legacy, xapi.ID("legacy")))
@@ -256,7 +269,7 @@ func scheme() mcptools.Option {
 func all() mcptools.Option {
 	return mcptools.WithOperations("getUser", "createUser", "updateUser", "listUsers",
 		"deleteUser", "signIn", "changeName", "plain", "touch", "large", "file", "crash", "abort",
-		"private", "count", "legacy", "rules")
+		"private", "count", "legacy", "rules", "java")
 }
 
 // serve runs the fixture on a loopback address and returns its URL.

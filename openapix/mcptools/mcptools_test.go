@@ -33,8 +33,8 @@ func TestServe_Versions(t *testing.T) {
 				t.Errorf("server %+v with the version %s and the instructions %q", info.ServerInfo,
 					info.ProtocolVersion, info.Instructions)
 			}
-			if n := len(tools(t, session)); n != 17 {
-				t.Errorf("%d tools, want 17", n)
+			if n := len(tools(t, session)); n != 18 {
+				t.Errorf("%d tools, want 18", n)
 			}
 			r, text := call(t, session, "getUser", `{"id":7}`)
 			if r.IsError || !strings.Contains(text, `"path":"/v1/users/7"`) {
@@ -64,8 +64,8 @@ func TestServe_Selection(t *testing.T) {
 			name: "reads, without streams",
 			opts: []mcptools.Option{mcptools.WithReads()},
 			want: []string{
-				"abort", "crash", "file", "getUser", "large", "legacy", "listUsers", "plain",
-				"private", "rules",
+				"abort", "crash", "file", "getUser", "java", "large", "legacy", "listUsers",
+				"plain", "private", "rules",
 			},
 		},
 	} {
