@@ -33,7 +33,7 @@ var dataFile = filepath.Join(dataDir, "usercenter.db")
 // document is the OpenAPI document. It contains the doc comments, which a binary does not
 // contain.
 //
-//go:generate go run github.com/plinthgo/plinth/tools/plinth openapi . --output ./openapi.json
+//go:generate go run github.com/plinthgo/plinth/tools/plinth openapi . --output openapi.json
 //go:embed openapi.json
 var document []byte
 

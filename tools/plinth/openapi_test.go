@@ -127,6 +127,10 @@ func TestOpenAPI(t *testing.T) {
 		if file := contentOf(t, api, "docs/api.json"); file != want || result.Operations != 3 || !result.Changed {
 			t.Errorf("result = %+v and document %q, want %q", result, file, want)
 		}
+		plinth(t, api, offline, "openapi", "--output", "openapi.json")
+		if file := contentOf(t, api, "openapi.json"); file != want {
+			t.Errorf("document in the working directory = %q, want %q", file, want)
+		}
 		if got := plinth(t, api, offline, "openapi", "--output", "-"); got.out != want {
 			t.Errorf("standard output = %q, want %q", got.out, want)
 		}

@@ -64,8 +64,8 @@ func newOpenAPI(p *term.Printer) *cobra.Command {
 			return call.run(c.Context(), args)
 		},
 	}
-	c.Flags().StringVar(&call.output, "output", defaultDocument,
-		"file of the document, or - for standard output")
+	c.Flags().StringVar(&call.output, "output", "",
+		"file of the document, or - for standard output (default: openapi.json next to go.mod)")
 	c.Flags().BoolVar(&call.check, "check", false,
 		"exit with 3 if the file is out of date or a change is breaking")
 	c.Flags().StringVar(&call.base, "base", "",
@@ -110,9 +110,9 @@ func (c *openAPICall) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	// The default is relative to go.mod, the paths of flags to the working directory.
-	file := filepath.Join(s.Root, defaultDocument)
-	if c.output != defaultDocument {
-		file = absolute(from, c.output)
+	file := absolute(from, c.output)
+	if c.output == "" {
+		file, c.output = filepath.Join(s.Root, defaultDocument), defaultDocument
 	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
