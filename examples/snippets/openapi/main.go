@@ -73,8 +73,9 @@ func routes(_ context.Context, engine *gin.Engine) {
 	xapi.Post(staff, "", createArticle, xapi.Status(http.StatusCreated), xapi.Errors(outOfStock))
 
 	xapi.Get(engine, "/debug/stock", stock, xapi.Hidden())
-	xapi.Get(engine, "/v1/articles/:id", getArticle, xapi.ID("getArticleV1"),
-		xapi.Errors(xerror.NotExist), xapi.Profile(xbase.ProfileJava), xapi.Deprecated())
+	v1 := xapi.Group(engine, "/v1", xapi.Profile(xbase.ProfileJava), xapi.Deprecated())
+	xapi.Get(v1, "/articles/:id", getArticle, xapi.ID("getArticleV1"),
+		xapi.Errors(xerror.NotExist))
 	engine.GET("/latest", xapi.Describe[struct{}, *Article](latest,
 		xapi.ID("getLatest"), xapi.Summary("Get the latest article")))
 }
