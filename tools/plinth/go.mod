@@ -30,6 +30,7 @@ require (
 	github.com/plinthgo/plinth/docs v0.1.0
 	github.com/plinthgo/plinth/grpcx v0.1.0
 	github.com/plinthgo/plinth/notifyx v0.1.0
+	github.com/plinthgo/plinth/openapix v0.1.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/spf13/cobra v1.10.2
 	github.com/wI2L/jsondiff v0.7.1

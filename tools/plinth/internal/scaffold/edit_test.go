@@ -182,6 +182,21 @@ func TestGenEntity(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", file, want, got[file])
 			}
 		}
+		want := []string{"run plinth openapi, which adds the routes to openapi.json"}
+		if !slices.Equal(edit.Left, want) {
+			t.Errorf("left = %q, want %q", edit.Left, want)
+		}
+	})
+
+	t.Run("leaves no step without a document", func(t *testing.T) {
+		dir := newService(t, plain)
+		if err := os.Remove(filepath.Join(dir, "openapi.json")); err != nil {
+			t.Fatal(err)
+		}
+		edit, err := scaffold.GenEntity(dir, module, "Order", []string{"name:string"})
+		if err != nil || len(edit.Left) > 0 {
+			t.Errorf("left = %q, %v", edit.Left, err)
+		}
 	})
 
 	t.Run("adds typed routes to a service with gin handlers", func(t *testing.T) {

@@ -39,7 +39,12 @@ func GenEntity(root, modulePath, name string, fields []string) (*Edit, error) {
 			return nil, err
 		}
 	}
-	return &Edit{Changes: p.list()}, nil
+	edit := &Edit{Changes: p.list()}
+	document, err := p.read("openapi.json")
+	if document != nil {
+		edit.Left = []string{"run plinth openapi, which adds the routes to openapi.json"}
+	}
+	return edit, err
 }
 
 // inspect reports which functions that the code of an entity calls exist in the service.

@@ -17,4 +17,5 @@ import (
 	_ "github.com/plinthgo/plinth/grpcx/result"
 	_ "github.com/plinthgo/plinth/grpcx/runner"
 	_ "github.com/plinthgo/plinth/notifyx/email"
+	_ "github.com/plinthgo/plinth/openapix"
 )

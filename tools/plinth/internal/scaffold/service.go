@@ -161,8 +161,9 @@ func (s *Service) Version(path string) string { return s.versions[path] }
 
 // requirements returns the modules that the service imports.
 func (s *Service) requirements() []string {
-	list := slices.Concat([]string{catalog.Project + "/core", "github.com/gin-gonic/gin"},
-		s.Plugins(), s.TestPlugins())
+	list := slices.Concat([]string{
+		catalog.Project + "/core", catalog.Project + "/openapix", "github.com/gin-gonic/gin",
+	}, s.Plugins(), s.TestPlugins())
 	for _, extra := range []struct {
 		wanted bool
 		paths  []string
