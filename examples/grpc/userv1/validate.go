@@ -22,7 +22,7 @@ func (x *RegisterRequest) Registration() *rule.Registration {
 	}
 }
 
-// Validate returns the error of the ID.
+// Validate returns an error if the ID is invalid.
 func (x *GetRequest) Validate() error {
 	return xvalid.Validate(context.Background(), x.UserID())
 }
