@@ -29,6 +29,7 @@ const (
 type engine struct {
 	validator *validator.Validate
 	messages  *messages
+	checked   sync.Map // types without errors: rules are never removed
 
 	// gate separates registrations from validations, because the validator reads its
 	// rules without a lock. Writers only use TryLock. A waiting Lock would block the

@@ -32,9 +32,16 @@ func Validate(ctx context.Context, value any) error {
 // one *RuleError for each type. Check does not run rules.
 func Check(t reflect.Type) error {
 	e := load()
+	if _, ok := e.checked.Load(t); ok {
+		return nil
+	}
 	e.gate.RLock()
 	defer e.gate.RUnlock()
-	return errors.Join(e.check(t, map[reflect.Type]bool{})...)
+	err := errors.Join(e.check(t, map[reflect.Type]bool{})...)
+	if err == nil {
+		e.checked.Store(t, true)
+	}
+	return err
 }
 
 // Engine returns the underlying validator, for aliases, struct-level rules and custom
