@@ -246,13 +246,22 @@ func (l *Lifecycle) run(ctx context.Context, p phase) error {
 	}
 }
 
-// call runs the hook and adds its name to each of the errors that the hook has joined.
+// call runs the hook and adds its name to the error. For a start hook, it adds the name
+// to each of the joined errors, because a start reports one line for each problem. Other
+// phases preserve the error, which may be the one that was passed to Fail.
 func (h hook) call(ctx context.Context, p phase) error {
-	var errs []error
-	for _, err := range joined.List(guard.Call(ctx, h.run)) {
-		errs = append(errs, fmt.Errorf("%s %q: %w", p, h.name, err))
+	err := guard.Call(ctx, h.run)
+	if err == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	if p != phaseStart {
+		return fmt.Errorf("%s %q: %w", p, h.name, err)
+	}
+	var problems []error
+	for _, problem := range joined.List(err) {
+		problems = append(problems, fmt.Errorf("%s %q: %w", p, h.name, problem))
+	}
+	return errors.Join(problems...)
 }
 
 // PanicError is a recovered panic.
