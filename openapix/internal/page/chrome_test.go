@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plinthgo/plinth/conformance/testreport"
-	"github.com/plinthgo/plinth/core/defined/xenv"
 )
 
 func TestMain(m *testing.M) {
@@ -36,9 +34,6 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
-
-// required is the variable with the names of the required backends.
-const required xenv.EnvKey = "PLINTH_TEST_REQUIRE"
 
 const onChromium = "chromium"
 
@@ -65,12 +60,7 @@ func needChromium(t *testing.T) {
 		r.Server = path
 		return
 	}
-	names, _ := xenv.GetEnv(required)
-	if slices.Contains(strings.FieldsFunc(names, func(c rune) bool { return c == ',' || c == ' ' }), onChromium) {
-		t.Fatalf("%s is required: %v", onChromium, err)
-	}
-	r.Reason = err.Error()
-	t.Skip("SKIPPED: " + err.Error())
+	testreport.Skip(t, r, onChromium, err)
 }
 
 // openBrowser starts the shared browser on first use. Each test opens a separate
